@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/arena.h: memory with one lifetime. `Arena arena = {0};` is ready. Not shared between threads: one per thread. */
+#ifndef SHARDOPT_BASE_ARENA_H
+#define SHARDOPT_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct ArenaBlock;
+typedef struct {
+    struct ArenaBlock *last;
+} Arena;
+
+/* `count` zeroed objects of `size` bytes, aligned to 64; NULL: memory is out, or count * size overflows.
+ * A count of zero gives a valid pointer to nothing. */
+void *arena_alloc(Arena *arena, size_t count, size_t size);
+
+/* A copy of the text in the arena; NULL: memory is out. */
+char *arena_text(Arena *arena, const char *text);
+
+/* printf into the arena; NULL: memory is out. */
+char *arena_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ends every allocation; the arena can be used again. */
+void arena_free(Arena *arena);
+
+#define ARENA_NEW(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/error.h: errors are values. The caller owns one, it allocates nothing, and one place prints it. */
+#ifndef SHARDOPT_BASE_ERROR_H
+#define SHARDOPT_BASE_ERROR_H
+
+#include <stdbool.h>
+
+typedef enum {
+    ERROR_NONE,
+    ERROR_INPUT,    /* what the user gave is wrong: exit 2 */
+    ERROR_IO,       /* a file could not be read or written: exit 2 */
+    ERROR_MEMORY,   /* memory is out: exit 70 */
+    ERROR_INTERNAL, /* a defect of the program: exit 70 */
+} ErrorKind;
+
+typedef struct {
+    ErrorKind kind;
+    char where[192]; /* "--pods", or "v5p.json:12:7" */
+    char text[384];  /* what is wrong; what would be right */
+} Error;
+
+/* Fills *error, cutting text that is too long; control characters are replaced by '?', so that one error is one line.
+ * Always false, so that a failure is one line: `return error_set(...)`. A null `error` is allowed and ignored. */
+bool error_set(Error *error, ErrorKind kind, const char *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* "memory is out", with nothing that could fail. Always false. */
+bool error_memory(Error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/file.h: the edges: reading whole files, writing whole files, finding the data. */
+#ifndef SHARDOPT_BASE_FILE_H
+#define SHARDOPT_BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The bytes of a regular file of at most `limit` bytes, in the arena, with a NUL behind them that *length does not count. */
+bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
+
+/* Writes beside `path`, syncs, renames: the old content or the new, never half. */
+bool file_write(const char *path, const char *text, size_t length, Error *error);
+
+/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles"): under $SHARDOPT_DATA if that is set (then
+ * only there), else beside the running program's build tree (the source folder compiled in), else where it is installed
+ * (compiled-in prefix, or relative to the program: ../share/shardopt). In the arena; NULL and *error when there is none. */
+const char *file_data_folder(const char *name, Arena *arena, Error *error);
+
+/* The sorted names of the files in `folder` that end in `suffix`. */
+bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
+
+bool file_is_folder(const char *path);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/number.h: numbers as people write them on a command line, and as a report prints them. */
+#ifndef SHARDOPT_BASE_NUMBER_H
+#define SHARDOPT_BASE_NUMBER_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+/* A whole number from `low` to `high`: "16777216", "4Mi", "15T", "1.5k" (k M G T: powers of ten; Ki Mi Gi Ti: of two).
+ * Exact: "0.1k" is 100, "1.0001k" is an error. No sign, no hex, no blanks, no exponent but as in "1e6"; out of range,
+ * overflowing, empty, trailing junk, NaN: false with `where` (the option's name) and what would be right in *error. */
+bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error);
+
+/* A real number from `low` to `high` (finite), with the same suffixes. */
+bool number_real(const char *text, const char *where, double low, double high, double *out, Error *error);
+
+/* A share from `low` to `high`: "0.1" and "10%" are the same. */
+bool number_share(const char *text, const char *where, double low, double high, double *out, Error *error);
+
+/* Seconds: "60", "60s", "1.5s", > 0 and at most 1e9. */
+bool number_seconds(const char *text, const char *where, double *out, Error *error);
+
+/* For reports, into `text` of at least NUMBER_TEXT_SIZE bytes, returned: 16,777,216 · "88.1 GB" (decimal) · "3.42 s",
+ * "12.1 ms", "35.4 us" · "$234 M", "55.7 M". */
+enum { NUMBER_TEXT_SIZE = 48 };
+const char *number_grouped(int64_t value, char *text);
+const char *number_bytes(double bytes, char *text);
+const char *number_time(double seconds, char *text);
+const char *number_short(double value, char *text);
+
+#endif

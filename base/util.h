@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/util.h: the few words that every file uses. */
+#ifndef SHARDOPT_BASE_UTIL_H
+#define SHARDOPT_BASE_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline double max_real(double a, double b) { return a > b ? a : b; }
+static inline double min_real(double a, double b) { return a < b ? a : b; }
+static inline int64_t max_whole(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t min_whole(int64_t a, int64_t b) { return a < b ? a : b; }
+/* a / b rounded up; a >= 0, b > 0. */
+static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
+bool name_matches(const char *a, const char *b);
+
+/* The candidate nearest to `word` by edit distance after the same folding, or NULL when none is near. */
+const char *name_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mesh/chip_json.h: a Chip from its catalog file: each figure {"value": number, "source": text, "verified": bool}. */
+#ifndef SHARDOPT_MESH_CHIP_JSON_H
+#define SHARDOPT_MESH_CHIP_JSON_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "mesh/chip.h"
+
+#include <cjson/cJSON.h>
+
+bool chip_from_json(const cJSON *json, const char *where, Chip *out, Error *error);
+
+typedef struct {
+    Chip *chips; /* sorted by name */
+    int count;
+} Catalog;
+
+/* Reads mesh/catalog of the data folder. */
+bool catalog_load(Arena *arena, Catalog *out, Error *error);
+
+/* By name or alias: case and -_. ignored, a leading "tpu-" may be left out, "80g" = "80gb". NULL: none. */
+const Chip *catalog_find(const Catalog *catalog, const char *name);
+
+/* The figures of a chip in a table, so that `chips` and loaders walk the same list. */
+typedef struct {
+    const char *key;  /* "hbm_bytes" */
+    const char *unit; /* "B", "B/s", "FLOP/s", "s", "USD/h", "" */
+    size_t offset;    /* of the Figure in Chip */
+    double low, high;
+    bool required;
+} ChipFigure;
+extern const ChipFigure CHIP_FIGURES[];
+extern const int CHIP_FIGURE_COUNT;
+
+#endif

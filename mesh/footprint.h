@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mesh/footprint.h: where a group of chips lies: on every physical axis a factor (how many of the group along it) and a
+ * stride (how far apart they stand). All collective costs of a group depend on its footprint alone. */
+#ifndef SHARDOPT_MESH_FOOTPRINT_H
+#define SHARDOPT_MESH_FOOTPRINT_H
+
+#include "mesh/mesh.h"
+
+typedef struct {
+    int64_t factor; /* >= 1; 1: not on this axis */
+    int64_t stride; /* >= 1; the product of the factors that nest inside */
+} Span;
+
+typedef struct {
+    Span on[MESH_AXES_MAX];
+} Footprint;
+
+/* Chips of the group: the product of the factors. */
+int64_t footprint_degree(const Mesh *mesh, const Footprint *footprint);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* models/model.h: what is trained. A transformer as its dimensions; parameters and FLOPs follow from them (models/parameters.h).
+ *
+ * A model is a list of layer kinds in order: a run of equal layers is one kind with a count, so that leading dense layers,
+ * alternating windows and alternating experts are several kinds. Symbols of the book in brackets. */
+#ifndef SHARDOPT_MODELS_MODEL_H
+#define SHARDOPT_MODELS_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 8 };
+
+typedef enum {
+    ATTENTION_HEADS,  /* MHA, GQA, MQA by kv_heads */
+    ATTENTION_LATENT, /* MLA: low-rank queries, keys and values */
+} AttentionKind;
+
+typedef enum { NORM_RMS, NORM_LAYER_NO_BIAS, NORM_LAYER } NormKind; /* LayerNorm with bias counts twice d_model */
+typedef enum { POSITIONS_ROTARY, POSITIONS_LEARNED, POSITIONS_ALIBI, POSITIONS_NONE } PositionKind;
+
+typedef struct {
+    int64_t count; /* layers of this kind, >= 1 */
+
+    AttentionKind attention;
+    int64_t heads, kv_heads, head_dim; /* [N_h], [K], [H]; N_h * H need not be d_model */
+    int64_t q_lora_rank;               /* MLA only; 0: full query projection */
+    int64_t kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* MLA only */
+    int64_t window;                    /* sliding or chunked window in tokens; 0: full causal attention */
+    bool chunked;                      /* the window is a fixed chunk (Llama 4), not sliding */
+    bool qkv_bias, out_bias;
+    bool sinks;                        /* one learned sink per head (gpt-oss) */
+    int64_t qk_norm_parameters;        /* of the norms on queries and keys of a layer */
+
+    bool gated;            /* MLP has gate and up: three matrices instead of two */
+    bool mlp_bias;
+    int64_t d_ff;          /* [F] of the dense MLP; 0 in a layer that has experts only */
+    int64_t experts;       /* [E]; 0: no mixture */
+    int64_t top_k;         /* [k] experts per token */
+    int64_t d_ff_expert;
+    int64_t d_ff_shared;   /* total width of the shared experts; 0: none */
+    bool shared_gate;      /* a d_model -> 1 gate on the shared expert (qwen2_moe) */
+    bool router_bias;
+    bool expert_bias;
+
+    int64_t norms;         /* norms over d_model in a layer: 2, or 1 with a parallel block, or 4 */
+    bool parallel_block;   /* attention and MLP read the same input */
+} LayerKind;
+
+typedef struct {
+    int64_t batch_tokens; /* of one step; 0: not public */
+    int64_t seq;          /* 0: not public */
+    double tokens;        /* of the whole training; 0: not public */
+    char source[MODEL_SOURCE_SIZE];
+} TrainingDefaults;
+
+typedef struct {
+    char name[MODEL_NAME_SIZE];
+    char aliases[MODEL_ALIASES_MAX][MODEL_NAME_SIZE];
+    int alias_count;
+    char family[MODEL_NAME_SIZE];
+    char model_type[MODEL_NAME_SIZE]; /* of the HF config */
+    char source[MODEL_SOURCE_SIZE];
+
+    int64_t layers;  /* [L] = sum of kinds[i].count */
+    int64_t d_model; /* [D] */
+    int64_t vocab;   /* [V], rows of the embedding as stored */
+    bool tied;       /* input and output embedding are one tensor */
+    int64_t max_seq;
+    PositionKind positions;
+    int64_t learned_positions; /* rows of the learned table; 0: none */
+    NormKind norm;
+    bool embedding_norm;       /* a norm behind the embedding (bloom) */
+    bool logits_bias;
+
+    LayerKind kinds[MODEL_KINDS_MAX]; /* in order of first appearance; alternating layers share two kinds */
+    int kind_count;
+
+    int64_t published_parameters; /* what the authors print; 0: not known */
+    int64_t published_active_parameters;
+    char published_source[MODEL_SOURCE_SIZE];
+    TrainingDefaults training;
+} Model;
+
+#endif
