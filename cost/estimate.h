@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/estimate.h: one plan priced in full: what the report shows. */
+#ifndef SHARDOPT_COST_ESTIMATE_H
+#define SHARDOPT_COST_ESTIMATE_H
+
+#include "cost/stage.h"
+
+typedef enum { BOUND_COMPUTE, BOUND_HBM, BOUND_ICI, BOUND_DCN, BOUND_NVLINK, BOUND_NETWORK, BOUND_PCIE, BOUND_LATENCY, BOUND_BUBBLE, BOUND_COUNT } BoundBy;
+const char *bound_name(BoundBy bound);
+
+enum { ESTIMATE_PARTS_MAX = 48 };
+
+/* Seconds of one op over the whole step (fullest stage), for "where a step goes". */
+typedef struct {
+    const char *name;
+    OpKind kind;
+    double forward_seconds, backward_seconds; /* without recomputation */
+    bool memory_bound;
+    double flops;     /* over the step, one chip */
+    double hbm_bytes;
+} EstimatePart;
+
+typedef struct {
+    Shard shard;
+    PaddingSet padding;
+    StepRule rule;
+    Resources resources;
+    Rates rates;
+    StepTime time;
+    BoundBy bound_by, bound_next;   /* the largest and the second largest of the times */
+    double bound_next_share;        /* second / largest */
+    MemoryRows memory;              /* at the peak moment of the worst stage */
+    Moment moment;
+    double memory_limit_bytes, reserve_bytes;
+    double recompute_seconds;       /* of compute_seconds */
+    double mfu, mfu_full_attention; /* useful tokens only */
+    double flops_per_token;         /* causal convention */
+    double tokens_per_second_per_chip;
+    EstimatePart parts[ESTIMATE_PARTS_MAX];
+    int part_count;
+    double matmul_seconds, attention_seconds, elementwise_seconds; /* of compute_seconds; recomputation is its own */
+} Estimate;
+
+/* Prices a plan on a mesh (catalog rates; the profile is applied inside). False: the plan cannot be used under `rule` (error says why). */
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out, Error *error);
+
+#endif

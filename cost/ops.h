@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/ops.h: the transformer as one list of ops. Time, memory and the report are all derived from it. */
+#ifndef SHARDOPT_COST_OPS_H
+#define SHARDOPT_COST_OPS_H
+
+#include "cost/profile.h"
+#include "cost/shard.h"
+#include "models/parameters.h"
+
+/* Groups of chips that communicate: a role, or adjacent roles together. */
+typedef enum {
+    GROUP_TENSOR,         /* activations: critical */
+    GROUP_EXPERT,         /* dispatch and combine: critical */
+    GROUP_SEQUENCE,       /* keys and values: critical */
+    GROUP_PIPELINE,       /* stage to stage: critical */
+    GROUP_WEIGHTS,        /* expert + sequence + fsdp: parameters and gradients of everything but experts */
+    GROUP_EXPERT_WEIGHTS, /* sequence + fsdp: of experts */
+    GROUP_TENSOR_WEIGHTS, /* tensor: weights gathered over it by the layout */
+    GROUP_DATA,           /* gradients over replicas */
+    GROUP_COUNT
+} Group;
+
+/* The role that a group's time is reported under. */
+Role group_role(Group group);
+Role group_first_role(Group group);
+Role group_last_role(Group group);
+
+typedef struct {
+    double messages;
+    double bytes; /* see mesh/collective.h: of the whole array as the group sees it */
+} Traffic;
+
+typedef enum { PHASE_FORWARD, PHASE_BACKWARD, PHASE_COUNT } Phase;
+
+typedef enum { OP_MATMUL, OP_GROUPED_MATMUL, OP_ATTENTION, OP_ELEMENTWISE, OP_LOOKUP } OpKind;
+
+typedef enum { PART_LAYER, PART_EMBEDDING, PART_LOGITS } OpPart; /* where an op stands */
+
+enum { OPS_MAX = 32 };
+
+typedef struct {
+    OpKind kind;
+    const char *name; /* "qkv projection" */
+    double m, n, k;   /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: of one expert, `groups` of them */
+    double groups;
+    double flops[PHASE_COUNT];     /* useful FLOPs of the chip, unpadded to tiles */
+    double hbm_bytes[PHASE_COUNT];
+    double weights;                /* local parameters, before fsdp */
+    bool expert_weights;
+    Traffic traffic[GROUP_COUNT][PHASE_COUNT];
+    int makes;                     /* the Activation it produces, or -1 */
+    double saved_bytes;            /* of that activation */
+} Op;
+
+/* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one microbatch on one chip. Returns how many (<= OPS_MAX).
+ * `gather_saved`: attention and MLP inputs are kept gathered (their re-gather for backward belongs to recomputing them). */
+int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, ContextMethod context, double imbalance, Op *ops);
+int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
+int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
+
+/* Roofline: seconds of one op in one phase: max of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency), padded to
+ * tiles where the profile says so. *memory_bound tells which. */
+double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound);
+
+#endif
