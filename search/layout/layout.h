@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/layout.h: the layout stage: for fixed degrees and knobs the strategy graph of a stage, its relaxation for
+ * bounds, and its exact solution for given rates by GLPK. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
+#define SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
+
+#include "cost/stage.h"
+
+enum { NODE_RESIDUAL, NODE_MLP, NODE_KV, NODE_EMBEDDING, NODE_LOGITS, NODE_ACTIVATION, NODE_COUNT = NODE_ACTIVATION + ACTIVATION_COUNT,
+       STRATEGIES_MAX = 3, EDGES_MAX = 40 };
+
+/* What one unit of a strategy adds to the base (the default sharding, everything saved). May be negative. */
+typedef struct {
+    int choice;      /* the enum value it stands for (ResidualChoice ..., ActivationState) */
+    Resources adds;  /* per unit: nodes of choices have one unit; activations one per layer of the fullest stage */
+} Strategy;
+
+typedef struct {
+    int strategy_count;
+    double units;    /* 1, or layers of the fullest stage: how often strategies are taken in sum */
+    Strategy strategies[STRATEGIES_MAX];
+} LayoutNode;
+
+/* Between a choice and a choice or an activation: what the pair adds beyond both, per unit of the second; or that it is forbidden. */
+typedef struct {
+    int first, second; /* nodes; first is a choice */
+    bool forbidden[STRATEGIES_MAX][STRATEGIES_MAX];
+    Resources adds[STRATEGIES_MAX][STRATEGIES_MAX];
+} LayoutEdge;
+
+typedef struct {
+    Resources base;
+    LayoutNode nodes[NODE_COUNT];
+    LayoutEdge *edges;
+    int edge_count;
+    StepRule rule;
+    double layers; /* of the fullest stage */
+} LayoutGraph;
+
+/* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. */
+bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out, Error *error);
+
+/* The resources of one layout in the graph (base + nodes + edges): what step_seconds takes. */
+void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources *out);
+
+/* Admissible relaxation. For every layout of the graph that fits and all rates >= `least`:
+ *   step of the layout >= relaxed_seconds(relaxation, rates)
+ * and equal to the best layout's when the fastest layout fits. One row per choice of NODE_MLP (its strategies trade exposed for hidden traffic);
+ * other nodes enter with component-wise minima. */
+typedef struct {
+    int rows;
+    struct {
+        Resources resources;     /* component-wise least over the other nodes, all activations saved */
+        double serial_weight;    /* a second bound: serial_weight * (step with nothing hidden behind compute left out: see relaxed_seconds) + constant */
+        double serial_constant;
+        double extra_seconds;    /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
+    } row[2];
+    bool fits;                   /* false: no layout can fit: least memory above the limit at some moment */
+    double missing_bytes;        /* then: by how much, the worst moment */
+} Relaxation;
+
+void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
+double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates);
+
+/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts GLPK runs (0 when the fastest
+ * layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of GLPK becomes ERROR_INTERNAL). */
+typedef struct {
+    bool found;
+    double seconds;
+    Layout layout;
+    Resources resources;
+    int solver_calls;
+} LayoutSolution;
+bool layout_solve(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out, Error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report.h: a search turned into an answer: the ranked plans, the ways out where sizes do not divide, what would help. */
+#ifndef SHARDOPT_SEARCH_REPORT_H
+#define SHARDOPT_SEARCH_REPORT_H
+
+#include "search/search.h"
+
+#include <stdio.h>
+
+typedef enum {
+    WAY_AS_ASKED,     /* this machine whole, nothing padded */
+    WAY_IDLE,         /* fewer chips */
+    WAY_BATCH,        /* another batch (10%) */
+    WAY_PADDED,       /* pad anything */
+    WAY_OFF_SIZE,     /* another slice shape of as many chips */
+    WAY_COUNT
+} WayOut;
+
+typedef struct {
+    bool tried, found;
+    RankedPlan best;
+} WayOutResult;
+
+/* "What would help most": the change of the best step when one thing changes. */
+typedef struct {
+    char text[64];            /* "batch 32Mi", "ICI +10%", "HBM +10%", "one more pod" */
+    bool found;
+    double relative;          /* ranked seconds / best ranked seconds - 1 */
+} Help;
+enum { HELPS_MAX = 8 };
+
+typedef struct {
+    const Request *request;
+    SearchResult result;
+    WayOutResult ways[WAY_COUNT];
+    Help helps[HELPS_MAX];
+    int help_count;
+    /* No plan fits: the nearest machines that do. */
+    RankedPlan nearest[3];
+    int nearest_count;
+} Report;
+
+/* Runs the search and what the report needs around it. */
+bool report_make(const Request *request, Arena *arena, Report *report, Error *error);
+
+/* As text (80 to 120 columns, no colour needed) and as JSON (contract, format_version 1). Built in memory by the caller's stream. */
+bool report_write_text(const Report *report, FILE *out, Error *error);
+bool report_write_json(const Report *report, FILE *out, Error *error);
+
+/* One plan in full (`explain`): every op, every collective with its footprint and rate, memory at every moment, the layout. */
+bool explain_write_text(const Report *report, int rank, FILE *out, Error *error);
+
+#endif

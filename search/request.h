@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/request.h: what was asked, resolved: every option that can change the answer, with the defaults filled in. */
+#ifndef SHARDOPT_SEARCH_REQUEST_H
+#define SHARDOPT_SEARCH_REQUEST_H
+
+#include "cost/stage.h"
+#include "mesh/machine.h"
+
+typedef enum { LAUNCHER_MAXTEXT, LAUNCHER_JAX, LAUNCHER_MEGATRON, LAUNCHER_TORCHTITAN, LAUNCHER_DEEPSPEED, LAUNCHER_COUNT } Launcher;
+typedef unsigned LauncherSet; /* a bit per Launcher */
+const char *launcher_name(Launcher launcher);
+
+typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST } Objective;
+
+/* A condition of --require: degree of a role = / <= / >= a number. */
+typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
+typedef struct {
+    Role role;
+    RequireOp op;
+    int64_t degree;
+} Requirement;
+enum { REQUIREMENTS_MAX = 16 };
+
+/* Where a number came from, for the report. */
+typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
+
+typedef struct {
+    Model model;
+    char model_argument[256];
+    Chip chip;
+    Machine machine;
+    MachineRequest machine_request;
+    char machine_argument[64]; /* "--pods 8" */
+    Profile profile;
+    char profile_argument[256];
+
+    Work work;              /* sequences, seq: what is used */
+    double requested_batch_tokens; /* before rounding to whole sequences */
+    double training_tokens;
+    Origin batch_origin, seq_origin, tokens_origin;
+    bool seq_beyond_model;  /* longer than the model's longest: a warning */
+
+    RoleSet roles;          /* expert only for mixtures */
+    Requirement requirements[REQUIREMENTS_MAX];
+    int requirement_count;
+    LauncherSet launchers;  /* --for; 0: any */
+    double max_idle;        /* share */
+    double batch_tolerance; /* share */
+    PaddingRule padding;
+    Objective objective;
+    int top;
+    bool variants;
+
+    double hbm_reserve;     /* share of HBM */
+    bool brute_force;
+    double time_limit_seconds; /* 0: none */
+    int threads;            /* 0: OpenMP's own choice */
+} Request;
+
+/* The setting that plans of this request are priced with. Points into the request. */
+Setting request_setting(const Request *request);
+
+/* Whether degrees meet --require. */
+bool request_admits(const Request *request, const Degrees *degrees);
+
+#endif
