@@ -9,18 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes of a regular file of at most `limit` bytes, in the arena, with a NUL behind them that *length does not count. */
+/* The bytes of a regular file of at most `limit` bytes, in the arena, with a NUL behind them that *length does not
+ * count. What is no regular file, or is larger: ERROR_IO; opening never waits for the other end of a pipe. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
-/* Writes beside `path`, syncs, renames: the old content or the new, never half. */
+/* Writes beside `path`, syncs, renames: the old content or the new, never half. Links are followed, an old file keeps its
+ * mode. What is no regular file (a terminal, a pipe, /dev/null), and all under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
-/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles"): under $SHARDOPT_DATA if that is set (then
- * only there), else beside the running program's build tree (the source folder compiled in), else where it is installed
- * (compiled-in prefix, or relative to the program: ../share/shardopt). In the arena; NULL and *error when there is none. */
+/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles"): under $SHARDOPT_DATA if that is set and
+ * not empty (then only there), else the first of: installed with the running program (../share/shardopt from its folder),
+ * the source folder compiled in, the install prefix compiled in. In the arena; NULL and *error when there is none. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
-/* The sorted names of the files in `folder` that end in `suffix`. */
+/* The names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden ones are left out. */
 bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
 
 bool file_is_folder(const char *path);

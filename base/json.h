@@ -2,8 +2,9 @@
 /* base/json.h: reading and writing JSON through cJSON, without its traps.
  *
  * Reading: the text is first scanned by a strict validator of ours that knows lines and columns (RFC 8259: no trailing
- * junk, no comments, no NaN, no duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8, no NUL, nesting
- * to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); what passes goes to cJSON. Numbers that a double cannot hold (1e400) are errors.
+ * junk, no comments, no NaN, no duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8
+ * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); what passes goes to cJSON.
+ * Numbers that a double cannot hold (1e400, 1e-400) or of more than 63 characters are errors.
  * Writing: numbers go out through raw text, because cJSON saturates integers and loses digits of doubles. */
 #ifndef SHARDOPT_BASE_JSON_H
 #define SHARDOPT_BASE_JSON_H
@@ -22,22 +23,29 @@ enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
  * The caller frees with cJSON_Delete. */
 cJSON *json_parse(const char *text, size_t length, const char *where, Error *error);
 
-/* Reads a whole regular file (at most JSON_BYTES_MAX bytes) and parses it. A folder, a device, a missing file: ERROR_IO/INPUT. */
+/* Reads a whole regular file (at most JSON_BYTES_MAX bytes) and parses it; errors name the path. A folder, a device, a
+ * missing file: ERROR_IO. */
 cJSON *json_read_file(const char *path, Error *error);
 
 /* The value of a key path ("training.batch_tokens" goes into nested objects). NULL when absent or JSON null. */
 const cJSON *json_at(const cJSON *object, const char *path);
 
 /* Typed reads with range checks; errors name `where` and the key path. The required forms fail when the key is absent;
- * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. */
-bool json_whole(const cJSON *object, const char *path, int64_t low, int64_t high, const char *where, int64_t *out, Error *error);
-bool json_whole_or(const cJSON *object, const char *path, int64_t low, int64_t high, int64_t fallback, const char *where, int64_t *out, Error *error);
-bool json_real(const cJSON *object, const char *path, double low, double high, const char *where, double *out, Error *error);
-bool json_real_or(const cJSON *object, const char *path, double low, double high, double fallback, const char *where, double *out, Error *error);
+ * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null counts as absent.
+ * Whole numbers: no fraction, and below 2^53, from where on a double no longer tells neighbours apart. */
+bool json_whole(const cJSON *object, const char *path, int64_t low, int64_t high, const char *where, int64_t *out,
+                Error *error);
+bool json_whole_or(const cJSON *object, const char *path, int64_t low, int64_t high, int64_t fallback,
+                   const char *where, int64_t *out, Error *error);
+bool json_real(const cJSON *object, const char *path, double low, double high, const char *where, double *out,
+               Error *error);
+bool json_real_or(const cJSON *object, const char *path, double low, double high, double fallback, const char *where,
+                  double *out, Error *error);
 bool json_bool_or(const cJSON *object, const char *path, bool fallback, const char *where, bool *out, Error *error);
 /* Copies a string of at most size - 1 bytes. */
 bool json_text(const cJSON *object, const char *path, const char *where, char *out, size_t size, Error *error);
-bool json_text_or(const cJSON *object, const char *path, const char *fallback, const char *where, char *out, size_t size, Error *error);
+bool json_text_or(const cJSON *object, const char *path, const char *fallback, const char *where, char *out,
+                  size_t size, Error *error);
 
 /* Writers: add to an object (key given) or append to an array (key NULL). Doubles with 17 significant digits ("%.17g",
  * not finite: null), whole numbers and counts in full. False: memory is out. */
@@ -50,7 +58,8 @@ bool json_add_bool(cJSON *to, const char *key, bool value);
 cJSON *json_add_object(cJSON *to, const char *key);
 cJSON *json_add_array(cJSON *to, const char *key);
 
-/* Prints with two blanks of indentation and a final newline. False: memory is out or the stream failed. */
+/* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
+ * U+FFFD. False: memory is out or the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
 
 #endif

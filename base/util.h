@@ -19,7 +19,8 @@ static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b !=
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);
 
-/* The candidate nearest to `word` by edit distance after the same folding, or NULL when none is near. */
+/* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
+ * first that begins with `word`; else NULL. Of equally near ones the first. */
 const char *name_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

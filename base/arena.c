@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ALIGNMENT = 64, /* a cache line, and the widest vector */
+#ifdef __SANITIZE_ADDRESS__
+    BLOCK_BYTES = 0, /* one block for each allocation, so that the sanitizer sees every step over its end */
+#else
+    BLOCK_BYTES = 64 << 10,
+#endif
+};
+
+/* Larger than any machine, and small enough that no sum below can wrap and no allocator complains: a terabyte. */
+static const size_t BYTES_MAX = SIZE_MAX >> 24;
+
+struct ArenaBlock {
+    struct ArenaBlock *previous;
+    char *next; /* first free byte, aligned */
+    char *end;
+};
+
+/* calloc and not malloc: large blocks come from the kernel zeroed, and pages that nobody touches cost nothing. */
+static struct ArenaBlock *block_new(size_t bytes) {
+    struct ArenaBlock *block = calloc(1, sizeof *block + ALIGNMENT + bytes);
+    if (!block) return NULL;
+    uintptr_t start = (uintptr_t)(block + 1);
+    block->next = (char *)(block + 1) + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
+    block->end = block->next + bytes;
+    return block;
+}
+
+static size_t block_left(const struct ArenaBlock *block) { return block ? (size_t)(block->end - block->next) : 0; }
+
+void *arena_alloc(Arena *arena, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > BYTES_MAX) return NULL;
+    if (!arena->last || block_left(arena->last) < bytes || BLOCK_BYTES == 0) {
+        bool is_large = bytes > BLOCK_BYTES / 4 && arena->last; /* its own block, behind the one in use */
+        struct ArenaBlock *block = block_new(bytes > BLOCK_BYTES || is_large ? bytes : BLOCK_BYTES);
+        if (!block) return NULL;
+        if (is_large) {
+            block->previous = arena->last->previous;
+            arena->last->previous = block;
+            return block->next;
+        }
+        block->previous = arena->last;
+        arena->last = block;
+    }
+    char *result = arena->last->next;
+    size_t padded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, left = block_left(arena->last);
+    arena->last->next += padded < left ? padded : left;
+    return result;
+}
+
+char *arena_text(Arena *arena, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = arena_alloc(arena, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+char *arena_format(Arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) return NULL;
+    size_t size = (size_t)length + 1;
+    char *text = arena_alloc(arena, size, 1);
+    if (!text) return NULL;
+    va_start(arguments, format);
+    vsnprintf(text, size, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void arena_free(Arena *arena) {
+    for (struct ArenaBlock *block = arena->last, *previous; block; block = previous) {
+        previous = block->previous;
+        free(block);
+    }
+    arena->last = NULL;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/file.h"
+
+#include "base/util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The build says where its sources are and where it installs; without it only the other places are asked. */
+#ifndef SHARDOPT_SOURCE_DATA
+#define SHARDOPT_SOURCE_DATA ""
+#endif
+#ifndef SHARDOPT_INSTALL_DATA
+#define SHARDOPT_INSTALL_DATA ""
+#endif
+
+enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100 };
+
+static bool fail(Error *error, const char *path, const char *what) {
+    return error_set(error, ERROR_IO, path, "%s: %s", what, strerror(errno));
+}
+
+bool file_is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Fills at most `size` bytes; what read() gives in pieces is put together. False: errno says why. */
+static bool read_up_to(int descriptor, char *to, size_t size, size_t *length) {
+    *length = 0;
+    while (*length < size) {
+        ssize_t got = read(descriptor, to + *length, size - *length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return false;
+        if (got == 0) break;
+        *length += (size_t)got;
+    }
+    return true;
+}
+
+static bool read_regular(int descriptor, const char *path, size_t limit, Arena *arena, char **text, size_t *length,
+                         Error *error) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return fail(error, path, "cannot be read");
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, ERROR_IO, path, "is %s; give a regular file",
+                         S_ISDIR(status.st_mode) ? "a folder" : "a device, pipe or socket");
+    if (status.st_size < 0 || (uintmax_t)status.st_size > limit)
+        return error_set(error, ERROR_IO, path, "has %lld bytes; at most %zu are read", (long long)status.st_size,
+                         limit);
+    size_t size = (size_t)status.st_size;
+    char *bytes = arena_alloc(arena, size + 1, 1), more;
+    if (!bytes) return error_memory(error);
+    size_t got, extra;
+    if (!read_up_to(descriptor, bytes, size, &got) || !read_up_to(descriptor, &more, 1, &extra))
+        return fail(error, path, "cannot be read");
+    if (got != size || extra != 0)
+        return error_set(error, ERROR_IO, path, "changed its size while it was read; try again when it is at rest");
+    *text = bytes;
+    *length = size;
+    return true;
+}
+
+bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error) {
+    /* Not blocking: a pipe without a writer must not hold the program; regular files do not notice. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) return fail(error, path, "cannot be opened");
+    bool ok = read_regular(descriptor, path, limit, arena, text, length, error);
+    close(descriptor);
+    return ok;
+}
+
+static bool write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(descriptor, text, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        text += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* A terminal, a pipe, /dev/null: there is nothing to rename onto. Appending, because /dev/stdout may be a file that the
+ * shell opened with >>. */
+static bool write_directly(const char *path, const char *text, size_t length, Error *error) {
+    int descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) return fail(error, path, "cannot be opened for writing");
+    bool ok = write_all(descriptor, text, length);
+    if (!ok) fail(error, path, "cannot be written");
+    if (close(descriptor) != 0 && ok) ok = fail(error, path, "cannot be written");
+    return ok;
+}
+
+/* Creates a file beside `path` that nobody else has; its name in `name`. The user's umask decides its mode, unless there
+ * is an old file, which keeps its own. */
+static int temporary_open(const char *folder, const struct stat *old, char *name, size_t size) {
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        int length = snprintf(name, size, "%s/.shardopt-%ld-%d.tmp", folder, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0) errno = 0; /* not ours to keep */
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+/* The rename is on the disk when its folder is; where a file system refuses that there is nothing more to do. */
+static void sync_folder(const char *folder) {
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+/* `target` is where the bytes go, every link followed. */
+static bool write_beside(const char *path, const char *target, const struct stat *old, const char *text, size_t length,
+                         Error *error) {
+    char folder[PATH_MAX], name[PATH_MAX];
+    const char *slash = strrchr(target, '/');
+    int folder_length = slash ? (int)(slash - target) : 1;
+    snprintf(folder, sizeof folder, "%.*s", folder_length, slash ? target : ".");
+    if (folder[0] == '\0') snprintf(folder, sizeof folder, "/.");
+    int descriptor = temporary_open(folder, old, name, sizeof name);
+    if (descriptor < 0) return fail(error, path, "cannot be written");
+    bool ok = write_all(descriptor, text, length) && fsync(descriptor) == 0;
+    if (!ok) fail(error, path, "cannot be written");
+    if (close(descriptor) != 0 && ok) ok = fail(error, path, "cannot be written");
+    if (ok && rename(name, target) != 0) ok = fail(error, path, "cannot be written");
+    if (!ok)
+        unlink(name);
+    else
+        sync_folder(folder);
+    return ok;
+}
+
+bool file_write(const char *path, const char *text, size_t length, Error *error) {
+    struct stat status;
+    char target[PATH_MAX];
+    bool exists = stat(path, &status) == 0;
+    if (!exists && errno != ENOENT) return fail(error, path, "cannot be written");
+    if (strlen(path) == 0 || strlen(path) >= sizeof target)
+        return error_set(error, ERROR_IO, path, "is no path; give a name of 1 to %d bytes", PATH_MAX - 1);
+    if (exists && S_ISDIR(status.st_mode))
+        return error_set(error, ERROR_IO, path, "is a folder; give the name of a file");
+    bool is_stream = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    if (exists && (is_stream || !S_ISREG(status.st_mode))) return write_directly(path, text, length, error);
+    if (!exists)
+        strcpy(target, path);
+    else if (!realpath(path, target))
+        return fail(error, path, "cannot be written");
+    /* Renaming asks only the folder; a file that is write-protected says no all the same. */
+    if (exists && access(target, W_OK) != 0) return fail(error, path, "cannot be written");
+    return write_beside(path, target, exists ? &status : NULL, text, length, error);
+}
+
+/* base/name if it is a folder, else NULL. */
+static const char *folder_in(const char *base, const char *name, Arena *arena, bool *memory_out) {
+    if (!base || base[0] == '\0') return NULL;
+    const char *folder = arena_format(arena, "%s/%s", base, name);
+    if (!folder) *memory_out = true;
+    return folder && file_is_folder(folder) ? folder : NULL;
+}
+
+/* PREFIX/share/shardopt of a program that runs as PREFIX/bin/shardopt; NULL when the program cannot be found. */
+static const char *share_beside_program(Arena *arena) {
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) return NULL;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (!slash) return NULL;
+    *slash = '\0';
+    return arena_format(arena, "%s/../share/shardopt", program);
+}
+
+const char *file_data_folder(const char *name, Arena *arena, Error *error) {
+    const char *chosen = getenv("SHARDOPT_DATA");
+    bool is_chosen = chosen && chosen[0] != '\0', memory_out = false;
+    /* A program that is installed with its data uses them, though the tree it was built from may still stand. */
+    const char *bases[] = {is_chosen ? chosen : share_beside_program(arena), SHARDOPT_SOURCE_DATA,
+                           SHARDOPT_INSTALL_DATA};
+    const char *folder = NULL;
+    for (size_t i = 0; i < (is_chosen ? 1 : COUNT_OF(bases)) && !folder && !memory_out; i++)
+        folder = folder_in(bases[i], name, arena, &memory_out);
+    if (memory_out) return error_memory(error), NULL;
+    if (!folder && is_chosen)
+        error_set(error, ERROR_IO, "SHARDOPT_DATA", "%s has no folder %s; name the folder that holds shardopt's data",
+                  chosen, name);
+    else if (!folder)
+        error_set(error, ERROR_IO, name,
+                  "no such data folder in %s or %s; set SHARDOPT_DATA to the folder that holds it",
+                  SHARDOPT_SOURCE_DATA, SHARDOPT_INSTALL_DATA);
+    return folder;
+}
+
+static bool ends_in(const char *name, const char *suffix) {
+    size_t length = strlen(name), end = strlen(suffix);
+    return length >= end && strcmp(name + length - end, suffix) == 0;
+}
+
+static bool is_regular_in(DIR *folder, const char *name) {
+    struct stat status;
+    return fstatat(dirfd(folder), name, &status, 0) == 0 && S_ISREG(status.st_mode);
+}
+
+static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Collects the names into `list`, which grows in the arena: doubling wastes as much again, for a folder of a few files. */
+static bool collect(DIR *stream, const char *folder, const char *suffix, Arena *arena, char ***list, size_t *count,
+                    Error *error) {
+    size_t room = 64;
+    *count = 0;
+    *list = ARENA_NEW(arena, char *, room);
+    if (!*list) return error_memory(error);
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        if (!entry) return errno == 0 || fail(error, folder, "cannot be listed");
+        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, suffix) || !is_regular_in(stream, entry->d_name))
+            continue;
+        if (*count == FILES_MAX) return error_set(error, ERROR_IO, folder, "has more than %d files", FILES_MAX);
+        if (*count == room) {
+            char **larger = ARENA_NEW(arena, char *, 2 * room);
+            if (!larger) return error_memory(error);
+            memcpy(larger, *list, room * sizeof *larger);
+            *list = larger;
+            room *= 2;
+        }
+        char *name = arena_text(arena, entry->d_name);
+        if (!name) return error_memory(error);
+        (*list)[(*count)++] = name;
+    }
+}
+
+bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error) {
+    DIR *stream = opendir(folder);
+    if (!stream) return fail(error, folder, "cannot be listed");
+    char **list = NULL;
+    size_t found = 0;
+    bool ok = collect(stream, folder, suffix, arena, &list, &found, error);
+    closedir(stream);
+    if (!ok) return false;
+    qsort(list, found, sizeof *list, by_bytes);
+    *names = list;
+    *count = found;
+    return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/json_scan.h: is this text one JSON document (as base/json.h narrows RFC 8259)? If not, where and why. */
+#ifndef SHARDOPT_BASE_JSON_SCAN_H
+#define SHARDOPT_BASE_JSON_SCAN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* cJSON 1.7 copies a number into a buffer of 64 bytes and drops what is behind; longer ones never get there. */
+enum { JSON_NUMBER_MAX = 63 };
+
+/* Allocates while it runs (four bytes per key) and frees; the stack grows with JSON_DEPTH_MAX alone. */
+bool json_scan(const char *text, size_t length, const char *where, Error *error);
+
+#endif

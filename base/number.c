@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers are read in three parts, digits, exponent, suffix, and put together exactly: whole numbers in 128 bits, real
+ * ones by one strtod over all decimal parts, so that "0.7%" is the double 0.007 and "1.1T" is 1.1e12. */
+#include "base/number.h"
+
+#include "base/count.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS_MAX = 64, EXPONENT_MAX = 9999 };
+
+typedef struct {
+    const char *text; /* all of one suffix */
+    int ten_power;
+    int two_power;
+} Suffix;
+
+static const Suffix SCALES[] = {
+    {"", 0, 0},    {"k", 3, 0},   {"M", 6, 0},   {"G", 9, 0},   {"T", 12, 0},
+    {"Ki", 0, 10}, {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
+};
+static const Suffix SHARES[] = {{"", 0, 0}, {"%", -2, 0}};
+static const Suffix SECONDS[] = {{"", 0, 0}, {"s", 0, 0}};
+
+/* digits * 10^ten_power * 2^two_power */
+typedef struct {
+    char digits[DIGITS_MAX + 1]; /* significant ones: no leading zeros, no trailing zeros; "" is zero */
+    int ten_power;
+    int two_power;
+} Decimal;
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Takes one digit in; zeros are held back until a digit other than zero makes them significant. */
+static bool push_digit(Decimal *decimal, size_t *used, size_t *zeros, char digit) {
+    if (digit == '0') {
+        if (*used > 0) (*zeros)++;
+        return true;
+    }
+    if (*used + *zeros >= DIGITS_MAX) return false;
+    for (; *zeros > 0; (*zeros)--) decimal->digits[(*used)++] = '0';
+    decimal->digits[(*used)++] = digit;
+    return true;
+}
+
+/* Reads all of `text`; false when it is no number with one of the suffixes, or has more digits than DIGITS_MAX. */
+static bool decimal_read(const char *text, const Suffix *suffixes, size_t suffix_count, Decimal *out) {
+    Decimal decimal = {0};
+    size_t used = 0, zeros = 0, seen = 0;
+    int64_t ten_power = 0;
+    if (strlen(text) > EXPONENT_MAX) return false;
+    for (; is_digit(*text); text++, seen++)
+        if (!push_digit(&decimal, &used, &zeros, *text)) return false;
+    if (*text == '.') {
+        text++;
+        for (; is_digit(*text); text++, seen++, ten_power--)
+            if (!push_digit(&decimal, &used, &zeros, *text)) return false;
+    }
+    if (seen == 0) return false;
+    if (*text == 'e' || *text == 'E') {
+        text++;
+        int sign = 1, exponent = 0;
+        if (*text == '-' || *text == '+') sign = *text++ == '-' ? -1 : 1;
+        if (!is_digit(*text)) return false;
+        for (; is_digit(*text); text++)
+            if (exponent <= EXPONENT_MAX) exponent = exponent * 10 + (*text - '0');
+        if (exponent > EXPONENT_MAX) return false;
+        ten_power += sign * exponent;
+    }
+    for (size_t i = 0; i < suffix_count; i++) {
+        if (strcmp(text, suffixes[i].text) != 0) continue;
+        decimal.ten_power = (int)(ten_power + (int64_t)zeros + suffixes[i].ten_power);
+        decimal.two_power = suffixes[i].two_power;
+        *out = decimal;
+        return true;
+    }
+    return false;
+}
+
+typedef enum { WHOLE, FRACTIONAL, TOO_LARGE } Wholeness;
+
+static Wholeness decimal_whole(const Decimal *decimal, Count *out) {
+    Count value = 0;
+    if (decimal->digits[0] == '\0') {
+        *out = 0;
+        return WHOLE;
+    }
+    for (const char *digit = decimal->digits; *digit; digit++)
+        if (!count_multiply(value, 10, &value) || !count_add(value, (Count)(*digit - '0'), &value)) return TOO_LARGE;
+    if (!count_multiply(value, (Count)1 << decimal->two_power, &value)) return TOO_LARGE;
+    int power = decimal->ten_power;
+    for (; power > 0; power--)
+        if (!count_multiply(value, 10, &value)) return TOO_LARGE;
+    for (; power < 0; power++) {
+        if (value % 10 != 0) return FRACTIONAL;
+        value /= 10;
+    }
+    *out = value;
+    return WHOLE;
+}
+
+/* One rounding for all that is decimal; a power of two adds none. The digits have no point in them, so that the locale
+ * has no say. */
+static double decimal_real(const Decimal *decimal) {
+    char text[DIGITS_MAX + 16];
+    if (decimal->digits[0] == '\0') return 0;
+    snprintf(text, sizeof text, "%se%d", decimal->digits, decimal->ten_power);
+    return ldexp(strtod(text, NULL), decimal->two_power);
+}
+
+bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error) {
+    Decimal decimal;
+    Count value = 0;
+    /* A negative power of ten is not how whole numbers are written, though "15e-1k" would be one. */
+    if (strpbrk(text, "+-") || !decimal_read(text, SCALES, COUNT_OF(SCALES), &decimal))
+        return error_set(
+            error, ERROR_INPUT, where,
+            "\"%.60s\" is not a whole number; give one from %lld to %lld, with k M G T or Ki Mi Gi Ti behind it "
+            "if you like",
+            text, (long long)low, (long long)high);
+    Wholeness wholeness = decimal_whole(&decimal, &value);
+    if (wholeness == FRACTIONAL)
+        return error_set(error, ERROR_INPUT, where, "\"%.60s\" has a fraction; give a whole number from %lld to %lld",
+                         text, (long long)low, (long long)high);
+    if (wholeness == TOO_LARGE || value > INT64_MAX || (int64_t)value < low || (int64_t)value > high)
+        return error_set(error, ERROR_INPUT, where, "%.60s is out of range; give a whole number from %lld to %lld",
+                         text, (long long)low, (long long)high);
+    *out = (int64_t)value;
+    return true;
+}
+
+/* What number_real, number_share and number_seconds have in common; `what` says how such a number is written. */
+static bool real_read(const char *text, const char *where, const Suffix *suffixes, size_t suffix_count, double low,
+                      double high, const char *what, double *out, Error *error) {
+    Decimal decimal;
+    bool negative = text[0] == '-' && low < 0;
+    if (!decimal_read(text + negative, suffixes, suffix_count, &decimal))
+        return error_set(error, ERROR_INPUT, where, "\"%.60s\" is not %s; give one from %.10g to %.10g", text, what,
+                         low, high);
+    double value = decimal_real(&decimal);
+    if (negative) value = -value;
+    if (!isfinite(value) || !(value >= low && value <= high))
+        return error_set(error, ERROR_INPUT, where, "%.60s is out of range; give %s from %.10g to %.10g", text, what,
+                         low, high);
+    *out = value;
+    return true;
+}
+
+bool number_real(const char *text, const char *where, double low, double high, double *out, Error *error) {
+    return real_read(text, where, SCALES, COUNT_OF(SCALES), low, high, "a number", out, error);
+}
+
+bool number_share(const char *text, const char *where, double low, double high, double *out, Error *error) {
+    return real_read(text, where, SHARES, COUNT_OF(SHARES), low, high, "a share (0.1 or 10%)", out, error);
+}
+
+bool number_seconds(const char *text, const char *where, double *out, Error *error) {
+    double seconds;
+    if (!real_read(text, where, SECONDS, COUNT_OF(SECONDS), 0, 1e9, "a time in seconds (60, 60s, 1.5s)", &seconds,
+                   error))
+        return false;
+    if (seconds == 0)
+        return error_set(error, ERROR_INPUT, where,
+                         "%.60s is no time at all; give more than zero seconds (60, 60s, 1.5s)", text);
+    *out = seconds;
+    return true;
+}
+
+const char *number_grouped(int64_t value, char *text) {
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    text[0] = '-';
+    count_text(magnitude, true, text + (value < 0)); /* at most 25 characters and the sign */
+    return text;
+}
+
+/* Three significant digits and a unit; 1,720 where the units have run out, and no more than 15 digits in any case. */
+static void put_short(double value, const char *unit, char *text, size_t size) {
+    char grouped[NUMBER_TEXT_SIZE];
+    if (value < 999.5) {
+        int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+        snprintf(text, size, "%.*f%s", decimals, value, unit);
+    } else if (value < 1e15) {
+        snprintf(text, size, "%s%s", number_grouped((int64_t)(value + 0.5), grouped), unit);
+    } else {
+        snprintf(text, size, "%.3g%s", value, unit); /* infinity and NaN too */
+    }
+}
+
+/* Puts the sign of a difference before its magnitude. */
+static size_t put_sign(double *value, char *text) {
+    if (!(*value < 0)) return 0;
+    *value = -*value;
+    text[0] = '-';
+    return 1;
+}
+
+/* The first of `units`, each 1000 times the one before, in which the value prints below 1000; in the first of all there
+ * is nothing to round away: "5 B", "12". */
+static const char *scaled(double value, const char *const *units, size_t count, char *text) {
+    size_t sign = put_sign(&value, text), unit = 0;
+    if (isfinite(value))
+        for (; unit + 1 < count && value >= 999.5; unit++) value /= 1000;
+    if (unit == 0)
+        snprintf(text + sign, NUMBER_TEXT_SIZE - sign, "%.3g%s", value, units[0]);
+    else
+        put_short(value, units[unit], text + sign, NUMBER_TEXT_SIZE - sign);
+    return text;
+}
+
+const char *number_bytes(double bytes, char *text) {
+    static const char *const UNITS[] = {" B", " kB", " MB", " GB", " TB", " PB"};
+    return scaled(bytes, UNITS, COUNT_OF(UNITS), text);
+}
+
+const char *number_short(double value, char *text) {
+    static const char *const UNITS[] = {"", " k", " M", " G", " T", " P"};
+    return scaled(value, UNITS, COUNT_OF(UNITS), text);
+}
+
+const char *number_time(double seconds, char *text) {
+    static const char *const UNITS[] = {" s", " ms", " us", " ns"};
+    size_t sign = put_sign(&seconds, text), unit = 0;
+    if (seconds == 0) return strcpy(text, "0 s");
+    for (; unit + 1 < COUNT_OF(UNITS) && seconds < 0.9995; unit++) seconds *= 1000;
+    put_short(seconds, UNITS[unit], text + sign, NUMBER_TEXT_SIZE - sign);
+    return text;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/util.h"
+
+enum { FOLDED_MAX = 64 }; /* longer words are nobody's misspelling */
+
+/* The next character of a name that counts, in lower case, without asking the locale; 0 at the end. */
+static int folded_next(const char **name) {
+    for (;;) {
+        char c = **name;
+        if (c == '\0') return 0;
+        (*name)++;
+        if (c == '-' || c == '_' || c == '.' || c == ' ') continue;
+        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+    }
+}
+
+bool name_matches(const char *a, const char *b) {
+    for (;;) {
+        int x = folded_next(&a), y = folded_next(&b);
+        if (x != y) return false;
+        if (x == 0) return true;
+    }
+}
+
+/* Characters of the folded name in `folded`, or -1 when there are more than FOLDED_MAX. */
+static int fold(const char *name, int *folded) {
+    int length = 0;
+    for (int c; (c = folded_next(&name)) != 0;) {
+        if (length == FOLDED_MAX) return -1;
+        folded[length++] = c;
+    }
+    return length;
+}
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* Insertions, deletions and replacements that turn a into b (Wagner and Fischer, one row at a time). */
+static int edit_distance(const int *a, int a_length, const int *b, int b_length) {
+    int row[FOLDED_MAX + 1];
+    for (int j = 0; j <= b_length; j++) row[j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b_length];
+}
+
+static bool starts_with(const int *name, int name_length, const int *word, int word_length) {
+    if (word_length > name_length) return false;
+    for (int i = 0; i < word_length; i++)
+        if (name[i] != word[i]) return false;
+    return true;
+}
+
+const char *name_nearest(const char *word, const char *const *candidates, size_t count) {
+    int folded[FOLDED_MAX], other[FOLDED_MAX];
+    int length = fold(word, folded);
+    if (length <= 0) return NULL;
+    const char *nearest = NULL, *begun = NULL;
+    int best = (length + 2) / 3; /* one slip in every three characters is still the same word */
+    for (size_t i = 0; i < count; i++) {
+        int other_length = fold(candidates[i], other);
+        if (other_length < 0) continue;
+        int distance = edit_distance(folded, length, other, other_length);
+        /* A distance of the whole word says that they share nothing. */
+        if (distance < length && (distance < best || (distance == best && !nearest))) {
+            nearest = candidates[i];
+            best = distance;
+        }
+        if (!begun && length >= 2 && starts_with(other, other_length, folded, length)) begun = candidates[i];
+    }
+    return nearest ? nearest : begun;
+}
