@@ -37,6 +37,10 @@ void stage_activations(const Setting *setting, const Shard *shard, const Knobs *
  * in-flight microbatches (MOMENT_FIRST_BACKWARD: of the first stage; LAST_*: of the last, scaled by its layers; UPDATE: 0). */
 void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
 
+/* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and microbatches. */
+void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, Moment moment,
+                 double saved_bytes, MemoryRows *out);
+
 /* The change that having `count` of the fullest stage's layers recompute (or offload) one activation makes: adds to *resources. */
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count, const double weights[MOMENT_COUNT], Resources *resources);
 

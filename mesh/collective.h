@@ -3,21 +3,29 @@
  *
  * A collective is two affine pieces, a latency-bound and a bandwidth-bound regime:
  *     seconds(messages, bytes) = max over the two pieces of (messages * latency_seconds + bytes * seconds_per_byte)
- * so that the search tabulates four doubles per footprint and never comes back. On a torus one piece is latency alone and the
- * other bandwidth alone (each ring step takes the longer of a hop and its bytes; the book's max); as soon as a switch level takes part,
- * one piece holds both (NCCL's form: base + bytes / rate).
- * `bytes` is always the whole (gathered) array as seen by one group; for ALL_TO_ALL the bytes of all chips of the group together;
- * for PERMUTE the bytes that one chip sends to its neighbour.
+ * so that the search tabulates four doubles per footprint and never comes back. On a torus one piece is latency alone
+ * and the other bandwidth alone (each ring step takes the longer of a hop and its bytes; the book's max); as soon as a
+ * switch level takes part, the first piece holds both (NCCL's form: base + bytes / rate). The second is the bandwidth
+ * alone there too: it never decides, but component-wise minima over both kinds of footprint keep their bandwidth.
+ * `bytes` is always the whole (gathered) array as seen by one group; for ALL_TO_ALL the bytes of all chips of the group
+ * together; for PERMUTE the bytes that one chip sends to its neighbour.
  *
  * Physics (book part 3, exact forms; book.md sections 2, 4, 8; search.md section 10):
  * - a group that takes a whole axis that wraps is a ring: both links of every chip work: 2 W1;
  * - an inner block (stride 1, factor < size) is a line: its end chips have one link: W1;
- * - an outer group (stride s) shares each link with s - 1 others: 1/s of the rate, hops s times as long; it is a ring when
- *   factor * stride = size and the axis wraps, else a line;
+ * - an outer group (stride s) shares each link with s - 1 others: 1/s of the rate, hops s times as long; it is a ring
+ *   when factor * stride = size and the axis wraps, else a line;
  * - several axes at once: the rates add, latencies add; shares V (N - 1) / N of the foreign bytes;
- * - all_to_all: the worst axis by its bisection: V * factor / (4 N * 2 W1) on a ring, twice that on a line, odd sizes (x^2-1)/x^2;
- * - switch: egress of each chip: V (n-1)/n / W for a group of n that lies below one another level; a group that spans levels is
- *   hierarchical: at the outer level a chip moves only its share V / (chips of the group inside); bandwidth is the worst level's, latency the sum. */
+ * - all_to_all: the worst axis by its bisection: V * factor / (4 N * 2 W1) on a ring, twice that on a line, odd sizes
+ *   (x^2-1)/x^2;
+ * - switch: egress of each chip: V (n-1)/n / W for a pass, V (n-1)/n^2 / W for an all_to_all; no stride: each chip has
+ *   its own port;
+ * - a group that spans levels (all its torus axes are one level, each switch another) is hierarchical: with I of its N
+ *   chips below one chip of a level of n, a pass moves V / I there, an all_to_all the V I n^2 / N^2 that go no higher;
+ *   the levels are pipelined: bandwidth is the worst level's, latency the sum;
+ * - permute: one message of stride hops, the worst axis; bytes * stride / W1 on a torus, bytes / W on a switch;
+ * - latency: half way round a ring, end to end of a line, all axes added; ceil(log2 n) messages for a pass over a
+ *   switch (the best of NCCL's algorithms), one for an all_to_all (to all peers at once). */
 #ifndef SHARDOPT_MESH_COLLECTIVE_H
 #define SHARDOPT_MESH_COLLECTIVE_H
 
@@ -37,17 +45,20 @@ typedef struct {
     double seconds_per_byte[2];
 } CollectiveCost;
 
-/* One axis of a group for the formulas: sizes are real, so that break-even points can be searched between whole degrees. */
+/* One axis of a group for the formulas: sizes are real, so that break-even points can be searched between
+ * whole degrees. */
 typedef struct {
     double factor, stride;
     AxisKind kind; /* AXIS_RING: this group closes on itself here; AXIS_LINE: it does not; AXIS_SWITCH */
     double bytes_per_second, latency_seconds;
 } GroupAxis;
 
-/* The formulas, innermost axis first; axes of factor 1 cost nothing. Pure, total for factor >= 1, stride >= 1, rates > 0. */
+/* The formulas, innermost axis first; axes of factor 1 cost nothing. Pure, total for factor >= 1, stride >= 1,
+ * rates > 0. */
 CollectiveCost group_collective_cost(Collective op, const GroupAxis *axes, int count);
 
-/* The book's limit of many chips on closed torus axes: V / (sum of 2 W1) for a pass, no latency (break-even tests compare with it). */
+/* The book's limit of many chips on closed torus axes: V / (sum of 2 W1) for a pass, no latency (break-even tests
+ * compare with it). */
 CollectiveCost limit_collective_cost(Collective op, const GroupAxis *axes, int count);
 
 /* The same for a footprint on a mesh. A group of one chip costs nothing. */
@@ -59,8 +70,8 @@ static inline double collective_seconds(CollectiveCost cost, double messages, do
     return first > second ? first : second;
 }
 
-/* The least cost of each kind over every footprint that a group of this degree can have on the mesh (any factors, stride >= 1):
- * component-wise minima, an admissible bound. */
+/* The least cost of each kind over every footprint that a group of this degree can have on the mesh (any factors,
+ * stride >= 1): component-wise minima, an admissible bound. Zero for a degree that no footprint has. */
 CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree);
 
 const char *collective_name(Collective op);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/factorization.h: every ordered factorization of every axis into roles, counted in closed form and enumerated by degrees.
+/* mesh/factorization.h: every ordered factorization of every axis into roles, counted in closed form and
+ * enumerated by degrees.
  *
  * Canonical nesting, innermost first: tensor, expert, sequence, fsdp, data, pipeline: the order of the enum. */
 #ifndef SHARDOPT_MESH_FACTORIZATION_H
@@ -24,29 +25,36 @@ typedef struct {
 
 /* Which roles take part: a bit per role. */
 typedef unsigned RoleSet;
-enum { ROLES_DENSE = (1u << ROLE_TENSOR) | (1u << ROLE_SEQUENCE) | (1u << ROLE_FSDP) | (1u << ROLE_DATA) | (1u << ROLE_PIPELINE),
-       ROLES_ALL = ROLES_DENSE | (1u << ROLE_EXPERT) };
+enum {
+    ROLES_DENSE =
+        (1u << ROLE_TENSOR) | (1u << ROLE_SEQUENCE) | (1u << ROLE_FSDP) | (1u << ROLE_DATA) | (1u << ROLE_PIPELINE),
+    ROLES_ALL = ROLES_DENSE | (1u << ROLE_EXPERT),
+};
 
-/* Ordered factorizations of all axes into the roles of the set: the product over axes n = prod p^e of C(e + R - 1, R - 1).
- * 16 x 20 x 28 x 8 into five roles: 13,781,250. False: more than 128 bits. */
+/* Ordered factorizations of all axes into the roles of the set: the product over axes n = prod p^e of
+ * C(e + R - 1, R - 1). 16 x 20 x 28 x 8 into five roles: 13,781,250. False: more than 128 bits. */
 bool factorization_count(const Mesh *mesh, RoleSet roles, Count *out);
 
-/* Every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in lexicographic order of
- * (tensor, expert, sequence, fsdp, data, pipeline). In the arena. At most `limit` tuples, else ERROR_INPUT. */
-bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count, Error *error);
+/* Every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in lexicographic
+ * order of (tensor, expert, sequence, fsdp, data, pipeline). In the arena. At most `limit` tuples, else
+ * ERROR_INPUT. */
+bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
+                       Error *error);
 
 /* How many placements a degree tuple has: the product over primes p of the number of non-negative integer matrices
- * (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums those of the axis sizes. The table is built once
- * per mesh and then read only (shared by threads). */
+ * (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums those of the axis sizes.
+ * The table is built once per mesh and then read only (shared by threads). */
 typedef struct PlacementTable PlacementTable;
-PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: memory is out */
+PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: memory is out, or 2^63 devices */
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
 
-/* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. In the arena; their number equals placement_count. */
-bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count, Error *error);
+/* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. In the arena;
+ * their number equals placement_count. */
+bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
+                          Error *error);
 
-/* The footprint of the union of adjacent roles first..last (in nesting order) of a placement: factor = product of their factors,
- * stride = product of the factors nested inside `first`. */
+/* The footprint of the union of adjacent roles first..last (in nesting order) of a placement: factor = product of
+ * their factors, stride = product of the factors nested inside `first`. */
 Footprint placement_footprint(const Mesh *mesh, const Placement *placement, Role first, Role last);
 
 #endif

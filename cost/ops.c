@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Symbols: T tokens of a microbatch on a chip's tensor group, t ways of tensor, T/t tokens where the residual stream lies
+ * along the sequence. Activations and weights in bf16. */
+#include "cost/ops.h"
+
+#include "base/util.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const double ELEMENT = 2; /* bytes of bf16 */
+
+/* A width split into ways: padded up between whole ways; real between them, where break-even points are searched. */
+static double local_width(int64_t width, double ways) {
+    double local = (double)width / ways;
+    return ways == floor(ways) ? ceil(local) : local;
+}
+
+/* Tokens of the residual stream that one chip holds. */
+static double residual_tokens(const Shard *shard, const Sharding *sharding) {
+    return sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+}
+
+typedef struct {
+    Op *ops;
+    int count;
+} List;
+
+static Op *add(List *list, OpKind kind, const char *name) {
+    assert(list->count < OPS_MAX);
+    Op *op = &list->ops[list->count++];
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .makes = -1};
+    return op;
+}
+
+/* [m, k] x [k, n]: forward once, backward twice (gradients of input and of weights). */
+static Op *add_matmul(List *list, const char *name, double m, double n, double k) {
+    Op *op = add(list, OP_MATMUL, name);
+    op->m = m, op->n = n, op->k = k;
+    op->weights = n * k;
+    op->flops[PHASE_FORWARD] = 2 * m * n * k;
+    op->flops[PHASE_BACKWARD] = 4 * m * n * k;
+    op->hbm_bytes[PHASE_FORWARD] = ELEMENT * (m * k + k * n + m * n);
+    op->hbm_bytes[PHASE_BACKWARD] = 2 * op->hbm_bytes[PHASE_FORWARD];
+    return op;
+}
+
+/* `forward` and `backward` tensors of `elements` bf16 elements read or written. */
+static Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
+    Op *op = add(list, OP_ELEMENTWISE, name);
+    op->hbm_bytes[PHASE_FORWARD] = ELEMENT * elements * forward;
+    op->hbm_bytes[PHASE_BACKWARD] = ELEMENT * elements * backward;
+    return op;
+}
+
+static void makes(Op *op, Activation activation, double bytes) {
+    op->makes = activation;
+    op->saved_bytes = bytes;
+}
+
+static void communicate(Op *op, Group group, Phase phase, double messages, double bytes) {
+    op->traffic[group][phase].messages += messages;
+    op->traffic[group][phase].bytes += messages * bytes;
+}
+
+/* Into a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated one is there, and its gradient is
+ * an all_reduce: two passes. Saved inputs are saved gathered, so backward gathers nothing again. */
+static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 2, bytes);
+    }
+}
+
+/* Out of it: partial sums are scattered along the sequence, or all_reduced. */
+static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 2, bytes);
+    }
+}
+
+/* Weights that the layout keeps split over tensor and gathers for use: forward, backward, and their gradient. */
+static void gather_weights(Op *op, const Shard *shard) {
+    if (shard->tensor <= 1) return;
+    double bytes = ELEMENT * op->weights * shard->tensor;
+    communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_FORWARD, 1, bytes);
+    communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD, 2, bytes);
+}
+
+static double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
+
+/* Norm and residual addition in front of a block: forward reads x, writes y, adds a branch (5 tensors), backward 7. */
+static Op *add_norm(List *list, const char *name, const Model *model, double tokens) {
+    Op *op = add_elementwise(list, name, tokens * (double)model->d_model, 5, 7);
+    op->weights = norm_weights(model);
+    return op;
+}
+
+static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                          ContextMethod context) {
+    double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
+    double width = (double)kind->head_dim, query = shard->heads * width, key = shard->kv_heads * width;
+    double stream = ELEMENT * tokens * d_model;
+
+    if (kind->norms > 0) {
+        Op *norm = add_norm(list, "attention norm", model, own);
+        norm->weights += (double)kind->qk_norm_parameters;
+        makes(norm, ACTIVATION_ATTENTION_INPUT, stream);
+    }
+    double key_columns = 2 * key;
+    if (sharding->kv == KV_GATHERED) key_columns = 2 * (double)kind->kv_heads * width / shard->tensor;
+    Op *qkv = add_matmul(list, "qkv projection", tokens, query + key_columns, d_model);
+    if (kind->qkv_bias) qkv->weights += query + key_columns;
+    enter_block(qkv, shard, sharding, stream);
+    if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
+        double bytes = ELEMENT * tokens * 2 * (double)kind->kv_heads * width;
+        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    }
+    makes(qkv, ACTIVATION_QKV, ELEMENT * tokens * (query + 2 * key));
+    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (query + 2 * key), 2, 3);
+
+    /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
+    Op *attention = add(list, OP_ATTENTION, "attention");
+    double span = attention_span(kind, (int64_t)shard->seq, false);
+    attention->flops[PHASE_FORWARD] = 4 * tokens * span * query;
+    attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
+    attention->hbm_bytes[PHASE_FORWARD] = ELEMENT * tokens * (2 * query + 2 * key);
+    attention->hbm_bytes[PHASE_BACKWARD] = ELEMENT * tokens * (4 * query + 4 * key);
+    if (kind->sinks) attention->weights = shard->heads;
+    makes(attention, ACTIVATION_CONTEXT, tokens * (ELEMENT * query + 4 * shard->heads));
+    if (shard->sequence > 1) {
+        /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves (s - 1)/s of them
+         * in s - 1 messages of one chip's share. */
+        double whole = ELEMENT * shard->sequences * shard->seq * 2 * key;
+        double messages = context == CONTEXT_RING ? shard->sequence - 1 : 1;
+        double bytes = context == CONTEXT_RING ? whole / shard->sequence : whole;
+        communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
+        communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
+    }
+
+    Op *out = add_matmul(list, "attention output", tokens, d_model, query);
+    if (kind->out_bias) out->weights += d_model;
+    leave_block(out, shard, sharding, stream);
+    makes(out, ACTIVATION_MIDDLE, ELEMENT * own * d_model);
+}
+
+static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double width,
+                          bool first) {
+    bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
+    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
+    double tokens = gathered ? own : shard->tokens, hidden = gathered ? width * shard->tensor : width;
+    double stream = ELEMENT * shard->tokens * d_model;
+    double up_columns = (kind->gated ? 2 : 1) * hidden;
+
+    Op *up = add_matmul(list, kind->gated ? "mlp gate and up" : "mlp up", tokens, up_columns, d_model);
+    Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
+    Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
+    if (first) {
+        makes(up, ACTIVATION_GATE_UP, ELEMENT * tokens * up_columns);
+        makes(product, ACTIVATION_PRODUCT, ELEMENT * tokens * hidden);
+    }
+    if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
+    if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
+    if (gathered) {
+        gather_weights(up, shard);
+        gather_weights(down, shard);
+    } else {
+        enter_block(up, shard, sharding, stream);
+        leave_block(down, shard, sharding, stream);
+    }
+}
+
+/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers over tensor what arrived. */
+static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double imbalance) {
+    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
+    double routed = shard->tokens * (double)kind->top_k * imbalance; /* tokens that the busiest chip's experts get */
+    double per_expert = routed / shard->experts, width = shard->d_ff_expert;
+    double arrived = ELEMENT * routed * d_model;
+    double exchanged = ELEMENT * own * (double)kind->top_k * imbalance * d_model * shard->expert; /* of the whole group */
+
+    Op *router = add_matmul(list, "router", own, (double)kind->experts, d_model);
+    if (kind->router_bias) router->weights += (double)kind->experts;
+    Op *dispatch = add_elementwise(list, "expert dispatch", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+
+    double up_columns = (kind->gated ? 2 : 1) * width;
+    Op *up = add_matmul(list, kind->gated ? "expert gate and up" : "expert up", per_expert, up_columns, d_model);
+    Op *product = add_elementwise(list, "expert activation", routed * width, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
+    Op *down = add_matmul(list, "expert down", per_expert, d_model, width);
+    for (int i = 0; i < 2; i++) {
+        Op *op = i == 0 ? up : down;
+        op->kind = OP_GROUPED_MATMUL;
+        op->groups = shard->experts;
+        op->expert_weights = true;
+        op->weights *= shard->experts;
+        for (int phase = 0; phase < PHASE_COUNT; phase++) op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
+    }
+    if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
+    makes(dispatch, ACTIVATION_MLP_INPUT, arrived);
+    makes(up, ACTIVATION_GATE_UP, ELEMENT * routed * up_columns);
+    makes(product, ACTIVATION_PRODUCT, ELEMENT * routed * width);
+    Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+    for (int phase = 0; phase < PHASE_COUNT && shard->expert > 1; phase++) {
+        communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
+        communicate(combine, GROUP_EXPERT, phase, 1, exchanged);
+    }
+    enter_block(up, shard, sharding, arrived);
+    leave_block(down, shard, sharding, arrived);
+    if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared, false);
+}
+
+int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, ContextMethod context,
+                 double imbalance, Op *ops) {
+    List list = {.ops = ops};
+    if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, context);
+    if (kind->norms > 1) {
+        double own = residual_tokens(shard, sharding);
+        Op *norm = add_norm(&list, "mlp norm", model, own);
+        norm->weights *= (double)(kind->norms - 1);
+        if (kind->experts == 0) {
+            bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
+            makes(norm, ACTIVATION_MLP_INPUT, ELEMENT * (gathered ? own : shard->tokens) * (double)model->d_model);
+        }
+    }
+    if (kind->experts > 0) expert_ops(&list, model, kind, shard, sharding, imbalance);
+    else if (kind->d_ff > 0) dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor), true);
+    return list.count;
+}
+
+int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
+    List list = {.ops = ops};
+    double d_model = (double)model->d_model, stream = ELEMENT * shard->tokens * d_model;
+    Op *lookup = add(&list, OP_LOOKUP, "embedding");
+    lookup->weights = shard->vocab * d_model + (double)model->learned_positions * d_model / shard->tensor;
+    lookup->hbm_bytes[PHASE_FORWARD] = 2 * ELEMENT * residual_tokens(shard, sharding) * d_model;
+    lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
+    if (shard->tensor <= 1) return list.count;
+    bool along = sharding->residual == RESIDUAL_SEQUENCE;
+    if (sharding->embedding == TABLE_VOCABULARY) {
+        /* Every chip knows some rows: partial sums, as behind a block. */
+        leave_block(lookup, shard, sharding, stream);
+    } else {
+        /* Every chip knows some columns of every row: gathered, or exchanged so that each keeps its tokens whole. */
+        communicate(lookup, GROUP_TENSOR, PHASE_FORWARD, 1, along ? stream / shard->tensor : stream);
+        if (along) communicate(lookup, GROUP_TENSOR, PHASE_BACKWARD, 1, stream / shard->tensor);
+    }
+    return list.count;
+}
+
+int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
+    List list = {.ops = ops};
+    double d_model = (double)model->d_model, stream = ELEMENT * shard->tokens * d_model;
+    add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
+    Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
+    if (model->logits_bias) logits->weights += shard->vocab;
+    /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */
+    Op *loss = add_elementwise(&list, "loss", shard->tokens * shard->vocab, 4, 6);
+    if (shard->tensor <= 1) return list.count;
+    if (sharding->logits == TABLE_VOCABULARY) {
+        enter_block(logits, shard, sharding, stream);
+    } else {
+        /* d_model is contracted: partial logits over the whole vocabulary are scattered, their gradient gathered. */
+        double whole = ELEMENT * shard->tokens * shard->vocab * shard->tensor;
+        communicate(logits, GROUP_TENSOR, PHASE_FORWARD, 1, whole + stream / shard->tensor);
+        communicate(logits, GROUP_TENSOR, PHASE_BACKWARD, 1, whole + stream / shard->tensor);
+    }
+    /* Maximum and sum of the softmax: two fp32 numbers a token, all_reduced. */
+    communicate(loss, GROUP_TENSOR, PHASE_FORWARD, 2, 8 * shard->tokens);
+    return list.count;
+}

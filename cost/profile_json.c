@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/profile_json.h"
+
+#include "base/json.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* To add a figure, add a line. Shares below 1% and rates above the catalog's are mistakes of unit, not machines. */
+static const struct {
+    const char *key;
+    size_t offset;
+    double low, high;
+} FIGURES[] = {
+    {"matrix_efficiency", offsetof(Profile, matrix_efficiency), 0.01, 1},
+    {"matmul_traffic", offsetof(Profile, matmul_traffic), 0, 100},
+    {"grouped_efficiency", offsetof(Profile, grouped_efficiency), 0.01, 1},
+    {"attention_efficiency", offsetof(Profile, attention_efficiency), 0.01, 1},
+    {"attention_backward_rate", offsetof(Profile, attention_backward_rate), 0.01, 2},
+    {"hbm_efficiency", offsetof(Profile, hbm_efficiency), 0.01, 1},
+    {"elementwise_traffic", offsetof(Profile, elementwise_traffic), 0, 100},
+    {"ici_efficiency", offsetof(Profile, ici_efficiency), 0.01, 1},
+    {"nvlink_efficiency", offsetof(Profile, nvlink_efficiency), 0.01, 1},
+    {"network_efficiency", offsetof(Profile, network_efficiency), 0.01, 1},
+    {"dcn_efficiency", offsetof(Profile, dcn_efficiency), 0.01, 1},
+    {"pcie_efficiency", offsetof(Profile, pcie_efficiency), 0.01, 1},
+    {"expert_imbalance", offsetof(Profile, expert_imbalance), 1, 100},
+    {"tensor_exposed", offsetof(Profile, tensor_exposed), 0, 1},
+    {"expert_exposed", offsetof(Profile, expert_exposed), 0, 1},
+    {"sequence_exposed", offsetof(Profile, sequence_exposed), 0, 1},
+    {"pipeline_exposed", offsetof(Profile, pipeline_exposed), 0, 1},
+    {"fsdp_exposed", offsetof(Profile, fsdp_exposed), 0, 1},
+    {"data_exposed", offsetof(Profile, data_exposed), 0, 1},
+    {"ring_attention_exposed", offsetof(Profile, ring_attention_exposed), 0, 1},
+    {"layer_seconds", offsetof(Profile, layer_seconds), 0, 1},
+    {"microbatch_seconds", offsetof(Profile, microbatch_seconds), 0, 10},
+    {"step_seconds", offsetof(Profile, step_seconds), 0, 1000},
+    {"likely_low", offsetof(Profile, likely_low), 0, 1},
+    {"likely_high", offsetof(Profile, likely_high), 0, 100},
+};
+
+static bool known_key(const char *key) {
+    static const char *const OTHERS[] = {"name", "source", "note", "chips", "scaleup", "tile_padding"};
+    for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
+        if (strcmp(key, OTHERS[i]) == 0) return true;
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
+        if (strcmp(key, FIGURES[i].key) == 0) return true;
+    return false;
+}
+
+/* The value of a figure that has its source and nothing else; NULL: *error says what is wrong. */
+static const cJSON *figure_value(const cJSON *json, const char *key, const char *where, Error *error) {
+    const cJSON *figure = cJSON_GetObjectItemCaseSensitive(json, key);
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(figure, "value");
+    const cJSON *source = cJSON_GetObjectItemCaseSensitive(figure, "source");
+    if (!value || !cJSON_IsString(source) || source->valuestring[0] == '\0' || cJSON_GetArraySize(figure) != 2) {
+        error_set(error, ERROR_INPUT, where, "%s: is %s; give {\"value\", \"source\": text}", key,
+                  figure ? "not a figure with its source" : "missing");
+        return NULL;
+    }
+    return value;
+}
+
+static bool read_figures(const cJSON *json, const char *where, Profile *profile, Error *error) {
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
+        const cJSON *value = figure_value(json, FIGURES[i].key, where, error);
+        if (!value) return false;
+        if (!cJSON_IsNumber(value) || !(value->valuedouble >= FIGURES[i].low && value->valuedouble <= FIGURES[i].high))
+            return error_set(error, ERROR_INPUT, where, "%s.value: is out of range; give a number from %g to %g",
+                             FIGURES[i].key, FIGURES[i].low, FIGURES[i].high);
+        *(double *)((char *)profile + FIGURES[i].offset) = value->valuedouble;
+    }
+    const cJSON *tile = figure_value(json, "tile_padding", where, error);
+    if (!tile) return false;
+    if (!cJSON_IsBool(tile)) return error_set(error, ERROR_INPUT, where, "tile_padding.value: give true or false");
+    profile->tile_padding = cJSON_IsTrue(tile);
+    if ((profile->likely_low > 0) != (profile->likely_high > 0) || (profile->likely_high > 0 && profile->likely_high < 1))
+        return error_set(error, ERROR_INPUT, where,
+                         "likely_low, likely_high: are no range around 1; give 0 and 0 (not known), or e.g. 0.85 and 1.2");
+    return true;
+}
+
+static bool read_use(const cJSON *json, const char *where, ProfileUse *use, Error *error) {
+    const cJSON *chips = cJSON_GetObjectItemCaseSensitive(json, "chips"), *chip;
+    if (chips && (!cJSON_IsArray(chips) || cJSON_GetArraySize(chips) > PROFILE_CHIPS_MAX))
+        return error_set(error, ERROR_INPUT, where, "chips: give an array of at most %d chip names", PROFILE_CHIPS_MAX);
+    cJSON_ArrayForEach(chip, chips) {
+        if (!cJSON_IsString(chip) || chip->valuestring[0] == '\0' || strlen(chip->valuestring) >= CHIP_NAME_SIZE)
+            return error_set(error, ERROR_INPUT, where, "chips: each is a chip name of 1 to %d bytes", CHIP_NAME_SIZE - 1);
+        strcpy(use->chips[use->chip_count++], chip->valuestring);
+    }
+    char scaleup[16];
+    if (!json_text_or(json, "scaleup", "", where, scaleup, sizeof scaleup, error)) return false;
+    use->torus = strcmp(scaleup, "torus") == 0;
+    use->nvlink = strcmp(scaleup, "switch") == 0;
+    return scaleup[0] == '\0' || use->torus || use->nvlink ||
+           error_set(error, ERROR_INPUT, where, "scaleup: is \"%s\"; give torus or switch", scaleup);
+}
+
+bool profile_from_json(const cJSON *json, const char *where, Profile *out, ProfileUse *use, Error *error) {
+    Profile profile = {0};
+    ProfileUse used = {0};
+    const cJSON *child;
+    if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a profile is an object; see cost/profiles");
+    cJSON_ArrayForEach(child, json) {
+        if (!known_key(child->string))
+            return error_set(error, ERROR_INPUT, where, "%.64s: is no key of a profile; see cost/profiles/ideal.json", child->string);
+    }
+    if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
+        !json_text(json, "source", where, profile.source, sizeof profile.source, error) ||
+        !read_figures(json, where, &profile, error) || !read_use(json, where, &used, error))
+        return false;
+    if (profile.name[0] == '\0' || profile.source[0] == '\0')
+        return error_set(error, ERROR_INPUT, where, "name, source: are empty; give both");
+    *out = profile; /* written only when all of it is right */
+    if (use) *use = used;
+    return true;
+}

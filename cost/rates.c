@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/step.h"
+
+Role group_first_role(Group group) {
+    static const Role FIRST[GROUP_COUNT] = {ROLE_TENSOR, ROLE_EXPERT,   ROLE_SEQUENCE, ROLE_PIPELINE,
+                                            ROLE_EXPERT, ROLE_SEQUENCE, ROLE_TENSOR,   ROLE_DATA};
+    return FIRST[group];
+}
+
+Role group_last_role(Group group) {
+    static const Role LAST[GROUP_COUNT] = {ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_PIPELINE,
+                                           ROLE_FSDP,   ROLE_FSDP,   ROLE_TENSOR,   ROLE_DATA};
+    return LAST[group];
+}
+
+Role group_role(Group group) {
+    return group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS ? ROLE_FSDP : group_first_role(group);
+}
+
+Collective group_collective(Group group, ContextMethod context) {
+    switch (group) {
+    case GROUP_EXPERT: return COLLECTIVE_ALL_TO_ALL;
+    case GROUP_PIPELINE: return COLLECTIVE_PERMUTE;
+    case GROUP_SEQUENCE: return context == CONTEXT_RING ? COLLECTIVE_PERMUTE : COLLECTIVE_ALL_GATHER;
+    default: return COLLECTIVE_ALL_GATHER;
+    }
+}
+
+void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out) {
+    out->axis_count = mesh->axis_count;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        Footprint footprint = placement_footprint(mesh, placement, group_first_role(group), group_last_role(group));
+        out->cost[group] = collective_cost(group_collective(group, context), mesh, &footprint);
+        out->axes[group] = 0;
+        for (int axis = 0; axis < mesh->axis_count; axis++)
+            if (footprint.on[axis].factor > 1) out->axes[group] |= 1u << axis;
+    }
+}
+
+void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out) {
+    /* Axes are unknown, so no two groups may be assumed to share one: each gets a slot of its own (step.c allows GROUP_COUNT). */
+    out->axis_count = GROUP_COUNT;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        int64_t degree = 1;
+        for (int role = group_first_role(group); role <= (int)group_last_role(group); role++) degree *= degrees->of[role];
+        out->cost[group] = collective_cost_least(group_collective(group, context), mesh, degree);
+        out->axes[group] = degree > 1 ? 1u << group : 0;
+    }
+}

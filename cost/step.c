@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/step.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+/* Seconds of one group in one phase of one microbatch. */
+static inline double group_phase_seconds(const Resources *resources, const Rates *rates, int group, int phase) {
+    return collective_seconds(rates->cost[group], resources->of[res_messages(group, phase)], resources->of[res_bytes(group, phase)]);
+}
+
+/* Ring attention hides behind its own attention but for a share; other methods, and everything in `ideal`, do not. */
+static inline double sequence_exposed(const StepRule *rule, double seconds, double attention) {
+    double share = rule->exposed[GROUP_SEQUENCE];
+    if (!rule->ring) return share * seconds;
+    return max_real(share * seconds, seconds - (1 - share) * attention);
+}
+
+/* The sums that both entry points share, in one order. */
+typedef struct {
+    double group[GROUP_COUNT][PHASE_COUNT]; /* one microbatch; DATA: [0] at the start of the step, [1] at its end */
+    double compute[PHASE_COUNT];
+    double critical[PHASE_COUNT]; /* exposed seconds of critical groups, one microbatch */
+    double background_exposed;    /* over the step */
+    double part_compute[2], part[2]; /* A, B */
+    double critical_exposed, pcie, main, bubble;
+} Sums;
+
+static void step_sums(const StepRule *rule, const Resources *resources, const Rates *rates, Sums *sums) {
+    double m = rule->microbatches;
+    for (int group = 0; group < GROUP_DATA; group++)
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            sums->group[group][phase] = group_phase_seconds(resources, rates, group, phase);
+    sums->group[GROUP_DATA][0] = collective_seconds(rates->cost[GROUP_DATA], rule->data_start.messages, rule->data_start.bytes);
+    sums->group[GROUP_DATA][1] = collective_seconds(rates->cost[GROUP_DATA], rule->data_end.messages, rule->data_end.bytes);
+
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        double attention = resources->of[RES_ATTENTION_FORWARD + phase];
+        sums->compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + attention;
+        sums->critical[phase] = rule->exposed[GROUP_TENSOR] * sums->group[GROUP_TENSOR][phase] +
+                                rule->exposed[GROUP_EXPERT] * sums->group[GROUP_EXPERT][phase] +
+                                sequence_exposed(rule, sums->group[GROUP_SEQUENCE][phase], attention) +
+                                rule->exposed[GROUP_PIPELINE] * sums->group[GROUP_PIPELINE][phase];
+    }
+    sums->part_compute[0] = (m - 1) * (sums->compute[0] + sums->compute[1]) + sums->compute[0];
+    sums->part_compute[1] = sums->compute[1];
+    sums->part[0] = sums->part_compute[0];
+    sums->part[1] = sums->part_compute[1];
+
+    double hidden[GROUP_COUNT][2];
+    sums->background_exposed = 0;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        double first = sums->group[group][0], second = sums->group[group][1], share = rule->exposed[group];
+        double a = group == GROUP_DATA ? first : (m - 1) * (first + second) + first;
+        if (group >= GROUP_WEIGHTS) sums->background_exposed += share * (a + second);
+        hidden[group][0] = (1 - share) * a;
+        hidden[group][1] = (1 - share) * second;
+    }
+    for (int axis = 0; axis < rates->axis_count; axis++) {
+        double busy[2] = {0, 0};
+        for (int group = 0; group < GROUP_COUNT; group++)
+            if (rates->axes[group] >> axis & 1) {
+                busy[0] += hidden[group][0];
+                busy[1] += hidden[group][1];
+            }
+        sums->part[0] = max_real(sums->part[0], busy[0]);
+        sums->part[1] = max_real(sums->part[1], busy[1]);
+    }
+    sums->critical_exposed = m * (sums->critical[0] + sums->critical[1]);
+    double offload = resources->of[RES_OFFLOAD_BYTES];
+    sums->pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
+    sums->main = max_real(sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1], sums->pcie);
+    sums->bubble = rule->bubble_ratio * (sums->compute[0] + sums->compute[1] + sums->critical[0] + sums->critical[1]);
+}
+
+double step_seconds(const StepRule *rule, const Resources *resources, const Rates *rates) {
+    Sums sums;
+    step_sums(rule, resources, rates, &sums);
+    return sums.main + sums.bubble + rule->optimizer_seconds + rule->other_seconds;
+}
+
+void step_time(const StepRule *rule, const Resources *resources, const Rates *rates, StepTime *out) {
+    Sums sums;
+    step_sums(rule, resources, rates, &sums);
+    memset(out, 0, sizeof(*out));
+    double m = rule->microbatches;
+    out->bubble_seconds = sums.bubble;
+    out->optimizer_seconds = rule->optimizer_seconds;
+    out->other_seconds = rule->other_seconds;
+    out->seconds = sums.main + sums.bubble + rule->optimizer_seconds + rule->other_seconds;
+    out->compute_seconds = sums.part_compute[0] + sums.part_compute[1];
+    out->exposed_seconds = sums.main - out->compute_seconds;
+    out->pcie_seconds = sums.pcie;
+    out->serial_seconds = out->compute_seconds;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        double first = sums.group[group][0], second = sums.group[group][1];
+        double whole = group == GROUP_DATA ? first + second : m * (first + second);
+        out->group_seconds[group] = whole;
+        out->group_exposed_seconds[group] = rule->exposed[group] * whole;
+        if (group == GROUP_SEQUENCE)
+            out->group_exposed_seconds[group] =
+                m * (sequence_exposed(rule, first, resources->of[RES_ATTENTION_FORWARD]) +
+                     sequence_exposed(rule, second, resources->of[RES_ATTENTION_BACKWARD]));
+        out->serial_seconds += whole;
+        for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++)
+            if (rates->axes[group] >> axis & 1) out->axis_seconds[axis] += whole;
+    }
+    double certain = sums.critical_exposed + sums.background_exposed;
+    out->unhidden_seconds = max_real(0, out->exposed_seconds - certain);
+    out->serial_seconds = max_real(out->serial_seconds + sums.pcie + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
+    double longest = max_real(out->compute_seconds, sums.pcie);
+    for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++) longest = max_real(longest, out->axis_seconds[axis]);
+    out->lower_seconds = min_real(longest + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
+}

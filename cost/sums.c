@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/sums.h"
+
+#include <string.h>
+
+static void add_op(const Setting *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
+    bool memory_bound;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        double seconds = op_seconds(op, (Phase)phase, setting->chip, setting->profile, &memory_bound);
+        *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
+        for (int group = 0; group < GROUP_DATA; group++) {
+            to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
+            to->traffic[group][phase].bytes += times * op->traffic[group][phase].bytes;
+        }
+    }
+    *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
+    bool over_tensor = op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD].messages > 0;
+    double ways = op->expert_weights ? shard->sequence * shard->fsdp : shard->expert * shard->sequence * shard->fsdp;
+    if (over_tensor) to->gathered_weights += times * op->weights * shard->tensor;
+    else if (ways > 1) to->gathered_weights += times * op->weights;
+    if (op->makes >= 0) to->saved[op->makes] += times * op->saved_bytes;
+}
+
+void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding, StageSums *out) {
+    const Model *model = setting->model;
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; i < model->kind_count; i++) {
+        double share = (double)model->kinds[i].count / (double)model->layers;
+        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, context, setting->profile->expert_imbalance, ops);
+        for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, &out->layer);
+    }
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    out->layer.saved[ACTIVATION_LAYER_INPUT] = 2 * own * (double)model->d_model;
+    int count = ops_of_embedding(model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->embedding);
+    count = ops_of_logits(model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->logits);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "mesh/collective.h"
+
+#include "base/util.h"
+
+#include <assert.h>
+#include <math.h>
+
+const char *collective_name(Collective op) {
+    static const char *const NAMES[COLLECTIVE_COUNT] = {
+        [COLLECTIVE_ALL_GATHER] = "all_gather", [COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
+        [COLLECTIVE_ALL_REDUCE] = "all_reduce", [COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+        [COLLECTIVE_PERMUTE] = "permute",
+    };
+    assert(op >= 0 && op < COLLECTIVE_COUNT);
+    return NAMES[op];
+}
+
+/* What a chip of the group can move along the axis: on a ring through both its links, at the end of a line through
+ * its only one. The `stride` groups that interleave on a torus axis share its links; a switch gives each chip its own
+ * port. */
+static double axis_bytes_per_second(const GroupAxis *axis) {
+    switch (axis->kind) {
+    case AXIS_RING:
+        return 2 * axis->bytes_per_second / axis->stride;
+    case AXIS_LINE:
+        return axis->bytes_per_second / axis->stride;
+    case AXIS_SWITCH:
+        break;
+    }
+    return axis->bytes_per_second;
+}
+
+/* Messages that must follow each other before the farthest chip has heard. Ring: half way round, from both sides;
+ * line: end to end; each step of the group is `stride` hops. Switch: the best of NCCL's algorithms, a tree, reaches
+ * all n chips in log2 n messages (its rings take n - 1, and are chosen only where bandwidth hides them). */
+static double axis_spread_steps(const GroupAxis *axis) {
+    double n = axis->factor;
+    switch (axis->kind) {
+    case AXIS_RING:
+        return (n == floor(n) ? floor(n / 2) : n / 2) * axis->stride;
+    case AXIS_LINE:
+        return (n - 1) * axis->stride;
+    case AXIS_SWITCH:
+        break;
+    }
+    return ceil(log2(n));
+}
+
+/* One message to every peer: across a switch all are under way at once (what it costs to issue many is the profile's
+ * efficiency), on a torus the farthest peer is as far as for a gather. */
+static double axis_exchange_steps(const GroupAxis *axis) {
+    return axis->kind == AXIS_SWITCH ? 1 : axis_spread_steps(axis);
+}
+
+/* all_to_all cuts a torus axis in halves: half the chips send half their bytes across, V/4 each way, through the
+ * links of n / factor rows. Odd sizes have no middle: (x^2 - 1) / 4 of x^2 pairs cross the busiest cut. */
+static double axis_bisection_share(const GroupAxis *axis, double chips, bool limit) {
+    double x = axis->factor, pairs = x * x;
+    bool odd = !limit && fmod(x, 2) == 1;
+    return x / (4 * chips) * (odd ? (pairs - 1) / pairs : 1);
+}
+
+typedef struct {
+    double latency_seconds, seconds_per_byte;
+} LevelCost;
+
+/* All torus axes of the group work at once: their rates add, and the farthest chip is away along every axis. */
+static LevelCost level_pass(const GroupAxis *axes, int count, double chips, bool limit) {
+    double bytes_per_second = 0, latency = 0;
+    for (int i = 0; i < count; i++) {
+        if (axes[i].factor <= 1) continue;
+        bytes_per_second += axis_bytes_per_second(&axes[i]);
+        latency += axis_spread_steps(&axes[i]) * axes[i].latency_seconds;
+    }
+    double foreign = limit ? 1 : (chips - 1) / chips;
+    return (LevelCost){latency, foreign / bytes_per_second};
+}
+
+/* Axis after axis in dimension order, pipelined: the axis with the narrowest cut decides. */
+static LevelCost level_all_to_all(const GroupAxis *axes, int count, double chips, bool limit) {
+    LevelCost cost = {0};
+    for (int i = 0; i < count; i++) {
+        const GroupAxis *axis = &axes[i];
+        if (axis->factor <= 1) continue;
+        double switch_share = (limit ? 1 : (chips - 1) / chips) / chips; /* what one chip sends to others */
+        double share = axis->kind == AXIS_SWITCH ? switch_share : axis_bisection_share(axis, chips, limit);
+        cost.seconds_per_byte = max_real(cost.seconds_per_byte, share / axis_bytes_per_second(axis));
+        cost.latency_seconds += axis_exchange_steps(axis) * axis->latency_seconds;
+    }
+    return cost;
+}
+
+/* Each chip's message crosses `stride` links of one axis, and so do those of the interleaved groups; the slowest axis
+ * has everyone wait. That the last chip of a line has its next at the far end is left to the order of the ring:
+ * folded, each link still carries one message each way. */
+static LevelCost level_permute(const GroupAxis *axes, int count) {
+    LevelCost cost = {0};
+    for (int i = 0; i < count; i++) {
+        if (axes[i].factor <= 1) continue;
+        double stride = axes[i].kind == AXIS_SWITCH ? 1 : axes[i].stride;
+        cost.seconds_per_byte = max_real(cost.seconds_per_byte, stride / axes[i].bytes_per_second);
+        cost.latency_seconds = max_real(cost.latency_seconds, stride * axes[i].latency_seconds);
+    }
+    return cost;
+}
+
+/* Torus axes side by side are one level, their links work together; each switch is a level of its own. */
+static int level_end(const GroupAxis *axes, int count, int first) {
+    int end = first + 1;
+    if (axes[first].kind != AXIS_SWITCH)
+        while (end < count && axes[end].kind != AXIS_SWITCH) end++;
+    return end;
+}
+
+static double chips_on(const GroupAxis *axes, int count) {
+    double chips = 1;
+    for (int i = 0; i < count; i++) chips *= axes[i].factor;
+    return chips;
+}
+
+/* `limit`: the book's, many chips and no latency. */
+static CollectiveCost group_cost(Collective op, const GroupAxis *axes, int count, bool limit) {
+    double chips = chips_on(axes, count), inside = 1;
+    LevelCost whole = {0};
+    bool switched = false;
+    for (int first = 0, end; first < count; first = end) {
+        end = level_end(axes, count, first);
+        const GroupAxis *level = axes + first;
+        double here = chips_on(level, end - first);
+        if (here <= 1) continue;
+        switched = switched || level->kind == AXIS_SWITCH;
+        LevelCost cost;
+        double share; /* of the group's bytes that this level moves, per group of the chips it joins */
+        switch (op) {
+        case COLLECTIVE_ALL_TO_ALL: /* straight to the targets nearest through this level, here x inside of all chips */
+            cost = level_all_to_all(level, end - first, here, limit);
+            share = (here / chips) * (here * inside / chips);
+            break;
+        case COLLECTIVE_PERMUTE:
+            cost = level_permute(level, end - first);
+            share = 1;
+            break;
+        default: /* passes: each of the `inside` chips below takes its part across, the levels below spread it */
+            cost = level_pass(level, end - first, here, limit);
+            share = 1 / inside;
+        }
+        inside *= here;
+        whole.seconds_per_byte = max_real(whole.seconds_per_byte, share * cost.seconds_per_byte);
+        whole.latency_seconds = op == COLLECTIVE_PERMUTE ? max_real(whole.latency_seconds, cost.latency_seconds)
+                                                         : whole.latency_seconds + cost.latency_seconds;
+    }
+    double passes = op == COLLECTIVE_ALL_REDUCE ? 2 : 1;
+    double latency = limit ? 0 : passes * whole.latency_seconds, per_byte = passes * whole.seconds_per_byte;
+    return (CollectiveCost){.latency_seconds = {latency, 0}, .seconds_per_byte = {switched ? per_byte : 0, per_byte}};
+}
+
+CollectiveCost group_collective_cost(Collective op, const GroupAxis *axes, int count) {
+    return group_cost(op, axes, count, false);
+}
+
+CollectiveCost limit_collective_cost(Collective op, const GroupAxis *axes, int count) {
+    return group_cost(op, axes, count, true);
+}
+
+CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint *footprint) {
+    GroupAxis axes[MESH_AXES_MAX];
+    for (int a = 0; a < mesh->axis_count; a++) {
+        const Axis *axis = &mesh->axes[a];
+        Span span = footprint->on[a];
+        assert(span.factor >= 1 && span.stride >= 1 && span.factor <= axis->size / span.stride);
+        bool closes = axis->kind != AXIS_RING || span.factor * span.stride == axis->size;
+        axes[a] = (GroupAxis){
+            .factor = (double)span.factor,
+            .stride = (double)span.stride,
+            .kind = closes ? axis->kind : AXIS_LINE,
+            .bytes_per_second = axis->bytes_per_second,
+            .latency_seconds = axis->latency_seconds,
+        };
+    }
+    return group_cost(op, axes, mesh->axis_count, false);
+}
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+typedef struct {
+    Collective op;
+    const Mesh *mesh;
+    Footprint footprint;
+    CollectiveCost least;
+    bool any;
+} LeastWalk;
+
+/* Every split of `degree` over the axes from `a` on, at stride 1. */
+static void least_walk(LeastWalk *walk, int a, int64_t degree) {
+    if (a == walk->mesh->axis_count) {
+        if (degree != 1) return;
+        CollectiveCost cost = collective_cost(walk->op, walk->mesh, &walk->footprint);
+        for (int i = 0; i < 2; i++) {
+            double *latency = &walk->least.latency_seconds[i], *per_byte = &walk->least.seconds_per_byte[i];
+            *latency = walk->any ? min_real(*latency, cost.latency_seconds[i]) : cost.latency_seconds[i];
+            *per_byte = walk->any ? min_real(*per_byte, cost.seconds_per_byte[i]) : cost.seconds_per_byte[i];
+        }
+        walk->any = true;
+        return;
+    }
+    int64_t shared = greatest_common_divisor(walk->mesh->axes[a].size, degree);
+    for (int64_t low = 1; low <= shared / low; low++) {
+        if (shared % low) continue;
+        int64_t pair[2] = {low, shared / low};
+        for (int i = 0; i < (pair[0] == pair[1] ? 1 : 2); i++) {
+            walk->footprint.on[a] = (Span){pair[i], 1};
+            least_walk(walk, a + 1, degree / pair[i]);
+        }
+    }
+}
+
+/* Stride 1 is the least of each factor, so strides need no walk. Of equal kind, rates only fall and hops only grow
+ * with the stride. The one change of kind: factor f < size is a line at stride 1, and closes at stride s = size / f
+ * >= 2, where its rate 2 W1 / s is at most W1, and its hops s floor(f / 2) >= 2 floor(f / 2) are at least f - 1.
+ * Rounding keeps these orders (it is monotone), so the bound needs no epsilon. */
+CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree) {
+    LeastWalk walk = {.op = op, .mesh = mesh};
+    if (degree >= 1) least_walk(&walk, 0, degree);
+    return walk.least;
+}

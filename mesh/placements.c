@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mesh/placements.c: where a tuple of degrees can lie on the axes: how many ways from a table, and which, one tuple
+ * at a time. */
+#include "base/util.h"
+#include "mesh/factorization.h"
+#include "mesh/prime.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Row: how often one prime stands in the degree of each role that takes part. Rows of one sum are ranked by the
+ * combinatorial number system: the partial sums a0, a0 + a1 + 1, a0 + a1 + a2 + 2, ... are a combination, whose rank
+ * is a sum of binomials, so that a table over all rows has no holes. */
+enum { EXPONENTS_MAX = 62 };
+typedef uint32_t Binomials[EXPONENTS_MAX + ROLE_COUNT][ROLE_COUNT];
+
+typedef struct {
+    int64_t prime;
+    uint64_t inverse,
+        quotient_max; /* n is a multiple iff n * inverse mod 2^64 <= quotient_max, and that is n / prime */
+    int total;
+    uint64_t *ways; /* by rank. At most C(17, 5)^3 C(18, 5)^2 < 2^64: 62 factors over five axes and six roles */
+} PrimeWays;
+
+struct PlacementTable {
+    Role roles[ROLE_COUNT];
+    int role_count;
+    RoleSet others; /* roles that must stay at 1 */
+    int prime_count;
+    PrimeWays primes[PRIMES_MAX];
+    Binomials binomials;
+};
+
+static inline uint32_t row_rank(const PlacementTable *table, const int *row) {
+    uint32_t rank = 0;
+    for (int r = 0, sum = 0; r < table->role_count - 1; r++) {
+        sum += row[r];
+        rank += table->binomials[sum + r][r + 1];
+    }
+    return rank;
+}
+
+static uint32_t row_count(const PlacementTable *table, int total) {
+    return binomial(total + table->role_count - 1, table->role_count - 1);
+}
+
+/* The next row of the same sum, from {total, 0, ...} on: moves one unit from the last non-empty place before the end
+ * to its right, with all that the end held. False: that was the last. */
+static bool row_next(int *row, int roles) {
+    int from = roles - 2;
+    while (from >= 0 && row[from] == 0) from--;
+    if (from < 0) return false;
+    int end = row[roles - 1];
+    row[roles - 1] = 0;
+    row[from]--;
+    row[from + 1] = end + 1;
+    return true;
+}
+
+/* Ways to reach a row when the last axis deals `exponent` of the primes to the roles from r on, and `before` tells
+ * the ways of the axes before by what they must have dealt: of that, `sum` and `rank` stand for the roles before r.
+ * `later`: the row's sum behind r; what it cannot hold, r has to take, so no path is in vain. */
+static uint64_t ways_of_row(const PlacementTable *table, const int *row, int r, int exponent, int later, int sum,
+                            uint32_t rank, const uint64_t *before) {
+    if (r == table->role_count - 1) return before[rank];
+    uint64_t ways = 0;
+    int last = row[r] < exponent ? row[r] : exponent;
+    for (int deal = exponent > later ? exponent - later : 0; deal <= last; deal++) {
+        int rest = sum + row[r] - deal;
+        ways += ways_of_row(table, row, r + 1, exponent - deal, later - row[r + 1], rest,
+                            rank + table->binomials[rest + r][r + 1], before);
+    }
+    return ways;
+}
+
+/* Roles are alike to the count, so a row has the ways of its sorted twin. */
+static void row_sort(const int *row, int roles, int *sorted) {
+    for (int r = 0; r < roles; r++) {
+        int at = r;
+        for (; at > 0 && sorted[at - 1] < row[r]; at--) sorted[at] = sorted[at - 1];
+        sorted[at] = row[r];
+    }
+}
+
+/* The ways of every row, axis by axis: first the sorted rows, then all others from them. NULL: memory is out. */
+static uint64_t *prime_ways(const PlacementTable *table, const MeshPrime *prime, Arena *arena) {
+    static const uint64_t NOTHING_DEALT = 1;
+    const uint64_t *before = &NOTHING_DEALT;
+    uint64_t *ways = NULL;
+    int total = 0;
+    for (int a = 0; a < MESH_AXES_MAX; a++) {
+        if (prime->exponent[a] == 0) continue;
+        total += prime->exponent[a];
+        ways = ARENA_NEW(arena, uint64_t, row_count(table, total));
+        if (!ways) return NULL;
+        for (int twins = 0; twins < 2; twins++) {
+            int row[ROLE_COUNT] = {total}, sorted[ROLE_COUNT];
+            do {
+                row_sort(row, table->role_count, sorted);
+                bool is_sorted = memcmp(row, sorted, sizeof(int) * (size_t)table->role_count) == 0;
+                if (is_sorted && !twins)
+                    ways[row_rank(table, row)] =
+                        ways_of_row(table, row, 0, prime->exponent[a], total - row[0], 0, 0, before);
+                else if (!is_sorted && twins)
+                    ways[row_rank(table, row)] = ways[row_rank(table, sorted)];
+            } while (row_next(row, table->role_count));
+        }
+        before = ways;
+    }
+    return ways;
+}
+
+/* Newton: each step doubles the bits of the inverse that are right; p itself has three. */
+static uint64_t inverse_modulo_2_64(uint64_t p) {
+    uint64_t inverse = p;
+    for (int step = 0; step < 5; step++) inverse *= 2 - p * inverse;
+    return inverse;
+}
+
+PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena) {
+    MeshPrime primes[PRIMES_MAX];
+    int prime_count = mesh_primes(mesh, primes);
+    PlacementTable *table = ARENA_NEW(arena, PlacementTable, 1);
+    if (!table || prime_count < 0) return NULL;
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        if (roles >> role & 1)
+            table->roles[table->role_count++] = (Role)role;
+        else
+            table->others |= 1u << role;
+    }
+    if (table->role_count == 0) return table; /* counts nothing */
+    for (int n = 0; n < EXPONENTS_MAX + ROLE_COUNT; n++)
+        for (int k = 0; k < ROLE_COUNT; k++) table->binomials[n][k] = binomial(n, k);
+    for (int i = 0; i < prime_count; i++) {
+        PrimeWays *prime = &table->primes[i];
+        *prime = (PrimeWays){.prime = primes[i].prime, .total = primes[i].total};
+        if (prime->prime != 2) {
+            prime->inverse = inverse_modulo_2_64((uint64_t)prime->prime);
+            prime->quotient_max = UINT64_MAX / (uint64_t)prime->prime;
+        }
+        prime->ways = prime_ways(table, &primes[i], arena);
+        if (!prime->ways) return NULL;
+    }
+    table->prime_count = prime_count;
+    return table;
+}
+
+/* Takes every factor `prime` out of *n: how many. No division: this runs for every tuple of a search. */
+static inline int take_prime(const PrimeWays *prime, uint64_t *n) {
+    int taken = 0;
+    if (prime->prime == 2) {
+        taken = __builtin_ctzll(*n);
+        *n >>= taken;
+        return taken;
+    }
+    for (uint64_t quotient; *n != 1 && (quotient = *n * prime->inverse) <= prime->quotient_max; taken++) *n = quotient;
+    return taken;
+}
+
+Count placement_count(const PlacementTable *table, const Degrees *degrees) {
+    if (table->role_count == 0) return 0;
+    uint64_t left[ROLE_COUNT];
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        int64_t degree = degrees->of[role];
+        if (degree < 1 || (degree != 1 && table->others >> role & 1)) return 0;
+    }
+    for (int r = 0; r < table->role_count; r++) left[r] = (uint64_t)degrees->of[table->roles[r]];
+    Count count = 1;
+    for (int i = 0; i < table->prime_count; i++) {
+        const PrimeWays *prime = &table->primes[i];
+        int row[ROLE_COUNT], total = 0;
+        for (int r = 0; r < table->role_count; r++) total += row[r] = take_prime(prime, &left[r]);
+        if (total != prime->total) return 0;
+        count *=
+            prime->ways[row_rank(table, row)]; /* no more than all factorizations: of < 2^63 devices, far below 2^128 */
+    }
+    for (int r = 0; r < table->role_count; r++)
+        if (left[r] != 1) return 0;
+    return count;
+}
+
+enum { PLACEMENTS_MAX = 1 << 22 }; /* 480 MiB; one tuple of eight 16x16x16 pods has up to 76,290 */
+
+typedef struct {
+    const Mesh *mesh;
+    int64_t *divisors[MESH_AXES_MAX]; /* of each axis size, ascending */
+    int64_t left[ROLE_COUNT];         /* of each degree */
+    Placement current;
+    Placement *found;
+    size_t count, room;
+    ErrorKind failed;
+} PlacementsWalk;
+
+static void placement_keep(PlacementsWalk *walk) {
+    if (walk->count == walk->room) {
+        if (walk->room == PLACEMENTS_MAX) {
+            walk->failed = ERROR_INPUT;
+            return;
+        }
+        size_t room = walk->room ? 2 * walk->room : 256;
+        Placement *grown = realloc(walk->found, room * sizeof *grown);
+        if (!grown) {
+            walk->failed = ERROR_MEMORY;
+            return;
+        }
+        walk->found = grown;
+        walk->room = room;
+    }
+    walk->found[walk->count++] = walk->current;
+}
+
+/* Deals the `rest` of axis a to the roles from `role` on, whose degrees have `later` left together. A factor is taken
+ * only if the later roles can hold what remains of the axis; then all roles together hold the axes that follow, and
+ * no path is in vain. */
+static void placements_walk(PlacementsWalk *walk, int a, int role, int64_t rest, int64_t later) {
+    if (walk->failed) return;
+    if (a == walk->mesh->axis_count) {
+        placement_keep(walk);
+        return;
+    }
+    if (role == ROLE_COUNT) {
+        int64_t all = 1;
+        for (int r = 0; r < ROLE_COUNT; r++) all *= walk->left[r];
+        int64_t size = a + 1 < walk->mesh->axis_count ? walk->mesh->axes[a + 1].size : 1;
+        placements_walk(walk, a + 1, 0, size, all);
+        return;
+    }
+    int64_t degree = walk->left[role];
+    later /= degree;
+    for (const int64_t *factor = walk->divisors[a]; *factor <= min_whole(degree, rest); factor++) {
+        if (degree % *factor || rest % *factor || later % (rest / *factor)) continue;
+        walk->current.factor[a][role] = (int32_t)*factor;
+        walk->left[role] = degree / *factor;
+        placements_walk(walk, a, role + 1, rest / *factor, later);
+    }
+    walk->left[role] = degree;
+}
+
+/* The divisors of n, ascending, and a last entry above them all. NULL: memory is out. */
+static int64_t *divisors_of(int64_t n, Arena *arena) {
+    size_t count = 0;
+    for (int64_t d = 1; d <= n / d; d++) count += n % d == 0 ? 1 + (d != n / d) : 0;
+    int64_t *divisors = ARENA_NEW(arena, int64_t, count + 1);
+    if (!divisors) return NULL;
+    size_t low = 0, high = count;
+    divisors[high--] = INT64_MAX;
+    for (int64_t d = 1; d <= n / d; d++)
+        if (n % d == 0) {
+            divisors[low++] = d;
+            divisors[high--] = n / d; /* the middle of a square twice the same */
+        }
+    return divisors;
+}
+
+/* Whether the degrees multiply to the product of the axes; *product is it. */
+static bool degrees_fill(const Mesh *mesh, const Degrees *degrees, int64_t *product) {
+    int64_t chips = 1;
+    *product = 1;
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (__builtin_mul_overflow(chips, mesh->axes[a].size, &chips)) return false;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (degrees->of[role] < 1 || __builtin_mul_overflow(*product, degrees->of[role], product)) return false;
+    return *product == chips;
+}
+
+bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
+                          Error *error) {
+    PlacementsWalk walk = {.mesh = mesh};
+    int64_t product;
+    if (!degrees_fill(mesh, degrees, &product))
+        return error_set(error, ERROR_INPUT, "degrees", "they must multiply to the mesh's devices");
+    for (int a = 0; a < mesh->axis_count; a++) {
+        if (mesh->axes[a].size > INT32_MAX)
+            return error_set(error, ERROR_INPUT, "mesh", "an axis of %lld is too long; at most 2,147,483,647",
+                             (long long)mesh->axes[a].size);
+        walk.divisors[a] = divisors_of(mesh->axes[a].size, arena);
+        if (!walk.divisors[a]) return error_memory(error);
+    }
+    memcpy(walk.left, degrees->of, sizeof walk.left);
+    for (int a = 0; a < MESH_AXES_MAX; a++)
+        for (int role = 0; role < ROLE_COUNT; role++) walk.current.factor[a][role] = 1;
+    placements_walk(&walk, 0, 0, mesh->axis_count ? mesh->axes[0].size : 1, product);
+
+    bool ok = false;
+    if (walk.failed == ERROR_INPUT) {
+        error_set(error, ERROR_INPUT, "degrees", "more than %d placements of one tuple of degrees", PLACEMENTS_MAX);
+        goto done;
+    }
+    Placement *kept = walk.failed ? NULL : ARENA_NEW(arena, Placement, walk.count);
+    if (!kept) {
+        error_memory(error);
+        goto done;
+    }
+    memcpy(kept, walk.found, walk.count * sizeof *kept); /* there is always one: every tuple can be reached */
+    *out = kept;
+    *count = (int64_t)walk.count;
+    ok = true;
+done:
+    free(walk.found);
+    return ok;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mesh/prime.h: prime factors of axis sizes. Factorizations of different primes are independent of each other, so
+ * every count of factorizations is a product over primes. */
+#ifndef SHARDOPT_MESH_PRIME_H
+#define SHARDOPT_MESH_PRIME_H
+
+#include "mesh/mesh.h"
+
+enum { PRIMES_MAX = 15 }; /* the 16 least primes multiply to more than 2^63 */
+
+typedef struct {
+    int64_t prime;
+    int exponent;
+} PrimePower;
+
+/* The prime powers of n >= 1, ascending; how many. Trial division: at most sqrt(n) / 2 steps. */
+int prime_powers(int64_t n, PrimePower out[PRIMES_MAX]);
+
+/* One prime of a whole mesh, by axis. */
+typedef struct {
+    int64_t prime;
+    int exponent[MESH_AXES_MAX];
+    int total;
+} MeshPrime;
+
+/* The primes of all axis sizes, ascending; how many. -1: the sizes multiply to more than 2^63 - 1. */
+int mesh_primes(const Mesh *mesh, MeshPrime out[PRIMES_MAX]);
+
+/* n over k, for n <= 67 and k <= 5: what 62 prime factors in six roles can ask for. */
+uint32_t binomial(int n, int k);
+
+#endif
