@@ -45,7 +45,7 @@ bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *ar
  * (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums those of the axis sizes.
  * The table is built once per mesh and then read only (shared by threads). */
 typedef struct PlacementTable PlacementTable;
-PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: memory is out, or 2^63 devices */
+PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: no memory, or > 2^63 devices */
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
 
 /* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. In the arena;
