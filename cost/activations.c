@@ -14,12 +14,13 @@ void stage_activations(const Setting *setting, const Shard *shard, const Knobs *
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
         int count = ops_of_layer(model, &model->kinds[i], shard, sharding, knobs->context, setting->profile->expert_imbalance, ops);
+        bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
             int target = op->makes;
             for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].makes;
-            bool behind_product = costs[ACTIVATION_PRODUCT].exists && op->makes < 0;
-            if (target < 0 || behind_product) continue;
+            if (target < 0 || (product_made && op->makes < 0)) continue;
+            product_made = product_made || op->makes == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
             bool memory_bound;
             cost->recompute_seconds += share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);

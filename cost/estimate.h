@@ -41,6 +41,10 @@ typedef struct {
     double matmul_seconds, attention_seconds, elementwise_seconds; /* of compute_seconds; recomputation is its own */
 } Estimate;
 
+/* The resources of a plan with its layout; the rows of one moment, whose total is returned. */
+void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan, Resources *out);
+double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows);
+
 /* Prices a plan on a mesh (catalog rates; the profile is applied inside). False: the plan cannot be used under `rule` (error says why). */
 bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out, Error *error);
 

@@ -152,8 +152,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     makes(out, ACTIVATION_MIDDLE, ELEMENT * own * d_model);
 }
 
-static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double width,
-                          bool first) {
+static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double width) {
     bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
     double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
     double tokens = gathered ? own : shard->tokens, hidden = gathered ? width * shard->tensor : width;
@@ -163,10 +162,8 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     Op *up = add_matmul(list, kind->gated ? "mlp gate and up" : "mlp up", tokens, up_columns, d_model);
     Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
     Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
-    if (first) {
-        makes(up, ACTIVATION_GATE_UP, ELEMENT * tokens * up_columns);
-        makes(product, ACTIVATION_PRODUCT, ELEMENT * tokens * hidden);
-    }
+    makes(up, ACTIVATION_GATE_UP, ELEMENT * tokens * up_columns);
+    makes(product, ACTIVATION_PRODUCT, ELEMENT * tokens * hidden);
     if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
     if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
     if (gathered) {
@@ -213,7 +210,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     }
     enter_block(up, shard, sharding, arrived);
     leave_block(down, shard, sharding, arrived);
-    if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared, false);
+    if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
 int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, ContextMethod context,
@@ -230,7 +227,7 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
         }
     }
     if (kind->experts > 0) expert_ops(&list, model, kind, shard, sharding, imbalance);
-    else if (kind->d_ff > 0) dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor), true);
+    else if (kind->d_ff > 0) dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
     return list.count;
 }
 

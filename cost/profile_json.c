@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/util.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 

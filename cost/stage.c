@@ -40,16 +40,9 @@ int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDI
     return count;
 }
 
-/* The stage that sets the pace, by FLOPs alone so that no layout choice moves it: the first (most layers, embedding) or the last
- * (fewer, but logits). */
-typedef struct {
-    double layers, bubble_ratio;
-    bool embedding, logits;
-} PaceStage;
-
-static PaceStage pace_stage(const Setting *setting, const Shard *shard, const Knobs *knobs) {
+StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs) {
     const Model *model = setting->model;
-    if (shard->pipeline <= 1) return (PaceStage){shard->layers, 0, true, true};
+    if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
     double layer = 0, layers = 0;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
@@ -62,7 +55,7 @@ static PaceStage pace_stage(const Setting *setting, const Shard *shard, const Kn
     double head = 2.0 * (double)model->vocab * (double)model->d_model;
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);
-    PaceStage pace = {.layers = last > first ? shard->layers_last : shard->layers, .embedding = last <= first, .logits = last > first};
+    StagePace pace = {.layers = last > first ? shard->layers_last : shard->layers, .embedding = last <= first, .logits = last > first};
     pace.bubble_ratio = max_real(0, (total - longest) / longest) / (double)knobs->virtual_stages;
     return pace;
 }
@@ -92,7 +85,7 @@ static void add_sums(Resources *to, const PartSums *part, double times) {
     }
 }
 
-static void add_communication(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const PaceStage *pace,
+static void add_communication(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StagePace *pace,
                               const StageSums *sums, Resources *to) {
     if (weight_ways(shard) > 1) {
         add_gathers(to, GROUP_WEIGHTS, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
@@ -191,7 +184,7 @@ static double saved_per_layer(const StageSums *sums) {
 void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, Resources *out) {
     StageSums sums;
     stage_sums(setting, shard, knobs->context, sharding, &sums);
-    PaceStage pace = pace_stage(setting, shard, knobs);
+    StagePace pace = stage_pace(setting, shard, knobs);
     memset(out, 0, sizeof(*out));
     add_sums(out, &sums.layer, pace.layers);
     if (pace.embedding) add_sums(out, &sums.embedding, 1);
@@ -244,7 +237,7 @@ void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, S
     stage_sums(setting, shard, knobs->context, &shardings[0], &sums);
     double dense, expert;
     stage_weights(setting, shard, &sums, false, &dense, &expert);
-    PaceStage pace = pace_stage(setting, shard, knobs);
+    StagePace pace = stage_pace(setting, shard, knobs);
 
     *out = (StepRule){
         .microbatches = shard->microbatches,

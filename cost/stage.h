@@ -25,6 +25,15 @@ typedef struct {
     bool recomputable;             /* LAYER_INPUT is not */
 } ActivationCost;
 
+/* The stage that sets the pace, by FLOPs alone so that no layout choice moves it: the first (most layers, embedding) or the last
+ * (fewer, but logits); one stage is both. */
+typedef struct {
+    double layers;
+    double bubble_ratio; /* (sum over stages - this one) / this one / virtual stages */
+    bool embedding, logits;
+} StagePace;
+StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs);
+
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of the stage; with
  * several stages each moment counts its own stage). Pure. */
 void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, Resources *out);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/estimate.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+const char *bound_name(BoundBy bound) {
+    static const char *const NAMES[BOUND_COUNT] = {"compute", "hbm", "ici", "dcn", "nvlink", "network", "pcie", "latency", "bubble"};
+    return NAMES[bound];
+}
+
+static BoundBy bound_of_level(AxisLevel level) {
+    switch (level) {
+    case LEVEL_ICI: return BOUND_ICI;
+    case LEVEL_NVLINK: return BOUND_NVLINK;
+    case LEVEL_NETWORK: return BOUND_NETWORK;
+    default: return BOUND_DCN;
+    }
+}
+
+static void add_parts(const Setting *setting, const Op *ops, int count, double times, double microbatches, Estimate *out) {
+    for (int i = 0; i < count; i++) {
+        EstimatePart *part = NULL;
+        for (int j = 0; j < out->part_count && !part; j++)
+            if (strcmp(out->parts[j].name, ops[i].name) == 0) part = &out->parts[j];
+        if (!part) {
+            if (out->part_count == ESTIMATE_PARTS_MAX) continue;
+            part = &out->parts[out->part_count++];
+            *part = (EstimatePart){.name = ops[i].name, .kind = ops[i].kind};
+        }
+        double repeats = times * microbatches;
+        bool bound[PHASE_COUNT];
+        part->forward_seconds += repeats * op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
+        part->backward_seconds += repeats * op_seconds(&ops[i], PHASE_BACKWARD, setting->chip, setting->profile, &bound[1]);
+        part->memory_bound = bound[0];
+        part->flops += repeats * (ops[i].flops[0] + ops[i].flops[1]);
+        part->hbm_bytes += repeats * (ops[i].hbm_bytes[0] + ops[i].hbm_bytes[1]);
+    }
+}
+
+/* Every op of the fullest stage. With several stages the embedding or the logits are there only where they set the pace, as in the resources. */
+static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) {
+    Op ops[OPS_MAX];
+    const Model *model = setting->model;
+    const Sharding *sharding = &plan->layout.sharding;
+    StagePace pace = stage_pace(setting, &out->shard, &plan->knobs);
+    for (int i = 0; i < model->kind_count; i++) {
+        double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
+        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, plan->knobs.context, setting->profile->expert_imbalance, ops);
+        add_parts(setting, ops, count, times, out->shard.microbatches, out);
+    }
+    if (pace.embedding) add_parts(setting, ops, ops_of_embedding(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
+    if (pace.logits) add_parts(setting, ops, ops_of_logits(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
+    for (int i = 0; i < out->part_count; i++) {
+        const EstimatePart *part = &out->parts[i];
+        double seconds = part->forward_seconds + part->backward_seconds;
+        if (part->kind == OP_ATTENTION) out->attention_seconds += seconds;
+        else if (part->kind == OP_MATMUL || part->kind == OP_GROUPED_MATMUL) out->matmul_seconds += seconds;
+        else out->elementwise_seconds += seconds;
+    }
+    out->recompute_seconds = max_real(0, out->time.compute_seconds - out->attention_seconds - out->matmul_seconds - out->elementwise_seconds);
+}
+
+/* Latency rules where messages, not bytes, make most of the busiest level's time. */
+static bool latency_rules(const Estimate *estimate, const Mesh *mesh, AxisLevel level) {
+    double messages = 0, whole = 0;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        unsigned on_level = 0;
+        for (int axis = 0; axis < mesh->axis_count; axis++)
+            if (mesh->axes[axis].level == level) on_level |= 1u << axis;
+        if (!(estimate->rates.axes[group] & on_level) || estimate->time.group_seconds[group] <= 0) continue;
+        double count = 0;
+        if (group == GROUP_DATA) count = estimate->rule.data_start.messages + estimate->rule.data_end.messages;
+        else
+            for (int phase = 0; phase < PHASE_COUNT; phase++)
+                count += estimate->rule.microbatches * estimate->resources.of[res_messages((Group)group, (Phase)phase)];
+        messages += count * max_real(estimate->rates.cost[group].latency_seconds[0], estimate->rates.cost[group].latency_seconds[1]);
+        whole += estimate->time.group_seconds[group];
+    }
+    return messages > whole / 2;
+}
+
+static void find_bound(const Mesh *mesh, Estimate *out) {
+    double seconds[BOUND_COUNT] = {0};
+    double memory_bound = 0;
+    for (int i = 0; i < out->part_count; i++)
+        if (out->parts[i].memory_bound) memory_bound += out->parts[i].forward_seconds + out->parts[i].backward_seconds;
+    seconds[BOUND_COMPUTE] = out->time.compute_seconds - min_real(memory_bound, out->time.compute_seconds);
+    seconds[BOUND_HBM] = memory_bound + out->time.optimizer_seconds;
+    seconds[BOUND_PCIE] = out->time.pcie_seconds;
+    seconds[BOUND_BUBBLE] = out->time.bubble_seconds;
+    for (int axis = 0; axis < mesh->axis_count; axis++) {
+        AxisLevel level = mesh->axes[axis].level;
+        BoundBy bound = latency_rules(out, mesh, level) ? BOUND_LATENCY : bound_of_level(level);
+        seconds[bound] = max_real(seconds[bound], out->time.axis_seconds[axis]);
+    }
+    out->bound_by = BOUND_COMPUTE;
+    for (int i = 0; i < BOUND_COUNT; i++)
+        if (seconds[i] > seconds[out->bound_by]) out->bound_by = (BoundBy)i;
+    out->bound_next = out->bound_by == BOUND_COMPUTE ? BOUND_HBM : BOUND_COMPUTE;
+    for (int i = 0; i < BOUND_COUNT; i++)
+        if (i != (int)out->bound_by && seconds[i] > seconds[out->bound_next]) out->bound_next = (BoundBy)i;
+    out->bound_next_share = seconds[out->bound_by] > 0 ? seconds[out->bound_next] / seconds[out->bound_by] : 0;
+}
+
+double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows) {
+    ActivationCost costs[ACTIVATION_COUNT];
+    double weights[MOMENT_COUNT], saved = 0;
+    stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
+    moment_weights(shard, &plan->knobs, weights);
+    for (int i = 0; i < ACTIVATION_COUNT; i++)
+        if (costs[i].exists) saved += costs[i].bytes * (double)plan->layout.layers[i][STATE_SAVED];
+    memory_rows(setting, shard, &plan->knobs, &plan->layout.sharding, moment, weights[moment] * saved, rows);
+    return memory_total(rows);
+}
+
+static void find_peak(const Setting *setting, const Plan *plan, Estimate *out) {
+    double most = -1;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryRows rows;
+        double total = plan_memory(setting, &out->shard, plan, (Moment)moment, &rows);
+        if (total <= most) continue;
+        most = total;
+        out->memory = rows;
+        out->moment = (Moment)moment;
+    }
+    out->memory_limit_bytes = out->rule.memory_limit_bytes;
+    out->reserve_bytes = setting->chip->hbm_bytes.value * setting->hbm_reserve;
+}
+
+void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan, Resources *out) {
+    ActivationCost costs[ACTIVATION_COUNT];
+    double weights[MOMENT_COUNT];
+    stage_resources(setting, shard, &plan->knobs, &plan->layout.sharding, out);
+    stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
+    moment_weights(shard, &plan->knobs, weights);
+    for (int i = 0; i < ACTIVATION_COUNT; i++)
+        for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
+            if (costs[i].exists && plan->layout.layers[i][state] > 0)
+                resources_add_state(&costs[i], (ActivationState)state, (double)plan->layout.layers[i][state], weights, out);
+}
+
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out, Error *error) {
+    memset(out, 0, sizeof(*out));
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard, &out->padding))
+        return error_set(error, ERROR_INPUT, "plan", "these degrees do not divide the model and the batch; --padding any prices them padded");
+    Mesh effective = profile_mesh(setting->profile, mesh);
+    step_rule(setting, &out->shard, &plan->knobs, &out->rule);
+    plan_resources(setting, &out->shard, plan, &out->resources);
+    rates_of_placement(&effective, &plan->placement, plan->knobs.context, &out->rates);
+    step_time(&out->rule, &out->resources, &out->rates, &out->time);
+    find_peak(setting, plan, out);
+    list_parts(setting, plan, out);
+    find_bound(mesh, out);
+
+    double tokens = (double)setting->work.sequences * (double)setting->work.seq, chips = (double)mesh->chips;
+    double per_chip = tokens / chips / out->time.seconds;
+    out->flops_per_token = model_flops_per_token(setting->model, FLOPS_CAUSAL, setting->work.seq);
+    out->mfu = out->flops_per_token * per_chip / setting->precision_flops_per_second;
+    out->mfu_full_attention =
+        model_flops_per_token(setting->model, FLOPS_FULL_ATTENTION, setting->work.seq) * per_chip / setting->precision_flops_per_second;
+    out->tokens_per_second_per_chip = per_chip;
+    return true;
+}
