@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models/model.h: what is trained. A transformer as its dimensions; parameters and FLOPs follow from them (models/parameters.h).
+/* models/model.h: what is trained. A transformer as its dimensions; parameters and FLOPs follow from them
+ * (models/parameters.h).
  *
- * A model is a list of layer kinds in order: a run of equal layers is one kind with a count, so that leading dense layers,
- * alternating windows and alternating experts are several kinds. Symbols of the book in brackets. */
+ * A model is a list of layer kinds in order: a run of equal layers is one kind with a count, so that leading dense
+ * layers, alternating windows and alternating experts are several kinds. Symbols of the book in brackets. */
 #ifndef SHARDOPT_MODELS_MODEL_H
 #define SHARDOPT_MODELS_MODEL_H
 
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 8 };
+enum { MODEL_LAYERS_MAX = 16384 }; /* bounds every loop over layers */
 
 typedef enum {
     ATTENTION_HEADS,  /* MHA, GQA, MQA by kv_heads */
