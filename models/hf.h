@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* models/hf.h: how the readers of Hugging Face configs read. Internal to models/.
+ *
+ * A reader is one function per model_type in the table of model_json.c. It fills the dimensions of a zeroed Model;
+ * names, sources and the final model_validate() are the caller's. A key that is null counts as absent; a fallback is
+ * the default of the library's class (transformers, configuration_<type>.py), not of a released model. */
+#ifndef SHARDOPT_MODELS_HF_H
+#define SHARDOPT_MODELS_HF_H
+
+#include "base/error.h"
+#include "models/model.h"
+
+#include <cjson/cJSON.h>
+
+typedef struct {
+    const cJSON *root;
+    const char *prefix; /* of the language model's keys: "", or "text_config." in a multimodal wrapper */
+    const char *where;  /* names the document */
+    Error *error;
+} Config;
+
+typedef bool (*ReadType)(const Config *config, Model *model);
+
+/* The object that holds the language model's keys. */
+const cJSON *hf_language(const Config *config);
+/* The value of a key of the language model; NULL: absent or null. */
+const cJSON *hf_at(const Config *config, const char *key);
+
+/* A dimension, 1 to 2^31 - 1. Absent: the fallback, and with a fallback of 0 an error. */
+bool hf_dimension(const Config *config, const char *key, int64_t fallback, int64_t *out);
+/* A number that may be 0, and be absent. */
+bool hf_number(const Config *config, const char *key, int64_t fallback, int64_t *out);
+bool hf_flag(const Config *config, const char *key, bool fallback, bool *out);
+/* False: *error says that `key` has a wrong value; always false. `format` is the rest of the sentence. */
+bool hf_wrong(const Config *config, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Number of layers: 1 to MODEL_LAYERS_MAX. */
+bool hf_layer_count(const Config *config, const char *key, int64_t *out);
+/* d_model / heads; an error where that is no whole number. */
+bool hf_even_head_dim(const Config *config, const Model *model, LayerKind *kind);
+/* tie_word_embeddings, inside or outside of text_config. */
+bool hf_tied(const Config *config, bool fallback, bool *out);
+
+/* What differs between the classes that share llama's keys. 0 means: the key is required (heads, vocab, max_seq), as
+ * many as heads (kv_heads), d_model / heads (head_dim). */
+typedef struct {
+    int64_t heads, kv_heads, head_dim, vocab, max_seq;
+    bool tied;
+} HfDefaults;
+
+/* num_hidden_layers, hidden_size, heads, vocabulary, positions, tying: all but the MLP; RMSNorm twice a layer, rotary,
+ * gated. `template` starts zeroed. */
+bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKind *template);
+
+/* Which layers have experts and which a window: the template's fields of a sort count only in the layers marked so. */
+enum { LAYER_EXPERTS = 1, LAYER_WINDOW = 2, LAYER_ALL = LAYER_EXPERTS | LAYER_WINDOW };
+typedef struct {
+    unsigned char marks[MODEL_LAYERS_MAX];
+} LayerPattern;
+
+/* layer_types, where it is present, says which layers have the window: it wins over the rule of the type. */
+bool hf_layer_types(const Config *config, const Model *model, const LayerKind *template, LayerPattern *pattern);
+/* Splits the template into kinds along the pattern; NULL: every layer has all of it. */
+void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern);
+
+bool hf_read_llama(const Config *config, Model *model);
+bool hf_read_mistral(const Config *config, Model *model);
+bool hf_read_mixtral(const Config *config, Model *model);
+bool hf_read_phi3(const Config *config, Model *model);
+bool hf_read_olmo2(const Config *config, Model *model);
+bool hf_read_qwen2(const Config *config, Model *model);
+bool hf_read_qwen2_moe(const Config *config, Model *model);
+bool hf_read_qwen3(const Config *config, Model *model);
+bool hf_read_qwen3_moe(const Config *config, Model *model);
+bool hf_read_gemma(const Config *config, Model *model);
+bool hf_read_gemma2(const Config *config, Model *model);
+bool hf_read_gemma3(const Config *config, Model *model);
+bool hf_read_deepseek_v2(const Config *config, Model *model);
+bool hf_read_deepseek_v3(const Config *config, Model *model);
+bool hf_read_gpt2(const Config *config, Model *model);
+bool hf_read_gpt_neox(const Config *config, Model *model);
+
+#endif

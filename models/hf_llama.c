@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The decoders that keep llama's keys: llama, mistral, mixtral, phi3, olmo2, gemma. */
+#include "models/hf.h"
+
+bool hf_read_llama(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    bool attention_bias;
+    if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_flag(config, "attention_bias", false, &attention_bias) ||
+        !hf_flag(config, "mlp_bias", false, &layer.mlp_bias))
+        return false;
+    layer.qkv_bias = layer.out_bias = attention_bias;
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+/* No biases; one window for all layers. The class's own default is 4096, and a file without the key means that (v0.1
+ * writes it, from v0.2 on it is null: no window). */
+static bool window_of_all(const Config *config, int64_t absent, LayerKind *layer) {
+    if (!cJSON_GetObjectItemCaseSensitive(hf_language(config), "sliding_window")) {
+        layer->window = absent;
+        return true;
+    }
+    return !hf_at(config, "sliding_window") || hf_dimension(config, "sliding_window", 0, &layer->window);
+}
+
+bool hf_read_mistral(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    if (!hf_decoder(config, (HfDefaults){.kv_heads = 8}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) || !window_of_all(config, 4096, &layer))
+        return false;
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+/* Every layer is a mixture, and intermediate_size is the width of one expert. */
+bool hf_read_mixtral(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    if (!hf_decoder(config, (HfDefaults){.kv_heads = 8}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff_expert) ||
+        !hf_dimension(config, "num_local_experts", 8, &layer.experts) ||
+        !hf_dimension(config, "num_experts_per_tok", 2, &layer.top_k) || !window_of_all(config, 0, &layer))
+        return false;
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+/* qkv and gate_up are stored as one tensor each, which changes no count. */
+bool hf_read_phi3(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) || !window_of_all(config, 0, &layer))
+        return false;
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+/* Queries and keys are normed over all heads at once; both norms of a layer stand behind their block. */
+bool hf_read_olmo2(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    bool attention_bias;
+    if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_flag(config, "attention_bias", false, &attention_bias))
+        return false;
+    layer.qkv_bias = layer.out_bias = attention_bias;
+    if (__builtin_mul_overflow(layer.heads + layer.kv_heads, layer.head_dim, &layer.qk_norm_parameters))
+        return hf_wrong(config, "head_dim", "times the heads is too large; give smaller dimensions");
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+bool hf_read_gemma(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    if (!hf_decoder(config, (HfDefaults){.head_dim = 256, .tied = true}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff))
+        return false;
+    hf_kinds(model, &layer, NULL);
+    return true;
+}
+
+/* Norms before and behind each block; layers 0, 2, .. have the window. */
+bool hf_read_gemma2(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    LayerPattern pattern;
+    if (!hf_decoder(config, (HfDefaults){.kv_heads = 4, .head_dim = 256, .tied = true}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_dimension(config, "sliding_window", 4096, &layer.window))
+        return false;
+    layer.norms = 4;
+    for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = i % 2 == 0 ? LAYER_WINDOW : 0;
+    if (!hf_layer_types(config, model, &layer, &pattern)) return false;
+    hf_kinds(model, &layer, &pattern);
+    return true;
+}
+
+/* Five windows, then one full layer. Released wrappers leave out of text_config what the class has as its default. */
+bool hf_read_gemma3(const Config *config, Model *model) {
+    const HfDefaults defaults = {
+        .heads = 8, .kv_heads = 4, .head_dim = 256, .vocab = 262208, .max_seq = 131072, .tied = true};
+    LayerKind layer = {0};
+    LayerPattern pattern;
+    int64_t full_every;
+    if (!hf_decoder(config, defaults, model, &layer) || !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_dimension(config, "sliding_window", 4096, &layer.window) ||
+        !hf_dimension(config, "sliding_window_pattern", 6, &full_every))
+        return false;
+    layer.norms = 4;
+    layer.qk_norm_parameters = 2 * layer.head_dim;
+    for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = (i + 1) % full_every ? LAYER_WINDOW : 0;
+    if (!hf_layer_types(config, model, &layer, &pattern)) return false;
+    hf_kinds(model, &layer, &pattern);
+    return true;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/util.h"
+#include "models/model_json.h"
+#include "models/parameters.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static Arena arena;
+static Zoo zoo;
+
+static void load(void) {
+    Error error = {0};
+    cr_assert(zoo_load(&arena, &zoo, &error), "%s: %s", error.where, error.text);
+}
+
+static void unload(void) { arena_free(&arena); }
+
+TestSuite(zoo, .init = load, .fini = unload);
+
+/* tests/data/models/counts.tsv: counted from the same shapes by another program. */
+Test(zoo, counts) {
+    FILE *file = fopen(SHARDOPT_TEST_DATA "/models/counts.tsv", "r");
+    cr_assert(file);
+    char line[512], name[MODEL_NAME_SIZE];
+    long long total, active;
+    int rows = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#' || sscanf(line, "%63s %lld %lld", name, &total, &active) != 3) continue;
+        rows++;
+        const Model *model = zoo_find(&zoo, name);
+        cr_expect(model, "%s is missing", name);
+        if (!model) continue;
+        Parameters p = model_parameters(model);
+        cr_expect_eq(p.total, total, "%s: total %lld, not %lld", name, (long long)p.total, total);
+        cr_expect_eq(p.active, active, "%s: active %lld, not %lld", name, (long long)p.active, active);
+    }
+    fclose(file);
+    cr_expect_eq(rows, zoo.count, "a row for each model");
+}
+
+/* What the authors print is rounded, or a name: within 5%. Of DeepSeek-V2-Lite and Gemma the text tower alone. */
+Test(zoo, published) {
+    for (int i = 0; i < zoo.count; i++) {
+        const Model *model = &zoo.models[i];
+        if (!model->published_parameters) continue;
+        double ratio = (double)model_parameters(model).total / (double)model->published_parameters;
+        cr_expect(fabs(ratio - 1) < 0.05, "%s: %.4f", model->name, ratio);
+        cr_expect(model->published_source[0], "%s", model->name);
+    }
+}
+
+Test(zoo, sorted_and_sane) {
+    for (int i = 0; i < zoo.count; i++) {
+        const Model *model = &zoo.models[i];
+        Parameters p = model_parameters(model);
+        cr_expect(i == 0 || strverscmp(zoo.models[i - 1].name, model->name) < 0, "%s", model->name);
+        cr_expect(model->source[0] && model->family[0], "%s", model->name);
+        cr_expect(p.active_matmul > 0 && p.active_matmul <= p.active && p.active <= p.total, "%s", model->name);
+        cr_expect(!model->training.seq || model->training.seq <= model->max_seq, "%s", model->name);
+    }
+}
+
+Test(zoo, names) {
+    const struct {
+        const char *asked, *found; /* NULL: none */
+    } rows[] = {
+        {"8b", "llama3.1-8b"},
+        {"70b", "llama3.1-70b"},
+        {"405b", "llama3.1-405b"},
+        {"405B", "llama3.1-405b"},
+        {"Llama-3.1-405B", "llama3.1-405b"},
+        {"llama3_405b", "llama3.1-405b"},
+        {"LLAMA2 70B", "llama2-70b"},
+        {"Qwen2.5-72B", "qwen2.5-72b"},
+        {"qwen25_72b", "qwen2.5-72b"},
+        {"mixtral-8x7B-v0.1", "mixtral-8x7b"},
+        {"GPT-3", "gpt3-175b"},
+        {"davinci", "gpt3-175b"},
+        {"deepseek-r1", "deepseek-v3"},
+        {"llama3-3b", NULL},
+        {"llama", NULL},
+        {"", NULL},
+        {"-", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const Model *model = zoo_find(&zoo, rows[i].asked);
+        const char *found = model ? model->name : NULL;
+        bool same = found && rows[i].found ? strcmp(found, rows[i].found) == 0 : found == rows[i].found;
+        cr_expect(same, "%s: %s", rows[i].asked, found ? found : "none");
+    }
+}
+
+Test(zoo, training) {
+    const Model *model = zoo_find(&zoo, "405b");
+    cr_expect(model->training.batch_tokens == 16777216 && model->training.seq == 8192);
+    cr_expect_float_eq(model->training.tokens, 15e12, 1);
+    cr_expect_eq(zoo_find(&zoo, "llama2-7b")->training.batch_tokens, 4194304);
+    cr_expect_eq(zoo_find(&zoo, "70b")->training.batch_tokens, 0, "not public");
+}
+
+Test(zoo, load_by_name_or_path) {
+    const struct {
+        const char *argument, *found, *word; /* the model, or a word of the error */
+    } rows[] = {
+        {"Llama3.1 70B", "llama3.1-70b", NULL},
+        {SHARDOPT_TEST_DATA "/models/tiny", "tiny", NULL},
+        {SHARDOPT_TEST_DATA "/models/tiny/", "tiny", NULL},
+        {SHARDOPT_TEST_DATA "/models/tiny/config.json", "tiny", NULL},
+        {SHARDOPT_TEST_DATA "/../../models/zoo/llama3.1-8b.json", "llama3.1-8b", NULL},
+        {"lama3.1-70b", NULL, "llama3.1-70b"},
+        {"no-such-model-at-all", NULL, "shardopt models"},
+        {"no/such/config.json", NULL, ""},
+        {"nothing.json", NULL, ""},
+        {SHARDOPT_TEST_DATA "/models", NULL, ""},
+        {SHARDOPT_TEST_DATA "/models/counts.tsv", NULL, ""},
+        {"", NULL, "empty"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Model model;
+        Error error = {0};
+        bool ok = model_load(rows[i].argument, &arena, &model, &error);
+        cr_expect_eq(ok, rows[i].found != NULL, "%s: %s: %s", rows[i].argument, error.where, error.text);
+        if (ok && rows[i].found) cr_expect_str_eq(model.name, rows[i].found, "%s", rows[i].argument);
+        if (!ok && rows[i].word) cr_expect(strstr(error.text, rows[i].word), "%s: %s", rows[i].argument, error.text);
+    }
+}
