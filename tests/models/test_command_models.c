@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json.h"
+#include "base/util.h"
+#include "search/cli/command.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 6 };
+typedef struct {
+    int code;
+    char *out; /* the caller frees */
+    Error error;
+} Run;
+
+static Run run(const char *const words[WORDS_MAX]) {
+    Run result = {0};
+    char *argv[WORDS_MAX + 1] = {0};
+    int argc = 0;
+    while (argc < WORDS_MAX && words[argc]) argv[argc] = strdup(words[argc]), argc++;
+    size_t length;
+    FILE *out = open_memstream(&result.out, &length);
+    result.code = command_models(argc, argv, (Streams){.out = out, .err = stderr}, &result.error);
+    fclose(out);
+    for (int i = 0; i < argc; i++) free(argv[i]);
+    return result;
+}
+
+Test(command_models, answers) {
+    const struct {
+        const char *words[WORDS_MAX];
+        int code;
+        const char *expected; /* in the output, or on failure in the error with nothing put out */
+    } rows[] = {
+        {{"models"}, 0, "405,853,388,800"},
+        {{"models"}, 0, "deviation %"},
+        {{"models", "--format", "text"}, 0, "mixtral-8x7b"},
+        {{"models", "--format=json"}, 0, "\"active_parameters\": 12879925248"},
+        {{"models", "--help"}, 0, "--format"},
+        {{"models", "405b"}, 0, "16,777,216 tokens"},
+        {{"models", "405b"}, 0, "also: 405b"},
+        {{"models", "deepseek-v3"}, 0, "MLA q_lora 1536"},
+        {{"models", "8b", "--format", "json"}, 0, "\"flops_per_token\""},
+        {{"models", "--", "8b"}, 0, "llama3.1-8b (llama, llama)"},
+        {{"models", SHARDOPT_TEST_DATA "/models/tiny"}, 0, "tiny (llama, llama)"},
+        {{"models", "lama3.1-8b"}, 2, "llama3.1-8b"},
+        {{"models", "8b", "70b"}, 2, "one name too many"},
+        {{"models", "--format", "yaml"}, 2, "text or json"},
+        {{"models", "--format"}, 2, "--help"},
+        {{"models", "--frobnicate"}, 2, "--help"},
+        {{"models", "--format", "json", "--format", "text", "8b"}, 0, "training FLOPs per token at sequence 8,192"},
+        {{"models", ""}, 2, "empty"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Run result = run(rows[i].words);
+        cr_expect_eq(result.code, rows[i].code, "row %zu: code %d, %s", i, result.code, result.error.text);
+        const char *said = rows[i].code ? result.error.text : result.out;
+        cr_expect(strstr(said, rows[i].expected), "row %zu: %s", i, said);
+        if (rows[i].code)
+            cr_expect(result.out[0] == '\0' && result.error.kind == ERROR_INPUT, "row %zu", i);
+        else
+            cr_expect_eq(result.error.kind, ERROR_NONE, "row %zu: %s", i, result.error.text);
+        free(result.out);
+    }
+}
+
+Test(command_models, json_is_json) {
+    Run list = run((const char *const[WORDS_MAX]){"models", "--format", "json"});
+    Run one = run((const char *const[WORDS_MAX]){"models", "405b", "--format", "json"});
+    Error error = {0};
+    cJSON *all = json_parse(list.out, strlen(list.out), "list", &error);
+    cJSON *model = json_parse(one.out, strlen(one.out), "one", &error);
+    cr_assert(cJSON_IsArray(all) && cJSON_IsObject(model), "%s", error.text);
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, all)
+        cr_expect(json_at(entry, "name") && json_at(entry, "source") && json_at(entry, "aliases"));
+    const struct {
+        const char *path;
+        double value;
+    } rows[] = {
+        {"parameters", 405853388800.0}, {"parts.attention", 126.0 * 16384 * 128 * (2 * 128 + 2 * 8)},
+        {"parts.norms", 253 * 16384},   {"training.tokens", 15e12},
+        {"flops_per_token.seq", 8192},  {"flops_per_token.6n", 6 * (405853388800.0 - 128256.0 * 16384)},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const cJSON *value = json_at(model, rows[i].path);
+        cr_expect(cJSON_IsNumber(value) && value->valuedouble == rows[i].value, "%s: %g", rows[i].path,
+                  value ? value->valuedouble : -1);
+    }
+    cJSON_Delete(all);
+    cJSON_Delete(model);
+    free(list.out);
+    free(one.out);
+}
