@@ -8,9 +8,15 @@
 
 typedef enum { LAUNCHER_MAXTEXT, LAUNCHER_JAX, LAUNCHER_MEGATRON, LAUNCHER_TORCHTITAN, LAUNCHER_DEEPSPEED, LAUNCHER_COUNT } Launcher;
 typedef unsigned LauncherSet; /* a bit per Launcher */
-const char *launcher_name(Launcher launcher);
+const char *launcher_name(Launcher launcher); /* "maxtext" */
 
-typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST } Objective;
+typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST, OBJECTIVE_COUNT } Objective;
+const char *objective_name(Objective objective); /* as the option spells it: "time" "chip-hours" "cost" */
+
+typedef enum { PRECISION_BF16, PRECISION_FP8, PRECISION_COUNT } Precision; /* of matmuls; the state is the same for both */
+const char *precision_name(Precision precision);
+
+const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
 
 /* A condition of --require: degree of a role = / <= / >= a number. */
 typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
@@ -30,7 +36,7 @@ typedef struct {
     Chip chip;
     Machine machine;
     MachineRequest machine_request;
-    char machine_argument[64]; /* "--pods 8" */
+    char machine_argument[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
     Profile profile;
     char profile_argument[256];
 
@@ -48,6 +54,7 @@ typedef struct {
     double batch_tolerance; /* share */
     PaddingRule padding;
     Objective objective;
+    Precision precision;
     int top;
     bool variants;
 
@@ -62,5 +69,16 @@ Setting request_setting(const Request *request);
 
 /* Whether degrees meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);
+
+/* "tensor=4 pipeline<=8": role, = <= or >=, number from 1 to 2^31; blanks or commas between conditions. Adds them to the
+ * `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that no degree can meet, are errors. */
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count, Error *error);
+
+enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 24 };
+/* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
+const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
+
+/* "maxtext", or several with commas. */
+bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
 
 #endif

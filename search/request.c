@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/request.h"
+
+#include "base/number.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const OPS[] = {[REQUIRE_EQUAL] = "=", [REQUIRE_AT_MOST] = "<=", [REQUIRE_AT_LEAST] = ">="};
+static const int64_t DEGREE_MAX = INT64_C(1) << 31; /* as many as a machine has chips */
+
+const char *objective_name(Objective objective) {
+    static const char *const NAMES[OBJECTIVE_COUNT] = {"time", "chip-hours", "cost"};
+    return NAMES[objective];
+}
+
+const char *precision_name(Precision precision) {
+    static const char *const NAMES[PRECISION_COUNT] = {"bf16", "fp8"};
+    return NAMES[precision];
+}
+
+const char *padding_rule_name(PaddingRule rule) {
+    static const char *const NAMES[] = {[PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};
+    return NAMES[rule];
+}
+
+Setting request_setting(const Request *request) {
+    const Figure *peak = request->precision == PRECISION_FP8 ? &request->chip.fp8_flops_per_second
+                                                             : &request->chip.bf16_flops_per_second;
+    return (Setting){.model = &request->model,
+                     .chip = &request->chip,
+                     .profile = &request->profile,
+                     .work = request->work,
+                     .hbm_reserve = request->hbm_reserve,
+                     .precision_flops_per_second = peak->value};
+}
+
+bool request_admits(const Request *request, const Degrees *degrees) {
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        int64_t degree = degrees->of[required->role];
+        if (required->op != REQUIRE_AT_LEAST && degree > required->degree) return false;
+        if (required->op != REQUIRE_AT_MOST && degree < required->degree) return false;
+    }
+    return true;
+}
+
+static bool is_between(char c) { return c == ' ' || c == '\t' || c == ','; }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_op(char c) { return c == '=' || c == '<' || c == '>'; }
+
+/* Copies up to a character that ends a word; false: it is longer than any word of the grammar. */
+static bool take_word(const char **text, char *word, size_t size) {
+    size_t length = 0;
+    while ((*text)[length] && !is_between((*text)[length]) && !is_op((*text)[length])) length++;
+    snprintf(word, size, "%.*s", (int)min_whole((int64_t)length, (int64_t)size - 1), *text);
+    *text += length;
+    return length < size;
+}
+
+static bool role_of(const char *word, Role *out) {
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        if (strcmp(word, role_name(role)) != 0) continue;
+        *out = role;
+        return true;
+    }
+    return false;
+}
+
+/* One condition at *text; *text then stands behind it. */
+static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
+    char role[24], op[4] = "", number[32];
+    if (!take_word(text, role, sizeof role) || !role_of(role, &out->role))
+        return error_set(error, ERROR_INPUT, where, "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline", role);
+    while (is_blank(**text)) (*text)++;
+    for (size_t length = 0; is_op(**text) && length + 1 < sizeof op; (*text)++) op[length++] = **text;
+    size_t found = 0;
+    while (found < COUNT_OF(OPS) && strcmp(OPS[found], op) != 0) found++;
+    if (found == COUNT_OF(OPS))
+        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", role, op, role, role, role);
+    out->op = (RequireOp)found;
+    while (is_blank(**text)) (*text)++;
+    if (!take_word(text, number, sizeof number)) return error_set(error, ERROR_INPUT, where, "\"%s...\" is no degree of a role", number);
+    return number_whole(number, where, 1, DEGREE_MAX, &out->degree, error);
+}
+
+/* tensor=4 with tensor>=8 is a slip of the pen, not a machine on which nothing fits. */
+static bool check_compatible(const char *where, const Requirement *list, int count, Error *error) {
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        int64_t low = 1, high = DEGREE_MAX;
+        for (int i = 0; i < count; i++) {
+            if (list[i].role != role) continue;
+            if (list[i].op != REQUIRE_AT_MOST) low = max_whole(low, list[i].degree);
+            if (list[i].op != REQUIRE_AT_LEAST) high = min_whole(high, list[i].degree);
+        }
+        if (low > high)
+            return error_set(error, ERROR_INPUT, where, "no degree of %s is at least %lld and at most %lld; give conditions that agree",
+                             role_name(role), (long long)low, (long long)high);
+    }
+    return true;
+}
+
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count, Error *error) {
+    int before = *count;
+    for (;;) {
+        while (is_between(*text)) text++;
+        if (*text == '\0') break;
+        if (*count == REQUIREMENTS_MAX)
+            return error_set(error, ERROR_INPUT, where, "has too many conditions; give at most %d in all", REQUIREMENTS_MAX);
+        if (!take_requirement(&text, where, &list[*count], error)) return false;
+        (*count)++;
+    }
+    if (*count == before) return error_set(error, ERROR_INPUT, where, "is empty; write conditions like \"tensor=4 pipeline<=8\"");
+    return check_compatible(where, list, *count, error);
+}
+
+const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        length += (size_t)snprintf(text + length, REQUIREMENTS_TEXT_SIZE - length, "%s%s%s%lld", i > 0 ? " " : "",
+                                   role_name(required->role), OPS[required->op], (long long)required->degree);
+    }
+    return text;
+}
+
+bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
+    LauncherSet set = 0;
+    for (;;) {
+        char word[24];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
+        Launcher found = 0;
+        while (found < LAUNCHER_COUNT && (length >= sizeof word || !name_matches(word, launcher_name(found)))) found++;
+        if (found == LAUNCHER_COUNT)
+            return error_set(error, ERROR_INPUT, where, "\"%s\" is no launcher; give maxtext, jax, megatron, torchtitan or deepspeed", word);
+        set |= 1u << found;
+        text += length;
+        if (*text == '\0') break;
+        text++;
+    }
+    *out = set;
+    return true;
+}
