@@ -39,6 +39,7 @@ typedef struct {
     Figure matrix_tile;           /* both weight dimensions are padded to a multiple of it: 128 or 256; 0: not known */
     int64_t chips_per_host;
     int64_t devices_per_chip; /* 1; tpu7x: 2 */
+    Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 
     ScaleupKind scaleup;
     Figure link_bytes_per_second; /* torus: one link, one way; switch: one link of links_per_chip */
@@ -61,6 +62,8 @@ typedef struct {
     char name_prefix[2][CHIP_NAME_SIZE]; /* vendor slice names: "v5p", "v5litepod" */
     int64_t cores_in_name;    /* what the number of a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
     bool twisted;             /* k x k x 2k and k x 2k x 2k may be twisted */
+    char topology_source[CHIP_SOURCE_SIZE]; /* of all counts and shapes above */
+    bool topology_verified;
 } Chip;
 
 #endif

@@ -48,6 +48,13 @@ bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
+/* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64 of
+ * each). `chips` divides a host or is a multiple of it. */
+void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
+
+enum { IDLE_MACHINES_MAX = 1 << 14 }; /* machine_idle_shapes: more than this are an error */
+static const int64_t MACHINE_CHIPS_MAX = INT64_C(1) << 31;
+
 /* Whether this slice shape is offered for the chip. */
 bool slice_offered(const Chip *chip, SliceShape slice);
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The folder of chip files as one catalog, and the names that people write. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "mesh/chip_json.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLDED_SIZE = 2 * CHIP_NAME_SIZE, CATALOG_CHIPS_MAX = 1024 };
+
+/* Lower case without - _ . and blanks; a final "gb" behind a digit is "g", so that 80gb is 80g. A name that is too long
+ * is cut, and then matches nothing that the catalog can hold. */
+static void fold(const char *name, char folded[FOLDED_SIZE]) {
+    size_t length = 0;
+    for (; *name && length < FOLDED_SIZE - 1; name++)
+        if (!strchr("-_. ", *name)) folded[length++] = (char)tolower((unsigned char)*name);
+    folded[length] = '\0';
+    if (length > 2 && isdigit((unsigned char)folded[length - 3]) && strcmp(folded + length - 2, "gb") == 0)
+        folded[length - 1] = '\0';
+}
+
+static bool same_name(const char *own, const char *folded) {
+    char name[FOLDED_SIZE];
+    fold(own, name);
+    return strcmp(name, folded) == 0 || (strncmp(name, "tpu", 3) == 0 && strcmp(name + 3, folded) == 0);
+}
+
+const Chip *catalog_find(const Catalog *catalog, const char *name) {
+    char folded[FOLDED_SIZE];
+    fold(name, folded);
+    if (folded[0] == '\0') return NULL;
+    for (int i = 0; i < catalog->count; i++) {
+        const Chip *chip = &catalog->chips[i];
+        if (same_name(chip->name, folded)) return chip;
+        for (int j = 0; j < chip->alias_count; j++)
+            if (same_name(chip->aliases[j], folded)) return chip;
+    }
+    return NULL;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(((const Chip *)a)->name, ((const Chip *)b)->name); }
+
+/* A name that two chips share would depend on the order of the files. */
+static bool names_are_unique(const Catalog *catalog, const char *folder, Error *error) {
+    for (int i = 0; i < catalog->count; i++) {
+        const Chip *chip = &catalog->chips[i];
+        for (int j = -1; j < chip->alias_count; j++) {
+            const char *name = j < 0 ? chip->name : chip->aliases[j];
+            const Chip *found = catalog_find(catalog, name);
+            if (found == chip) continue;
+            return error_set(error, ERROR_INPUT, folder, "%s and %s both answer to %s; give each chip names of its own",
+                             found ? found->name : "?", chip->name, name);
+        }
+    }
+    return true;
+}
+
+static bool load_chip(const char *folder, const char *file, Arena *arena, Chip *out, Error *error) {
+    const char *path = arena_format(arena, "%s/%s", folder, file);
+    if (!path) return error_memory(error);
+    cJSON *json = json_read_file(path, error);
+    if (!json) return false;
+    bool ok = chip_from_json(json, file, out, error);
+    cJSON_Delete(json);
+    return ok;
+}
+
+bool catalog_load(Arena *arena, Catalog *out, Error *error) {
+    const char *folder = file_data_folder("mesh/catalog", arena, error);
+    char **files = NULL;
+    size_t count = 0;
+    if (!folder || !file_list(folder, ".json", arena, &files, &count, error)) return false;
+    if (count == 0 || count > CATALOG_CHIPS_MAX)
+        return error_set(error, ERROR_INPUT, folder, "%zu chips; give 1 to %d .json files", count, CATALOG_CHIPS_MAX);
+    Catalog catalog = {.chips = ARENA_NEW(arena, Chip, count), .count = (int)count};
+    if (!catalog.chips) return error_memory(error);
+    for (size_t i = 0; i < count; i++)
+        if (!load_chip(folder, files[i], arena, &catalog.chips[i], error)) return false;
+    qsort(catalog.chips, count, sizeof(Chip), by_name);
+    if (!names_are_unique(&catalog, folder, error)) return false;
+    *out = catalog;
+    return true;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Other machines of the same kind: fewer chips (a share idles), or as many in another shape. */
+#include "mesh/machine.h"
+#include "mesh/slice.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    SliceShape slice; /* GPUs: zeros */
+    int64_t slices, chips;
+} Candidate;
+
+/* Where candidates go; counts alone while `at` is NULL. */
+typedef struct {
+    Candidate *at;
+    int64_t count;
+} Candidates;
+
+static void add(Candidates *to, Candidate candidate) {
+    if (to->at) to->at[to->count] = candidate;
+    to->count++;
+}
+
+static int by_chips_then_shape(const void *left, const void *right) {
+    const Candidate *a = left, *b = right;
+    if (a->chips != b->chips) return a->chips > b->chips ? -1 : 1;
+    int shape = slice_compare(a->slice, b->slice);
+    return shape ? shape : (a->slices < b->slices) - (a->slices > b->slices);
+}
+
+/* The least number of chips that leaves at most the share idle; the slack only forgives the rounding of 1 - share. */
+static int64_t least_chips(int64_t chips, double max_idle) {
+    double least = ceil((1 - max_idle) * (double)chips - 1e-9 - 1e-12 * (double)chips);
+    return least < 1 ? 1 : (int64_t)least;
+}
+
+static void add_smaller_tori(const Chip *chip, const Machine *asked, int64_t least, Candidates *to) {
+    int64_t own = slice_chips(asked->slice);
+    bool offered = slice_offered(chip, asked->slice);
+    for (int64_t slices = asked->slices; slices >= 1 && own * slices >= least; slices--) {
+        if (to->count > IDLE_MACHINES_MAX) return;
+        if (!offered && slices < asked->slices) add(to, (Candidate){asked->slice, slices, own * slices});
+        for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) {
+            int64_t chips = slice_chips(walk.shape);
+            if (chips > own || chips * slices < least || chips * slices >= asked->mesh.chips) continue;
+            add(to, (Candidate){walk.shape, slices, chips * slices});
+        }
+    }
+}
+
+static void add_smaller_gpus(const Chip *chip, const Machine *asked, int64_t least, Candidates *to) {
+    int64_t host = chip->chips_per_host;
+    for (int64_t chips = (asked->mesh.chips - 1) / host * host; chips >= least && chips >= host; chips -= host) {
+        if (to->count > IDLE_MACHINES_MAX) return;
+        add(to, (Candidate){.slices = 1, .chips = chips});
+    }
+}
+
+static void add_smaller(const Chip *chip, const Machine *asked, double max_idle, Candidates *to) {
+    int64_t least = least_chips(asked->mesh.chips, max_idle);
+    if (chip->scaleup == SCALEUP_SWITCH)
+        add_smaller_gpus(chip, asked, least, to);
+    else
+        add_smaller_tori(chip, asked, least, to);
+}
+
+static void add_twins(const Chip *chip, const Machine *asked, double unused, Candidates *to) {
+    (void)unused;
+    if (chip->scaleup == SCALEUP_SWITCH) return;
+    for (SliceWalk walk = {.chip = chip}; slice_next(&walk);)
+        if (slice_chips(walk.shape) == slice_chips(asked->slice) && slice_compare(walk.shape, asked->slice) != 0)
+            add(to, (Candidate){walk.shape, asked->slices, asked->mesh.chips});
+}
+
+typedef void AddCandidates(const Chip *chip, const Machine *asked, double max_idle, Candidates *to);
+
+/* Counts, then fills: the arena cannot grow an array in place. */
+static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine *asked, double max_idle, Arena *arena,
+                        Machine **out, int *count, Error *error) {
+    Candidates found = {0};
+    add_all(chip, asked, max_idle, &found);
+    if (found.count > IDLE_MACHINES_MAX)
+        return error_set(error, ERROR_INPUT, "--max-idle",
+                         "more than %d smaller machines are within this share; give less", IDLE_MACHINES_MAX);
+    found.at = ARENA_NEW(arena, Candidate, (size_t)found.count);
+    Machine *machines = ARENA_NEW(arena, Machine, (size_t)found.count);
+    if (!found.at || !machines) return error_memory(error);
+    found.count = 0;
+    add_all(chip, asked, max_idle, &found);
+    qsort(found.at, (size_t)found.count, sizeof(Candidate), by_chips_then_shape);
+    for (int64_t i = 0; i < found.count; i++) {
+        const Candidate *at = &found.at[i];
+        if (chip->scaleup == SCALEUP_SWITCH)
+            machine_of_gpus(chip, at->chips, &machines[i]);
+        else
+            machine_of_slice(chip, at->slice, at->slices, &machines[i]);
+    }
+    *out = machines;
+    *count = (int)found.count;
+    return true;
+}
+
+bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
+                         int *count, Error *error) {
+    if (!(max_idle > 0)) max_idle = 0; /* a NaN too */
+    return machines_of(add_smaller, chip, asked, max_idle, arena, out, count, error);
+}
+
+bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine **out, int *count, Error *error) {
+    return machines_of(add_twins, chip, asked, 0, arena, out, count, error);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From what a user wrote to a machine, or to one line that says what would be one. */
+#include "base/number.h"
+#include "base/util.h"
+#include "mesh/machine.h"
+#include "mesh/slice.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* As people say it: v5p, not tpu-v5p. */
+static const char *short_name(const Chip *chip) {
+    return strncmp(chip->name, "tpu-", 4) == 0 ? chip->name + 4 : chip->name;
+}
+
+/* What stands behind "v5p-" in a vendor's slice name of this chip; NULL: not such a name. */
+static const char *after_prefix(const Chip *chip, const char *slice) {
+    for (size_t i = 0; i < COUNT_OF(chip->name_prefix); i++) {
+        size_t length = strlen(chip->name_prefix[i]);
+        if (length > 0 && strncasecmp(slice, chip->name_prefix[i], length) == 0 && slice[length] == '-')
+            return slice + length + 1;
+    }
+    return NULL;
+}
+
+const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice) {
+    for (int i = 0; i < catalog->count; i++)
+        if (after_prefix(&catalog->chips[i], slice)) return &catalog->chips[i];
+    return NULL;
+}
+
+/* The rule of the generation in words, for the error that a shape breaks it. */
+static void offered_rule(const Chip *chip, char *text, size_t size) {
+    if (chip->scaleup == SCALEUP_TORUS_3D && chip->max_cubes > 0) {
+        snprintf(text, size, "sizes are multiples of 4%s, at most %lld cubes of 4x4x4",
+                 chip->sorted_shapes ? "" : " in any order", (long long)chip->max_cubes);
+        return;
+    }
+    char shape[SLICE_TEXT_SIZE];
+    size_t used = (size_t)snprintf(text, size, "offered:");
+    for (int i = 0; i < chip->shape_count && used + sizeof shape < size; i++)
+        used += (size_t)snprintf(text + used, size - used, " %s", slice_text(chip, chip->shapes[i], shape));
+}
+
+static bool not_offered(const Chip *chip, SliceShape slice, Error *error) {
+    char rule[256], asked[SLICE_TEXT_SIZE], nearest[SLICE_TEXT_SIZE];
+    SliceShape near = chip->pod;
+    offered_rule(chip, rule, sizeof rule);
+    slice_nearest(chip, slice, &near);
+    bool disordered = chip->sorted_shapes && slice_compare(slice_sorted(slice), near) == 0;
+    return error_set(error, ERROR_INPUT, "--slice", "%s is not a %s slice (%s%s); nearest: %s",
+                     slice_text(chip, slice, asked), short_name(chip),
+                     disordered ? "the smallest size comes first; " : "", rule, slice_text(chip, near, nearest));
+}
+
+/* The offered counts around cores / per_chip chips, which are not offered, each with the shape it would mean. */
+static bool no_slice_of_count(const Chip *chip, const char *where, const char *asked, int64_t cores, int64_t per_chip,
+                              Error *error) {
+    int64_t below = 0, above = INT64_MAX;
+    for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) {
+        int64_t has = slice_chips(walk.shape);
+        if (has * per_chip < cores && has > below) below = has;
+        if (has * per_chip > cores && has < above) above = has;
+    }
+    char text[2][SLICE_TEXT_SIZE + NUMBER_TEXT_SIZE] = {"", ""}, shape[SLICE_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    int64_t counts[2] = {below, above == INT64_MAX ? 0 : above};
+    for (int i = 0; i < 2; i++) {
+        SliceShape slice;
+        if (counts[i] == 0 || !slice_default(chip, counts[i], &slice)) continue;
+        snprintf(text[i], sizeof text[i], "%s (%s)", number_grouped(counts[i], number), slice_text(chip, slice, shape));
+    }
+    return error_set(error, ERROR_INPUT, where, "no %s slice has %s; nearest: %s%s%s%s", short_name(chip), asked,
+                     text[0], text[0][0] && text[1][0] ? " or " : "", text[1],
+                     counts[1] ? "" : "; give --pods or --slices for more");
+}
+
+/* Vendor numbers count cores: v5p-1024 is 512 chips. */
+static bool slice_of_count_name(const Chip *chip, const char *name, const char *digits, SliceShape *out, Error *error) {
+    int64_t number = 0, most = MACHINE_CHIPS_MAX * chip->cores_in_name;
+    for (const char *at = digits; *at; at++) {
+        if (number <= most) number = number * 10 + (*at - '0'); /* beyond that it stays too large */
+    }
+    char asked[96];
+    if (number > most || number % chip->cores_in_name != 0 || !slice_default(chip, number / chip->cores_in_name, out)) {
+        double chips = (double)number / (double)chip->cores_in_name;
+        snprintf(asked, sizeof asked, "%g chips (%.24s: %lld core%s per chip)", chips, name,
+                 (long long)chip->cores_in_name, chip->cores_in_name > 1 ? "s" : "");
+        return no_slice_of_count(chip, "--slice", number > most ? "so many chips" : asked, number, chip->cores_in_name,
+                                 error);
+    }
+    return true;
+}
+
+static bool slice_of_text(const Chip *chip, const char *text, SliceShape *out, Error *error) {
+    const char *rest = after_prefix(chip, text);
+    const char *shape = rest ? rest : text;
+    int sizes = 0, expected = chip->scaleup == SCALEUP_TORUS_2D ? 2 : 3;
+    if (rest && *rest && strspn(rest, "0123456789") == strlen(rest))
+        return slice_of_count_name(chip, text, rest, out, error);
+    if (!slice_parse(shape, out, &sizes))
+        return error_set(error, ERROR_INPUT, "--slice",
+                         "\"%.40s\" is not a %s slice; give a shape such as %s, or %s-%lld", text, short_name(chip),
+                         expected == 2 ? "4x8" : "4x4x8", chip->name_prefix[0],
+                         (long long)(expected == 2 ? 32 : 128) * chip->cores_in_name);
+    if (sizes < expected || (expected == 2 && out->size[2] != 1))
+        return error_set(error, ERROR_INPUT, "--slice", "%.40s has %d sizes; a %s slice has %d, such as %s", text,
+                         sizes, short_name(chip), expected, expected == 2 ? "4x8" : "4x4x8");
+    return slice_offered(chip, *out) || not_offered(chip, *out, error);
+}
+
+/* `value` things of `chips` chips each. */
+static bool count_fits(const char *where, const char *unit, int64_t value, int64_t chips, Error *error) {
+    char number[NUMBER_TEXT_SIZE];
+    int64_t most = MACHINE_CHIPS_MAX / chips;
+    if (value >= 1 && value <= most) return true;
+    return error_set(error, ERROR_INPUT, where, "%lld is out of range; give 1 to %s %s", (long long)value,
+                     number_grouped(most, number), unit);
+}
+
+static bool torus_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error) {
+    SliceShape slice = chip->pod;
+    int64_t slices = 1;
+    if (request->nodes)
+        return error_set(error, ERROR_INPUT, "--nodes",
+                         "%s comes in slices, not nodes; give --slice, --chips or --pods", short_name(chip));
+    if (request->slices && !request->slice)
+        return error_set(error, ERROR_INPUT, "--slices", "counts slices of one shape; give --slice with it");
+    if (request->slice) {
+        if (!slice_of_text(chip, request->slice, &slice, error)) return false;
+        if (request->slices) slices = request->slices;
+        if (!count_fits("--slices", "slices", slices, slice_chips(slice), error)) return false;
+    } else if (request->chips) {
+        char number[NUMBER_TEXT_SIZE], asked[NUMBER_TEXT_SIZE + 8];
+        if (!count_fits("--chips", "chips", request->chips, 1, error)) return false;
+        snprintf(asked, sizeof asked, "%s chips", number_grouped(request->chips, number));
+        if (!slice_default(chip, request->chips, &slice))
+            return no_slice_of_count(chip, "--chips", asked, request->chips, 1, error);
+    } else if (request->pods) {
+        slices = request->pods;
+        if (!count_fits("--pods", "pods", slices, slice_chips(slice), error)) return false;
+    }
+    machine_of_slice(chip, slice, slices, out);
+    return true;
+}
+
+/* Inside a host the parts that divide it, beyond it whole hosts. */
+static bool gpu_count_is_whole(const Chip *chip, int64_t chips) {
+    return chips <= chip->chips_per_host ? chip->chips_per_host % chips == 0 : chips % chip->chips_per_host == 0;
+}
+
+static bool gpus_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error) {
+    const char *torus_option = request->pods     ? "--pods"
+                               : request->slice  ? "--slice"
+                               : request->slices ? "--slices"
+                                                 : NULL;
+    if (torus_option)
+        return error_set(error, ERROR_INPUT, torus_option,
+                         "%s comes in nodes, not slices or pods; give --nodes or --chips", chip->name);
+    int64_t chips = chip->domain_chips;
+    if (request->nodes) {
+        if (!count_fits("--nodes", "nodes", request->nodes, chip->domain_chips, error)) return false;
+        chips = request->nodes * chip->domain_chips;
+    } else if (request->chips) {
+        chips = request->chips;
+        if (!count_fits("--chips", "chips", chips, 1, error)) return false;
+    }
+    if (!gpu_count_is_whole(chip, chips)) {
+        int64_t below = chips, above = chips;
+        while (!gpu_count_is_whole(chip, below)) below--;
+        while (!gpu_count_is_whole(chip, above)) above++;
+        return error_set(error, ERROR_INPUT, "--chips",
+                         "%lld is not a whole number of %s hosts of %lld; nearest: %lld or %lld", (long long)chips,
+                         chip->name, (long long)chip->chips_per_host, (long long)below, (long long)above);
+    }
+    machine_of_gpus(chip, chips, out);
+    return true;
+}
+
+bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error) {
+    int given = (request->pods != 0) + (request->slice != NULL) + (request->chips != 0) + (request->nodes != 0);
+    if (given > 1) return error_set(error, ERROR_INPUT, "machine", "give one of --pods, --slice, --chips and --nodes");
+    return chip->scaleup == SCALEUP_SWITCH ? gpus_from_request(chip, request, out, error)
+                                           : torus_from_request(chip, request, out, error);
+}

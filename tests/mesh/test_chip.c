@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The catalog against the figures of the vendors (reference/hardware.tsv), the names people write, and broken files. */
+#include "base/json.h"
+#include "base/util.h"
+#include "mesh/chip_json.h"
+#include "mesh/mesh.h"
+#include "search/cli/command.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Arena arena;
+static Catalog catalog;
+
+static void load(void) {
+    Error error = {0};
+    cr_assert(catalog_load(&arena, &catalog, &error), "%s: %s", error.where, error.text);
+}
+static void drop(void) { arena_free(&arena); }
+TestSuite(chip, .init = load, .fini = drop);
+
+/* 0: not known. HBM capacities of TPUs are GiB on the vendor's pages. */
+static const struct {
+    const char *name;
+    double bf16, fp8, int8, hbm, hbm_rate, link;
+    int64_t links, host;
+    double out, pcie;
+} ROWS[] = {
+    {"tpu-v4", 2.75e14, 0, 2.75e14, 32.0 * (1 << 30), 1.23e12, 4.5e10, 6, 4, 6.25e9, 1.6e10},
+    {"tpu-v5e", 1.97e14, 0, 3.94e14, 16.0 * (1 << 30), 8.2e11, 4.5e10, 4, 8, 3.125e9, 1.6e10},
+    {"tpu-v5p", 4.59e14, 4.59e14, 9.18e14, 95.0 * (1 << 30), 2.765e12, 9e10, 6, 4, 6.25e9, 1.6e10},
+    {"tpu-v6e", 9.18e14, 9.18e14, 1.836e15, 32.0 * (1 << 30), 1.64e12, 9e10, 4, 8, 1.25e10, 3.2e10},
+    {"tpu-v7", 2.307e15, 4.614e15, 0, 192.0 * (1 << 30), 7.38e12, 9e10, 6, 4, 1.25e10, 0},
+    {"a100-40g", 3.12e14, 0, 6.24e14, 4e10, 1.555e12, 2.5e10, 12, 8, 2.5e10, 3.2e10},
+    {"a100-80g", 3.12e14, 0, 6.24e14, 8e10, 2.039e12, 2.5e10, 12, 8, 2.5e10, 3.2e10},
+    {"h100", 9.89e14, 1.979e15, 1.979e15, 8e10, 3.35e12, 2.5e10, 18, 8, 5e10, 6.4e10},
+    {"h200", 9.89e14, 1.979e15, 1.979e15, 1.41e11, 4.8e12, 2.5e10, 18, 8, 5e10, 6.4e10},
+    {"b200", 2.25e15, 4.5e15, 4.5e15, 1.92e11, 8e12, 5e10, 18, 8, 5e10, 0},
+    {"gb200", 2.5e15, 5e15, 5e15, 1.92e11, 8e12, 5e10, 18, 4, 5e10, 4.5e11},
+};
+
+Test(chip, figures) {
+    cr_expect_eq(catalog.count, (int)COUNT_OF(ROWS));
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        const Chip *chip = catalog_find(&catalog, ROWS[i].name);
+        cr_assert_not_null(chip, "%s", ROWS[i].name);
+        cr_expect_eq(chip->bf16_flops_per_second.value, ROWS[i].bf16, "%s", ROWS[i].name);
+        cr_expect_eq(chip->fp8_flops_per_second.value, ROWS[i].fp8, "%s", ROWS[i].name);
+        cr_expect_eq(chip->int8_ops_per_second.value, ROWS[i].int8, "%s", ROWS[i].name);
+        cr_expect_eq(chip->hbm_bytes.value, ROWS[i].hbm, "%s", ROWS[i].name);
+        cr_expect_eq(chip->hbm_bytes_per_second.value, ROWS[i].hbm_rate, "%s", ROWS[i].name);
+        cr_expect_eq(chip->link_bytes_per_second.value, ROWS[i].link, "%s", ROWS[i].name);
+        cr_expect_eq(chip->links_per_chip, ROWS[i].links, "%s", ROWS[i].name);
+        cr_expect_eq(chip->chips_per_host, ROWS[i].host, "%s", ROWS[i].name);
+        cr_expect_eq(chip->scaleout_bytes_per_second.value, ROWS[i].out, "%s", ROWS[i].name);
+        cr_expect_eq(chip->pcie_bytes_per_second.value, ROWS[i].pcie, "%s", ROWS[i].name);
+    }
+}
+
+Test(chip, unverified_is_said) {
+    for (int i = 0; i < catalog.count; i++)
+        for (int j = 0; j < CHIP_FIGURE_COUNT; j++) {
+            const Figure *figure = (const Figure *)((const char *)&catalog.chips[i] + CHIP_FIGURES[j].offset);
+            if (figure->source[0] == '\0') cr_expect_eq(figure->value, 0);
+            if (strstr(figure->source, "unverified") || strstr(figure->source, "assumption"))
+                cr_expect_not(figure->verified, "%s %s", catalog.chips[i].name, CHIP_FIGURES[j].key);
+        }
+}
+
+static const struct {
+    const char *written, *found; /* NULL: none */
+} NAMES[] = {
+    {"tpu-v5p", "tpu-v5p"},
+    {"v5p", "tpu-v5p"},
+    {"V5P", "tpu-v5p"},
+    {"TPU v5p", "tpu-v5p"},
+    {"tpu7x", "tpu-v7"},
+    {"v7", "tpu-v7"},
+    {"tpu_v7", "tpu-v7"},
+    {"Ironwood", "tpu-v7"},
+    {"h100", "h100"},
+    {"H100-80GB", "h100"},
+    {"h100 80g", "h100"},
+    {"a100-40gb", "a100-40g"},
+    {"a100", "a100-80g"},
+    {"A100_80GB", "a100-80g"},
+    {"v5litepod", "tpu-v5e"},
+    {"gb200", "gb200"},
+    {"trillium", "tpu-v6e"},
+    {"", NULL},
+    {"-", NULL},
+    {"v5", "tpu-v5p"},
+    {"v9", NULL},
+    {"tpu-h100", NULL},
+    {"h100g", NULL},
+    {"a-very-long-name-that-no-chip-can-have-because-it-goes-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-"
+     "on",
+     NULL},
+};
+
+Test(chip, names) {
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+        const Chip *chip = catalog_find(&catalog, NAMES[i].written);
+        if (NAMES[i].found)
+            cr_expect_str_eq(chip ? chip->name : "none", NAMES[i].found, "%s", NAMES[i].written);
+        else
+            cr_expect_null(chip, "%s", NAMES[i].written);
+    }
+}
+
+/* A small right chip; each row breaks it in one place. */
+// clang-format off
+#define FIGURE(value) "{\"value\": " #value ", \"source\": \"a page\", \"verified\": true}"
+static const char TORUS[] =
+    "{\"name\": \"tiny\", \"bf16_flops_per_second\": " FIGURE(1e14)
+    ", \"hbm_bytes\": " FIGURE(16e9) ", \"hbm_bytes_per_second\": " FIGURE(1e12)
+    ", \"link_bytes_per_second\": " FIGURE(5e10) ", \"hop_seconds\": " FIGURE(1e-6)
+    ", \"scaleout_bytes_per_second\": " FIGURE(3e9) ", \"scaleout_seconds\": " FIGURE(1e-5)
+    ", \"topology\": {\"source\": \"a page\", \"verified\": true, \"kind\": \"torus_2d\", \"chips_per_host\": 8,"
+    " \"links_per_chip\": 4, \"pod\": \"16x16\", \"closed_size\": 16, \"shapes\": [\"8x16\", \"16x16\"],"
+    " \"name_prefixes\": [\"tiny\"], \"cores_in_name\": 1}}";
+// clang-format on
+
+static const struct {
+    const char *name, *from, *to, *says; /* says NULL: right */
+} BROKEN[] = {
+    {"as it is", "tiny", "tiny", NULL},
+    {"no source", "{\"value\": 16e9, \"source\": \"a page\",", "{\"value\": 16e9,", "hbm_bytes: give \"source\""},
+    {"empty source", "{\"value\": 16e9, \"source\": \"a page\",", "{\"value\": 16e9, \"source\": \"\",",
+     "hbm_bytes: give"},
+    {"not said whether verified", "16e9, \"source\": \"a page\", \"verified\": true", "16e9, \"source\": \"a page\"",
+     "verified"},
+    {"figure missing", "\"hbm_bytes\": " FIGURE(16e9) ",", "", "hbm_bytes: give {"},
+    {"figure a bare number", FIGURE(16e9), "16e9", "hbm_bytes: give {"},
+    {"value a text", "\"value\": 16e9", "\"value\": \"16e9\"", "hbm_bytes: give {"},
+    {"too large: bytes for gigabytes", "16e9", "16e18", "hbm_bytes is 1.6e+19; expected 1e+09 to 1e+13"},
+    {"negative", "1e14", "-1e14", "bf16_flops_per_second is -1e+14"},
+    {"zero rate", "5e10", "0", "link_bytes_per_second is 0"},
+    {"misspelt key", "hop_seconds", "hop_second", "hop_second is not a key"},
+    {"misspelt key in a figure", "16e9, \"source\"", "16e9, \"sources\"", "sources is not a key"},
+    {"kind unknown", "torus_2d", "torus_4d", "torus_2d, torus_3d or switch"},
+    {"no topology source", "{\"source\": \"a page\", \"verified\": true, \"kind\"", "{\"kind\"",
+     "topology: give \"source\""},
+    {"pod of a wrong form", "\"pod\": \"16x16\"", "\"pod\": \"16x16x2\"", "topology.pod: give"},
+    {"pod that is not offered", "\"pod\": \"16x16\"", "\"pod\": \"32x32\"",
+     "topology.pod: give a shape that is offered"},
+    {"shape with a zero", "\"8x16\"", "\"0x16\"", "shapes: give"},
+    {"shape that is huge", "\"8x16\"", "\"999999999x999999999\"", "shapes: give"},
+    {"shapes not an array", "[\"8x16\", \"16x16\"]", "\"8x16\"", "shapes"},
+    {"chips per host missing", "\"chips_per_host\": 8,", "", "chips_per_host"},
+    {"chips per host a fraction", "\"chips_per_host\": 8", "\"chips_per_host\": 8.5", "chips_per_host"},
+    {"chips per host zero", "\"chips_per_host\": 8", "\"chips_per_host\": 0", "chips_per_host"},
+    {"two devices, nothing between", "\"links_per_chip\"", "\"devices_per_chip\": 2, \"links_per_chip\"",
+     "device_link"},
+    {"switch without a domain", "torus_2d", "switch", "domain_chips"},
+    {"name empty", "\"name\": \"tiny\"", "\"name\": \"\"", "name"},
+    {"name missing", "\"name\": \"tiny\",", "", "name"},
+    {"alias a number", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [5],", "aliases"},
+    {"an array", NULL, "[]", "a chip is an object"},
+};
+
+/* `text` with the first `from` replaced; NULL `from`: all of it. */
+static char *with(const char *text, const char *from, const char *to) {
+    const char *at = from ? strstr(text, from) : text;
+    cr_assert_not_null(at, "%s", from ? from : "");
+    size_t cut = from ? strlen(from) : strlen(text);
+    return arena_format(&arena, "%.*s%s%s", (int)(at - text), text, to, at + cut);
+}
+
+Test(chip, broken_files) {
+    for (size_t i = 0; i < COUNT_OF(BROKEN); i++) {
+        Error error = {0};
+        Chip chip = {.name = "untouched"};
+        const char *text = with(TORUS, BROKEN[i].from, BROKEN[i].to);
+        cJSON *json = json_parse(text, strlen(text), "tiny.json", &error);
+        cr_assert_not_null(json, "%s: %s", BROKEN[i].name, error.text);
+        bool ok = chip_from_json(json, "tiny.json", &chip, &error);
+        cJSON_Delete(json);
+        if (!BROKEN[i].says) {
+            cr_expect(ok, "%s: %s", BROKEN[i].name, error.text);
+            continue;
+        }
+        cr_expect_not(ok, "%s", BROKEN[i].name);
+        cr_expect_eq(error.kind, ERROR_INPUT, "%s", BROKEN[i].name);
+        cr_expect_not_null(strstr(error.text, BROKEN[i].says), "%s says: %s", BROKEN[i].name, error.text);
+        cr_expect_str_eq(chip.name, "untouched", "%s", BROKEN[i].name);
+    }
+}
+
+static const struct {
+    const char *folder, *says;
+} FOLDERS[] = {
+    {"same_name", "both answer to"},
+    {"misspelt", "hbm_byte_per_second is not a key"},
+    {"nothing_here", ""},
+};
+
+Test(chip, broken_folders) {
+    for (size_t i = 0; i < COUNT_OF(FOLDERS); i++) {
+        Error error = {0};
+        Catalog other;
+        setenv("SHARDOPT_DATA", arena_format(&arena, "%s/mesh/%s", SHARDOPT_TEST_DATA, FOLDERS[i].folder), 1);
+        cr_expect_not(catalog_load(&arena, &other, &error), "%s", FOLDERS[i].folder);
+        cr_expect_not_null(strstr(error.text, FOLDERS[i].says), "%s: %s", FOLDERS[i].folder, error.text);
+    }
+    unsetenv("SHARDOPT_DATA");
+}
+
+/* `shardopt chips` in memory: exit code, and what the output holds. */
+static int run(char **words, int count, char **text, Error *error) {
+    size_t length = 0;
+    FILE *out = open_memstream(text, &length);
+    int code = command_chips(count, words, (Streams){.out = out, .err = out}, error);
+    fclose(out);
+    return code;
+}
+
+static const struct {
+    const char *words[4];
+    int code;
+    const char *holds;
+} COMMANDS[] = {
+    {{"chips"}, 0, "tpu-v5p"},
+    {{"chips", "v5p"}, 0, "102005473280"},
+    {{"chips", "v5p"}, 0, "largest schedulable slice: 6,144 chips"},
+    {{"chips", "h100", "--format", "json"}, 0, "\"domain_chips\": 8"},
+    {{"chips", "--format=json"}, 0, "\"verified\""},
+    {{"chips", "--help"}, 0, "--format"},
+    {{"chips", "v5q"}, 2, ""},
+    {{"chips", ""}, 2, ""},
+    {{"chips", "v5p", "h100"}, 2, ""},
+    {{"chips", "--format", "yaml"}, 2, ""},
+    {{"chips", "--format"}, 2, ""},
+    {{"chips", "--fromat"}, 2, ""},
+    {{"chips", "--format=json", "--format=x"}, 2, ""},
+};
+
+Test(chip, command) {
+    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
+        Error error = {0};
+        char *words[5] = {0}, *text = NULL;
+        int count = 0;
+        for (; count < 4 && COMMANDS[i].words[count]; count++)
+            words[count] = arena_text(&arena, COMMANDS[i].words[count]);
+        cr_expect_eq(run(words, count, &text, &error), COMMANDS[i].code, "row %zu: %s", i, error.text);
+        cr_expect_not_null(strstr(text, COMMANDS[i].holds), "row %zu: %s", i, text);
+        if (COMMANDS[i].code != 0) {
+            cr_expect_str_empty(text, "row %zu", i);
+            cr_expect_neq(error.kind, ERROR_NONE, "row %zu", i);
+        }
+        free(text);
+    }
+}
+
+Test(chip, command_json_is_the_catalog) {
+    Error error = {0};
+    char *words[] = {(char[]){"chips"}, (char[]){"--format=json"}, NULL}, *text = NULL;
+    cr_assert_eq(run(words, 2, &text, &error), 0);
+    cJSON *json = json_parse(text, strlen(text), "chips", &error);
+    cr_assert_eq(cJSON_GetArraySize(json), catalog.count, "%s", error.text);
+    for (int i = 0; i < catalog.count; i++) {
+        const cJSON *chip = cJSON_GetArrayItem(json, i);
+        const cJSON *value = json_at(chip, "hbm_bytes.value"), *source = json_at(chip, "hbm_bytes.source");
+        cr_assert(cJSON_IsNumber(value) && cJSON_IsString(source) && cJSON_IsBool(json_at(chip, "hbm_bytes.verified")));
+        cr_expect_eq(value->valuedouble, catalog.chips[i].hbm_bytes.value);
+        cr_expect_str_eq(source->valuestring, catalog.chips[i].hbm_bytes.source);
+    }
+    cJSON_Delete(json);
+    free(text);
+}
+
+Test(chip, axis_words) {
+    cr_expect_str_eq(axis_kind_name(AXIS_RING), "ring");
+    cr_expect_str_eq(axis_kind_name(AXIS_LINE), "line");
+    cr_expect_str_eq(axis_kind_name(AXIS_SWITCH), "switch");
+    cr_expect_str_eq(axis_level_name(LEVEL_ICI), "ici");
+    cr_expect_str_eq(axis_level_name(LEVEL_NVLINK), "nvlink");
+    cr_expect_str_eq(axis_level_name(LEVEL_NETWORK), "network");
+    cr_expect_str_eq(axis_level_name(LEVEL_DCN), "dcn");
+}
