@@ -41,7 +41,8 @@ static size_t block_left(const struct ArenaBlock *block) { return block ? (size_
 void *arena_alloc(Arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > BYTES_MAX) return NULL;
-    if (!arena->last || block_left(arena->last) < bytes || BLOCK_BYTES == 0) {
+    /* Nothing at all takes a place of its own too: at the end of a block there might be no aligned one left. */
+    if (block_left(arena->last) < (bytes ? bytes : 1) || BLOCK_BYTES == 0) {
         bool is_large = bytes > BLOCK_BYTES / 4 && arena->last; /* its own block, behind the one in use */
         struct ArenaBlock *block = block_new(bytes > BLOCK_BYTES || is_large ? bytes : BLOCK_BYTES);
         if (!block) return NULL;

@@ -99,7 +99,7 @@ static bool write_directly(const char *path, const char *text, size_t length, Er
     return ok;
 }
 
-/* Creates a file beside `path` that nobody else has; its name in `name`. The user's umask decides its mode, unless there
+/* Creates a file beside `path` that nobody else has; its name in `name`. The umask decides its mode, unless there
  * is an old file, which keeps its own. */
 static int temporary_open(const char *folder, const struct stat *old, char *name, size_t size) {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
@@ -216,7 +216,7 @@ static bool is_regular_in(DIR *folder, const char *name) {
 
 static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Collects the names into `list`, which grows in the arena: doubling wastes as much again, for a folder of a few files. */
+/* Collects the names into `list`, which grows in the arena; a folder of files bears the waste. */
 static bool collect(DIR *stream, const char *folder, const char *suffix, Arena *arena, char ***list, size_t *count,
                     Error *error) {
     size_t room = 64;

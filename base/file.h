@@ -13,12 +13,12 @@
  * count. What is no regular file, or is larger: ERROR_IO; opening never waits for the other end of a pipe. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
-/* Writes beside `path`, syncs, renames: the old content or the new, never half. Links are followed, an old file keeps its
- * mode. What is no regular file (a terminal, a pipe, /dev/null), and all under /dev and /proc, is written directly. */
+/* Writes beside `path`, syncs, renames: the old content or the new, never half. Links are followed, an old file keeps
+ * its mode. What is no regular file (a terminal, a pipe), and all under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
 /* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles"): under $SHARDOPT_DATA if that is set and
- * not empty (then only there), else the first of: installed with the running program (../share/shardopt from its folder),
+ * not empty (then only there), else the first of: beside the installed program (../share/shardopt from its folder),
  * the source folder compiled in, the install prefix compiled in. In the arena; NULL and *error when there is none. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 

@@ -3,8 +3,8 @@
  *
  * Reading: the text is first scanned by a strict validator of ours that knows lines and columns (RFC 8259: no trailing
  * junk, no comments, no NaN, no duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8
- * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); what passes goes to cJSON.
- * Numbers that a double cannot hold (1e400, 1e-400) or of more than 63 characters are errors.
+ * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); what passes goes to
+ * cJSON. Numbers that a double cannot hold (1e400, 1e-400) or of more than 63 characters are errors.
  * Writing: numbers go out through raw text, because cJSON saturates integers and loses digits of doubles. */
 #ifndef SHARDOPT_BASE_JSON_H
 #define SHARDOPT_BASE_JSON_H
@@ -31,7 +31,7 @@ cJSON *json_read_file(const char *path, Error *error);
 const cJSON *json_at(const cJSON *object, const char *path);
 
 /* Typed reads with range checks; errors name `where` and the key path. The required forms fail when the key is absent;
- * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null counts as absent.
+ * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null is absent.
  * Whole numbers: no fraction, and below 2^53, from where on a double no longer tells neighbours apart. */
 bool json_whole(const cJSON *object, const char *path, int64_t low, int64_t high, const char *where, int64_t *out,
                 Error *error);
