@@ -123,7 +123,7 @@ static void stage_weights(const Setting *setting, const Shard *shard, const Stag
     if ((whole && !setting->model->tied) || (!whole && last)) *dense += sums->logits.dense_weights;
 }
 
-static void rows_from_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
+void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
                            Moment moment, double saved_bytes, MemoryRows *out) {
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     double dense, expert, d_model = (double)setting->model->d_model;
@@ -167,7 +167,7 @@ void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs,
                  double saved_bytes, MemoryRows *out) {
     StageSums sums;
     stage_sums(setting, shard, knobs->context, sharding, &sums);
-    rows_from_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
+    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
 }
 
 double memory_total(const MemoryRows *rows) {
@@ -181,23 +181,28 @@ static double saved_per_layer(const StageSums *sums) {
     return bytes;
 }
 
-void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, Resources *out) {
-    StageSums sums;
-    stage_sums(setting, shard, knobs->context, sharding, &sums);
+void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
+                       Resources *out) {
     StagePace pace = stage_pace(setting, shard, knobs);
     memset(out, 0, sizeof(*out));
-    add_sums(out, &sums.layer, pace.layers);
-    if (pace.embedding) add_sums(out, &sums.embedding, 1);
-    if (pace.logits) add_sums(out, &sums.logits, 1);
-    add_communication(setting, shard, knobs, sharding, &pace, &sums, out);
+    add_sums(out, &sums->layer, pace.layers);
+    if (pace.embedding) add_sums(out, &sums->embedding, 1);
+    if (pace.logits) add_sums(out, &sums->logits, 1);
+    add_communication(setting, shard, knobs, sharding, &pace, sums, out);
 
-    double weights[MOMENT_COUNT], saved = saved_per_layer(&sums);
+    double weights[MOMENT_COUNT], saved = saved_per_layer(sums);
     moment_weights(shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
-        rows_from_sums(setting, shard, knobs, sharding, &sums, (Moment)moment, weights[moment] * shard->layers * saved, &rows);
+        rows_of_sums(setting, shard, knobs, sharding, sums, (Moment)moment, weights[moment] * shard->layers * saved, &rows);
         out->of[RES_MEMORY + moment] = memory_total(&rows);
     }
+}
+
+void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, Resources *out) {
+    StageSums sums;
+    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    resources_of_sums(setting, shard, knobs, sharding, &sums, out);
 }
 
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count, const double weights[MOMENT_COUNT], Resources *resources) {
@@ -230,13 +235,17 @@ static void data_traffic(const Shard *shard, const Knobs *knobs, double dense, d
 }
 
 void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
-    const Profile *profile = setting->profile;
     Sharding shardings[SHARDINGS_MAX];
     shardings_of(setting, shard, shardings);
     StageSums sums;
     stage_sums(setting, shard, knobs->context, &shardings[0], &sums);
+    rule_of_sums(setting, shard, knobs, &sums, out);
+}
+
+void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, StepRule *out) {
+    const Profile *profile = setting->profile;
     double dense, expert;
-    stage_weights(setting, shard, &sums, false, &dense, &expert);
+    stage_weights(setting, shard, sums, false, &dense, &expert);
     StagePace pace = stage_pace(setting, shard, knobs);
 
     *out = (StepRule){

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/sums.h: the op list of a stage added up by part: what stage.c makes resources, memory and rules of. Internal to cost/. */
+/* cost/sums.h: the op list of a stage added up by part: what resources, memory and rules are made of.
+ * Everything made of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds.
+ * Sums depend on tensor, expert and sequence degrees, microbatch and sharding alone: searches keep them. */
 #ifndef SHARDOPT_COST_SUMS_H
 #define SHARDOPT_COST_SUMS_H
 
@@ -20,5 +22,12 @@ typedef struct {
 } StageSums;
 
 void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding, StageSums *out);
+
+/* stage_resources, memory_rows and step_rule from sums that are there. */
+void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
+                       Resources *out);
+void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
+                  Moment moment, double saved_bytes, MemoryRows *out);
+void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, StepRule *out);
 
 #endif
