@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/sha256.h: SHA-256 (FIPS 180-4), to name the data that a report was made with. Not for secrets. */
+#ifndef SHARDOPT_BASE_SHA256_H
+#define SHARDOPT_BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHA256_BYTES = 32, SHA256_HEX_SIZE = 2 * SHA256_BYTES + 1, SHA256_BLOCK_BYTES = 64 };
+
+typedef struct {
+    uint32_t state[8];
+    uint64_t length;                         /* bytes taken so far, < 2^61 */
+    unsigned char block[SHA256_BLOCK_BYTES]; /* its first length % 64 bytes wait for the rest */
+} Sha256;
+
+Sha256 sha256_start(void);
+
+/* May be called any number of times; how the message is cut does not matter. NULL is allowed when `length` is 0. */
+void sha256_add(Sha256 *hash, const void *bytes, size_t length);
+
+/* The digest of all that was added, as 64 lower-case hexadecimal digits and a NUL. `hash` goes on as if never asked. */
+void sha256_hex(const Sha256 *hash, char hex[SHA256_HEX_SIZE]);
+
+#endif
