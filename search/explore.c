@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/explore.h"
+
+#include "base/util.h"
+#include "search/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Cut only what is above the threshold by more than rounding could make it. */
+static const double CUT = 1 + 1e-12;
+
+static int compare_reals(double a, double b) { return (a > b) - (a < b); }
+
+int row_compare(const Row *a, const Row *b) {
+    int order = compare_reals(a->ranked_seconds, b->ranked_seconds);
+    if (order == 0) order = compare_reals(a->memory_bytes, b->memory_bytes);
+    if (order == 0) order = degrees_compare(&a->degrees, &b->degrees);
+    if (order == 0) order = knobs_compare(&a->knobs, &b->knobs);
+    if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
+    if (order == 0) order = (a->machine > b->machine) - (a->machine < b->machine);
+    return order != 0 ? order : placement_compare(&a->placement, &b->placement);
+}
+
+typedef struct {
+    double bound;
+    int64_t index;
+} Keyed;
+
+static int by_bound(const void *a, const void *b) {
+    const Keyed *x = a, *y = b;
+    int order = compare_reals(x->bound, y->bound);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+typedef struct {
+    const ExploreProblem *problem;
+    const Degrees *degrees;
+    Arena *arena;
+    KnobSpace space;
+    Rates least[CONTEXT_COUNT];
+    Placement *placements; /* NULL until a knob needs them */
+    int64_t placement_count;
+    Rates *rates[CONTEXT_COUNT];
+} Tuple;
+
+static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
+    *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
+    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error)) return false;
+    for (int i = 0; i < tuple->space.context_count; i++)
+        least_rates_of(problem->least, degrees, tuple->space.contexts[i], &tuple->least[tuple->space.contexts[i]]);
+    return true;
+}
+
+static bool tuple_rates(Tuple *tuple, ContextMethod context, const Rates **rates, Error *error) {
+    if (!tuple->placements &&
+        !placements_enumerate(tuple->problem->mesh, tuple->degrees, tuple->arena, &tuple->placements, &tuple->placement_count, error))
+        return false;
+    if (!tuple->rates[context]) {
+        Rates *table = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
+        if (!table) return error_memory(error);
+        for (int64_t i = 0; i < tuple->placement_count; i++)
+            rates_of_placement(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
+        tuple->rates[context] = table;
+    }
+    *rates = tuple->rates[context];
+    return true;
+}
+
+/* Whether sizes and launchers allow the knobs; fills the shard. */
+static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneReason *reason) {
+    const ExploreProblem *problem = tuple->problem;
+    const Request *request = problem->request;
+    PaddingSet padding;
+    *reason = PRUNED_INDIVISIBLE;
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard, &padding)) return false;
+    bool asks = request->launchers != 0, needs = request->padding == PADDING_LAUNCHABLE && padding != 0;
+    if (!asks && !needs) return true;
+    Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
+    LauncherSet set = plan_launchers(problem->setting.model, &problem->setting.work, &plan, padding, problem->catalog_mesh);
+    if (asks) {
+        *reason = PRUNED_REQUIRE;
+        return (set & request->launchers) != 0;
+    }
+    return set != 0;
+}
+
+static void note_cut(ExploreStats *stats, double bound) { stats->least_cut_bound = min_real(stats->least_cut_bound, bound); }
+
+static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
+    if (missing >= stats->least_missing) return;
+    stats->least_missing = missing;
+    stats->missing_degrees = *tuple->degrees;
+    stats->missing_knobs = *knobs;
+}
+
+/* Knobs that sizes, memory and their bound leave, by rising bound. */
+static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    int64_t size = knob_space_size(&tuple->space);
+    Count placements = (Count)tuple->placement_count;
+    *list = ARENA_NEW(tuple->arena, Keyed, (size_t)size);
+    if (!*list) return error_memory(error);
+    *count = 0;
+    double limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
+    for (int64_t i = 0; i < size; i++) {
+        Knobs knobs = knob_space_at(&tuple->space, i);
+        Shard shard;
+        PruneReason reason;
+        if (!admit(tuple, &knobs, &shard, &reason)) {
+            stats->pruned[reason] += placements;
+            continue;
+        }
+        double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache, &bytes) * problem->scale;
+        if (bytes > limit) {
+            stats->pruned[PRUNED_MEMORY] += placements;
+            note_missing(tuple, &knobs, bytes - limit, stats);
+        } else if (bound > threshold * CUT && !problem->request->brute_force) {
+            stats->pruned[PRUNED_KNOB_BOUND] += placements;
+            note_cut(stats, bound);
+        } else {
+            (*list)[(*count)++] = (Keyed){bound, i};
+        }
+    }
+    qsort(*list, (size_t)*count, sizeof(Keyed), by_bound);
+    return true;
+}
+
+/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is of no use. */
+static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *row, ExploreStats *stats, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    bool brute = problem->request->brute_force;
+    Count placements = (Count)tuple->placement_count;
+    Shard shard;
+    PruneReason reason;
+    if (!admit(tuple, knobs, &shard, &reason)) return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
+    LayoutGraph graph;
+    Relaxation relaxation;
+    Arena own = {0};
+    bool ok = layout_graph(&problem->setting, &shard, knobs, &own, &graph, error);
+    if (!ok) goto done;
+    layout_relax(&graph, &tuple->least[knobs->context], &relaxation);
+    if (!relaxation.fits) {
+        stats->pruned[PRUNED_MEMORY] += placements;
+        note_missing(tuple, knobs, relaxation.missing_bytes, stats);
+        goto done;
+    }
+    double bound = relaxed_seconds(&graph.rule, &relaxation, &tuple->least[knobs->context]) * problem->scale;
+    if (bound > limit * CUT && !brute) {
+        stats->pruned[PRUNED_KNOB_BOUND] += placements;
+        note_cut(stats, bound);
+        goto done;
+    }
+    const Rates *rates;
+    ok = tuple_rates(tuple, knobs->context, &rates, error);
+    if (!ok) goto done;
+    stats->evaluated += placements;
+    Keyed *near = ARENA_NEW(&own, Keyed, (size_t)tuple->placement_count);
+    if (!near) {
+        ok = error_memory(error);
+        goto done;
+    }
+    int64_t count = 0;
+    for (int64_t i = 0; i < tuple->placement_count; i++) {
+        double seconds = relaxed_seconds(&graph.rule, &relaxation, &rates[i]) * problem->scale;
+        if (seconds <= limit * CUT) near[count++] = (Keyed){seconds, i};
+    }
+    qsort(near, (size_t)count, sizeof(Keyed), by_bound);
+    /* Among placements of the same knobs the first of the fastest counts; more of the same speed are not solved again. */
+    Row best = {0};
+    for (int64_t i = 0; i < count; i++) {
+        double reach = best.found ? min_real(best.ranked_seconds, limit * CUT) : limit * CUT;
+        if (near[i].bound > reach) break;
+        if (best.found && near[i].bound == best.ranked_seconds) {
+            if (placement_compare(&tuple->placements[near[i].index], &best.placement) > 0) continue;
+        }
+        LayoutSolution solution;
+        ok = layout_solve(&graph, &rates[near[i].index], &solution, error);
+        if (!ok) goto done;
+        stats->layouts_solved += (Count)solution.solver_calls;
+        if (!solution.found) break; /* memory is the same for all placements */
+        double seconds = solution.seconds * problem->scale;
+        const Placement *placement = &tuple->placements[near[i].index];
+        bool better = !best.found || seconds < best.ranked_seconds ||
+                      (seconds == best.ranked_seconds && placement_compare(placement, &best.placement) < 0);
+        if (!better) continue;
+        best = (Row){.found = true, .ranked_seconds = seconds, .degrees = *tuple->degrees, .knobs = *knobs, .placement = *placement,
+                     .layout = solution.layout, .machine = problem->machine, .sequences = problem->setting.work.sequences};
+        for (int moment = 0; moment < MOMENT_COUNT; moment++)
+            best.memory_bytes = max_real(best.memory_bytes, solution.resources.of[RES_MEMORY + moment]);
+    }
+    if (best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
+done:
+    arena_free(&own);
+    return ok;
+}
+
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, LeastSums *cache, Row rows[SCHEDULE_COUNT],
+                   ExploreStats *stats, Error *error) {
+    Arena arena = {0};
+    Tuple tuple;
+    Keyed *list;
+    int64_t count;
+    bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
+    /* Placements are needed for their number already: counts are exact. */
+    ok = ok && placements_enumerate(problem->mesh, degrees, &arena, &tuple.placements, &tuple.placement_count, error);
+    ok = ok && list_knobs(&tuple, threshold, cache, &list, &count, stats, error);
+    for (int64_t i = 0; ok && i < count; i++) {
+        Knobs knobs = knob_space_at(&tuple.space, list[i].index);
+        Row *row = &rows[knobs.schedule];
+        double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
+        if (list[i].bound > limit * CUT && !problem->request->brute_force) {
+            stats->pruned[PRUNED_KNOB_BOUND] += (Count)tuple.placement_count;
+            note_cut(stats, list[i].bound);
+            continue;
+        }
+        ok = explore_knobs(&tuple, &knobs, limit, row, stats, error);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, LeastSums *cache, Count *within, Error *error) {
+    Arena arena = {0};
+    Tuple tuple;
+    *within = 0;
+    bool ok = tuple_open(&tuple, problem, &row->degrees, &arena, error);
+    int64_t size = ok ? knob_space_size(&tuple.space) : 0;
+    for (int64_t i = 0; ok && i < size; i++) {
+        Knobs knobs = knob_space_at(&tuple.space, i);
+        Shard shard;
+        PruneReason reason;
+        double bytes;
+        if (knobs.schedule != row->knobs.schedule || !admit(&tuple, &knobs, &shard, &reason)) continue;
+        if (knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache, &bytes) * problem->scale > limit) continue;
+        Arena own = {0};
+        LayoutGraph graph;
+        Relaxation relaxation;
+        const Rates *rates;
+        ok = layout_graph(&problem->setting, &shard, &knobs, &own, &graph, error) && tuple_rates(&tuple, knobs.context, &rates, error);
+        if (ok) {
+            layout_relax(&graph, &tuple.least[knobs.context], &relaxation);
+            for (int64_t j = 0; relaxation.fits && j < tuple.placement_count; j++)
+                if (relaxed_seconds(&graph.rule, &relaxation, &rates[j]) * problem->scale <= limit) ++*within;
+        }
+        arena_free(&own);
+    }
+    arena_free(&arena);
+    return ok;
+}

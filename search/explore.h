@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/explore.h: everything inside one degree tuple: its knobs by rising bound, the placements of those that may win, and layouts. */
+#ifndef SHARDOPT_SEARCH_EXPLORE_H
+#define SHARDOPT_SEARCH_EXPLORE_H
+
+#include "search/bound.h"
+#include "search/layout/layout.h"
+
+/* The best plan of one (degrees, schedule). */
+typedef struct {
+    bool found;
+    double ranked_seconds;
+    double memory_bytes;
+    Degrees degrees;
+    Knobs knobs;
+    Placement placement;
+    Layout layout;
+    int machine;       /* index of the searched machines */
+    int64_t sequences; /* its batch */
+} Row;
+
+/* The total order of plans: ranked time, memory, degrees, knobs, machine, placement. <0: a is better. */
+int row_compare(const Row *a, const Row *b);
+
+typedef struct {
+    Count evaluated, pruned[PRUNED_COUNT], layouts_solved;
+    double least_cut_bound; /* the least bound among cut plans, ranked */
+    double least_missing;   /* bytes above the limit of the plan that lacks least, when plans do not fit */
+    Degrees missing_degrees;
+    Knobs missing_knobs;
+} ExploreStats;
+
+typedef struct {
+    const Request *request;
+    Setting setting;         /* its work is the batch in question */
+    const Mesh *mesh;        /* the profile's rates */
+    const Mesh *catalog_mesh;
+    const LeastRates *least;
+    int machine;
+    double scale;            /* ranked seconds per step second */
+} ExploreProblem;
+
+/* Fills rows[schedule] with the best plan of each schedule that is not above `threshold` (ranked; what is above may be left out). */
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, LeastSums *cache, Row rows[SCHEDULE_COUNT],
+                   ExploreStats *stats, Error *error);
+
+/* How many plans (knobs and placements) of a row's degrees and schedule have a relaxed time within `limit` (ranked). */
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, LeastSums *cache, Count *within, Error *error);
+
+#endif

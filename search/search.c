@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Best first over (machine, batch, degrees): bounds of all are taken, then tuples are opened in rising order of bound, in blocks against the threshold
+ * of the block's start, so that counts are the same for any number of threads; blocks grow, so that early ones tighten it. */
+#include "search/search.h"
+
+#include "base/util.h"
+#include "search/explore.h"
+#include "search/space.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BLOCK_MOST = 16, TUPLES_MOST = 4000000 };
+
+const char *prune_reason_name(PruneReason reason) {
+    static const char *const NAMES[PRUNED_COUNT] = {"require", "indivisible", "memory", "degree_bound", "knob_bound"};
+    return NAMES[reason];
+}
+
+/* One machine of the space. */
+typedef struct {
+    Machine machine;
+    Mesh mesh; /* the profile's rates */
+    Degrees *degrees;
+    int64_t count;
+    PlacementTable *table;
+    LeastRates *least;
+} Site;
+
+/* One degree tuple on one machine with one batch. */
+typedef struct {
+    double bound; /* ranked */
+    int64_t sequences;
+    int32_t site, tuple;
+} Entry;
+
+typedef struct {
+    const Request *request;
+    Arena *arena;
+    Site *sites;
+    int site_count;
+    Entry *entries;
+    int64_t entry_count, entry_room;
+    LeastSums **caches; /* per thread */
+    int threads;
+    Row *best;  /* the k best rows, sorted */
+    int best_count;
+    ExploreStats stats;
+    Certificate *certificate;
+    bool timed_out;
+    double started;
+} Search;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost order machines of one request alike. */
+static double scale_of(const Request *request, int64_t sequences) {
+    return (double)request->work.sequences / (double)sequences;
+}
+
+static ExploreProblem problem_of(const Search *search, int site, int64_t sequences) {
+    ExploreProblem problem = {.request = search->request,
+                              .setting = request_setting(search->request),
+                              .mesh = &search->sites[site].mesh,
+                              .catalog_mesh = &search->sites[site].machine.mesh,
+                              .least = search->sites[site].least,
+                              .machine = site,
+                              .scale = scale_of(search->request, sequences)};
+    problem.setting.work.sequences = sequences;
+    return problem;
+}
+
+/* ---- the space ---- */
+
+static bool add_site(Search *search, const Machine *machine, Error *error) {
+    Site *site = &search->sites[search->site_count];
+    *site = (Site){.machine = *machine, .mesh = profile_mesh(&search->request->profile, &machine->mesh)};
+    if (!degrees_enumerate(&site->mesh, search->request->roles, TUPLES_MOST, search->arena, &site->degrees, &site->count, error)) return false;
+    site->table = placement_table(&site->mesh, search->request->roles, search->arena);
+    site->least = least_rates_new(&site->mesh, search->arena);
+    if (!site->table || !site->least) return error_memory(error);
+    search->site_count++;
+    return true;
+}
+
+static bool make_sites(Search *search, Error *error) {
+    const Request *request = search->request;
+    Machine *idle = NULL;
+    int idle_count = 0;
+    if (request->max_idle > 0 &&
+        !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, search->arena, &idle, &idle_count, error))
+        return false;
+    search->sites = ARENA_NEW(search->arena, Site, (size_t)idle_count + 1);
+    if (!search->sites) return error_memory(error);
+    if (!add_site(search, &request->machine, error)) return false;
+    for (int i = 0; i < idle_count; i++)
+        if (!add_site(search, &idle[i], error)) return false;
+    return true;
+}
+
+/* The batches a tuple may train with: the asked one, and within the tolerance those that its replicas divide. Calls back in rising order, asked first. */
+static int64_t batches_of(const Request *request, const Degrees *degrees, int64_t index) {
+    if (index == 0) return request->work.sequences;
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    double asked = (double)request->work.sequences;
+    int64_t low = (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9), high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+    int64_t first = max_whole(1, divide_up(max_whole(low, 1), replicas)) * replicas, batch = first + (index - 1) * replicas;
+    if (request->batch_tolerance <= 0 || batch > high) return 0;
+    if (request->work.sequences % replicas == 0 && batch >= request->work.sequences) batch += replicas; /* the asked one is there */
+    return batch > high ? 0 : batch;
+}
+
+static bool entry_add(Search *search, Entry entry, Error *error) {
+    if (search->entry_count == search->entry_room) {
+        int64_t room = search->entry_room ? 2 * search->entry_room : 4096;
+        Entry *grown = realloc(search->entries, (size_t)room * sizeof(Entry));
+        if (!grown) return error_memory(error);
+        search->entries = grown;
+        search->entry_room = room;
+    }
+    search->entries[search->entry_count++] = entry;
+    return true;
+}
+
+typedef struct {
+    double bound; /* < 0: pruned by `reason` */
+    PruneReason reason;
+    double missing;
+} Judged;
+
+static Judged judge(Search *search, const ExploreProblem *problem, const Degrees *degrees, LeastSums *cache) {
+    if (!request_admits(search->request, degrees)) return (Judged){-1, PRUNED_REQUIRE, INFINITY};
+    TupleBound bound = tuple_bound(&problem->setting, search->request->padding, problem->least, cache, degrees);
+    if (bound.forbidden || bound.unusable) return (Judged){-1, PRUNED_INDIVISIBLE, INFINITY};
+    double limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
+    if (bound.too_large) return (Judged){-1, PRUNED_MEMORY, bound.least_bytes - limit};
+    return (Judged){bound.seconds * problem->scale, PRUNED_COUNT, INFINITY};
+}
+
+static void note_too_large(Search *search, const Degrees *degrees, double missing) {
+    if (!(missing < search->stats.least_missing)) return;
+    search->stats.least_missing = missing;
+    search->stats.missing_degrees = *degrees;
+    search->stats.missing_knobs = (Knobs){.microbatches = 0};
+}
+
+static bool bound_site(Search *search, int index, Error *error) {
+    const Site *site = &search->sites[index];
+    Judged *judged = calloc((size_t)site->count, sizeof(Judged));
+    if (!judged) return error_memory(error);
+    bool ok = true;
+    for (int64_t batch = 0; ok; batch++) {
+        int64_t any = 0;
+#pragma omp parallel for schedule(static) num_threads(search->threads) reduction(+ : any)
+        for (int64_t i = 0; i < site->count; i++) {
+            int64_t sequences = batches_of(search->request, &site->degrees[i], batch);
+            if (sequences == 0) continue;
+            any++;
+            ExploreProblem problem = problem_of(search, index, sequences);
+            judged[i] = judge(search, &problem, &site->degrees[i], search->caches[omp_get_thread_num()]);
+        }
+        if (any == 0) break;
+        for (int64_t i = 0; ok && i < site->count; i++) {
+            int64_t sequences = batches_of(search->request, &site->degrees[i], batch);
+            if (sequences == 0) continue;
+            Count plans;
+            ok = count_multiply(placement_count(site->table, &site->degrees[i]),
+                                (Count)knob_count(&search->request->model, &site->degrees[i], sequences), &plans) &&
+                 count_add(search->certificate->plans_covered, plans, &search->certificate->plans_covered);
+            if (!ok) {
+                error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+            } else if (judged[i].bound < 0) {
+                search->stats.pruned[judged[i].reason] += plans;
+                if (judged[i].reason == PRUNED_MEMORY) note_too_large(search, &site->degrees[i], judged[i].missing);
+            } else {
+                ok = entry_add(search, (Entry){judged[i].bound, sequences, index, (int32_t)i}, error);
+            }
+        }
+        if (search->certificate->batches < batch + 1) search->certificate->batches = (int)(batch + 1);
+    }
+    free(judged);
+    return ok;
+}
+
+static int by_bound(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
+    return (x->sequences > y->sequences) - (x->sequences < y->sequences);
+}
+
+/* ---- the k best ---- */
+
+static bool same_row(const Row *a, const Row *b) {
+    return a->knobs.schedule == b->knobs.schedule && degrees_compare(&a->degrees, &b->degrees) == 0;
+}
+
+static double threshold(const Search *search) {
+    return search->best_count < search->request->top ? INFINITY : search->best[search->best_count - 1].ranked_seconds;
+}
+
+static void keep(Search *search, const Row *row) {
+    int at = 0;
+    for (int i = 0; i < search->best_count; i++) {
+        if (!same_row(&search->best[i], row)) continue;
+        if (row_compare(&search->best[i], row) <= 0) return;
+        memmove(&search->best[i], &search->best[i + 1], (size_t)(search->best_count - 1 - i) * sizeof(Row));
+        search->best_count--;
+        break;
+    }
+    while (at < search->best_count && row_compare(&search->best[at], row) < 0) at++;
+    if (at >= search->request->top) return;
+    if (search->best_count == search->request->top) search->best_count--;
+    memmove(&search->best[at + 1], &search->best[at], (size_t)(search->best_count - at) * sizeof(Row));
+    search->best[at] = *row;
+    search->best_count++;
+}
+
+static void merge_stats(ExploreStats *to, const ExploreStats *from) {
+    to->evaluated += from->evaluated;
+    to->layouts_solved += from->layouts_solved;
+    for (int i = 0; i < PRUNED_COUNT; i++) to->pruned[i] += from->pruned[i];
+    to->least_cut_bound = min_real(to->least_cut_bound, from->least_cut_bound);
+    if (from->least_missing < to->least_missing) {
+        to->least_missing = from->least_missing;
+        to->missing_degrees = from->missing_degrees;
+        to->missing_knobs = from->missing_knobs;
+    }
+}
+
+/* ---- the walk ---- */
+
+typedef struct {
+    Row rows[SCHEDULE_COUNT];
+    ExploreStats stats;
+    Error error;
+    bool ok;
+} Outcome;
+
+static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcomes, Error *error) {
+    double limit = threshold(search);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
+    for (int64_t i = from; i < to; i++) {
+        const Entry *entry = &search->entries[i];
+        Outcome *outcome = &outcomes[i - from];
+        memset(outcome, 0, sizeof(*outcome));
+        outcome->stats.least_cut_bound = outcome->stats.least_missing = INFINITY;
+        ExploreProblem problem = problem_of(search, entry->site, entry->sequences);
+        outcome->ok = explore_tuple(&problem, &search->sites[entry->site].degrees[entry->tuple], limit, search->caches[omp_get_thread_num()],
+                                    outcome->rows, &outcome->stats, &outcome->error);
+    }
+    for (int64_t i = from; i < to; i++) {
+        if (!outcomes[i - from].ok) {
+            *error = outcomes[i - from].error;
+            return false;
+        }
+        merge_stats(&search->stats, &outcomes[i - from].stats);
+        for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++)
+            if (outcomes[i - from].rows[schedule].found) keep(search, &outcomes[i - from].rows[schedule]);
+    }
+    search->certificate->degree_tuples_opened += to - from;
+    return true;
+}
+
+static Count entry_plans(const Search *search, const Entry *entry) {
+    const Site *site = &search->sites[entry->site];
+    const Degrees *degrees = &site->degrees[entry->tuple];
+    return placement_count(site->table, degrees) * (Count)knob_count(&search->request->model, degrees, entry->sequences);
+}
+
+static bool walk(Search *search, Error *error) {
+    Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
+    if (!outcomes) return error_memory(error);
+    int64_t at = 0, block = 1, blocks = 0;
+    bool ok = true;
+    while (ok && at < search->entry_count) {
+        bool cut = search->entries[at].bound > threshold(search) * (1 + 1e-12) && !search->request->brute_force;
+        if (cut) break;
+        if (search->request->time_limit_seconds > 0 && now() - search->started > search->request->time_limit_seconds) {
+            search->timed_out = true;
+            break;
+        }
+        int64_t to = min_whole(search->entry_count, at + block);
+        ok = run_block(search, at, to, outcomes, error);
+        at = to;
+        if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
+    }
+    if (ok && at < search->entry_count) search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, search->entries[at].bound);
+    for (int64_t i = at; ok && i < search->entry_count; i++) search->stats.pruned[PRUNED_DEGREE_BOUND] += entry_plans(search, &search->entries[i]);
+    free(outcomes);
+    return ok;
+}
+
+/* ---- the answer ---- */
+
+static Count equal_placements(const Search *search, const ExploreProblem *problem, const Row *row, const Estimate *estimate, Error *error) {
+    Arena arena = {0};
+    Placement *placements;
+    int64_t count;
+    Count equal = 0;
+    if (placements_enumerate(&search->sites[row->machine].mesh, &row->degrees, &arena, &placements, &count, error))
+        for (int64_t i = 0; i < count; i++) {
+            Rates rates;
+            rates_of_placement(problem->mesh, &placements[i], row->knobs.context, &rates);
+            if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->time.seconds) equal++;
+        }
+    arena_free(&arena);
+    return equal;
+}
+
+static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) {
+    const Request *request = search->request;
+    ExploreProblem problem = problem_of(search, row->machine, row->sequences);
+    memset(out, 0, sizeof(*out));
+    out->plan = (Plan){.degrees = row->degrees, .knobs = row->knobs, .placement = row->placement, .layout = row->layout};
+    out->machine = search->sites[row->machine].machine;
+    out->work = problem.setting.work;
+    out->ranked_seconds = row->ranked_seconds;
+    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->plan, request->padding, &out->estimate, error)) return false;
+    out->padding = out->estimate.padding;
+    out->launchable_by = plan_launchers(&request->model, &out->work, &out->plan, out->padding, &out->machine.mesh);
+    out->equal_placements = equal_placements(search, &problem, row, &out->estimate, error);
+    out->tied = row->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
+    return explore_count_within(&problem, row, 1.01 * row->ranked_seconds, search->caches[0], &out->within_one_percent, error);
+}
+
+static void fill_shortfall(const Search *search, Shortfall *out) {
+    const Request *request = search->request;
+    if (!(search->stats.least_missing < INFINITY)) return;
+    out->known = true;
+    out->limit_bytes = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
+    out->needed_bytes = out->limit_bytes + search->stats.least_missing;
+    out->plan.degrees = search->stats.missing_degrees;
+    out->plan.knobs = search->stats.missing_knobs;
+    if (out->plan.knobs.microbatches == 0) return;
+    Setting setting = request_setting(request);
+    Shard shard;
+    PaddingSet padding;
+    if (!shard_of_plan(setting.model, &setting.work, &out->plan.degrees, &out->plan.knobs, PADDING_ANY, &shard, &padding)) return;
+    Sharding shardings[SHARDINGS_MAX];
+    shardings_of(&setting, &shard, shardings);
+    out->plan.layout.sharding = shardings[0];
+    double most = -1;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryRows rows;
+        memory_rows(&setting, &shard, &out->plan.knobs, &shardings[0], (Moment)moment, 0, &rows);
+        if (memory_total(&rows) > most) {
+            most = memory_total(&rows);
+            out->memory = rows;
+        }
+    }
+}
+
+static bool answer(Search *search, SearchResult *result, Error *error) {
+    Certificate *certificate = search->certificate;
+    certificate->machines = search->site_count;
+    certificate->plans_evaluated = search->stats.evaluated;
+    certificate->layouts_solved = search->stats.layouts_solved;
+    for (int i = 0; i < PRUNED_COUNT; i++) certificate->plans_pruned[i] = search->stats.pruned[i];
+    certificate->best_bound_seconds = search->stats.least_cut_bound < INFINITY ? search->stats.least_cut_bound : 0;
+    certificate->proof = search->timed_out ? PROOF_GAP : PROOF_OPTIMAL;
+    if (search->timed_out) {
+        double last = threshold(search);
+        certificate->gap = last < INFINITY ? max_real(0, (last - certificate->best_bound_seconds) / last) : 1;
+    }
+    result->plans = ARENA_NEW(search->arena, RankedPlan, (size_t)search->best_count);
+    if (!result->plans) return error_memory(error);
+    for (int i = 0; i < search->best_count; i++)
+        if (!rank(search, &search->best[i], &result->plans[result->plan_count++], error)) return false;
+    if (search->best_count == 0) fill_shortfall(search, &result->shortfall);
+    return true;
+}
+
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    memset(result, 0, sizeof(*result));
+    Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
+    search.stats.least_cut_bound = search.stats.least_missing = INFINITY;
+    search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
+    search.caches = ARENA_NEW(arena, LeastSums *, (size_t)search.threads);
+    search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
+    bool ok = (search.caches && search.best) || error_memory(error);
+    for (int i = 0; ok && i < search.threads; i++) ok = (search.caches[i] = least_sums_new()) || error_memory(error);
+    ok = ok && (factorization_count(&request->machine.mesh, request->roles, &result->certificate.factorizations) ||
+                error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations"));
+    ok = ok && make_sites(&search, error);
+    for (int i = 0; ok && i < search.site_count; i++) {
+        result->certificate.degree_tuples += search.sites[i].count;
+        ok = bound_site(&search, i, error);
+    }
+    if (ok && search.entry_count > 0) qsort(search.entries, (size_t)search.entry_count, sizeof(Entry), by_bound);
+    ok = ok && walk(&search, error) && answer(&search, result, error);
+    for (int i = 0; search.caches && i < search.threads; i++) least_sums_free(search.caches[i]);
+    free(search.entries);
+    result->seconds = now() - search.started;
+    return ok;
+}
