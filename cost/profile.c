@@ -26,6 +26,13 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     return scaled;
 }
 
+Profile profile_in_fp8(const Profile *profile, const Chip *chip) {
+    Profile scaled = *profile;
+    if (chip->fp8_flops_per_second.value > 0)
+        scaled.matrix_efficiency = profile->fp8_efficiency * chip->fp8_flops_per_second.value / chip->bf16_flops_per_second.value;
+    return scaled;
+}
+
 static bool read_profile(const char *path, Profile *out, ProfileUse *use, Error *error) {
     cJSON *json = json_read_file(path, error);
     bool ok = json && profile_from_json(json, path, out, use, error);

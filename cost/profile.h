@@ -19,6 +19,7 @@ typedef struct {
 
     bool tile_padding;              /* pad the weight dimensions of a matmul to the chip's matrix tile */
     double matrix_efficiency;       /* of the dense peak, large matmuls */
+    double fp8_efficiency;          /* of the dense fp8 peak, the same; 1 in `ideal` */
     double matmul_traffic;          /* time x (1 + this * (peak / hbm) * (1/M + 1/N + 1/K)): operand traffic that is not hidden */
     double grouped_efficiency;      /* of grouped (expert) matmuls, times matrix_efficiency */
     double attention_efficiency;    /* of the dense peak, flash forward */
@@ -40,6 +41,11 @@ typedef struct {
 
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
 } Profile;
+
+/* The same machine with its matmuls in fp8: rates of matmuls are written over the bf16 peak everywhere, so their efficiency
+ * takes the ratio of the two peaks in (and may pass 1). Attention stays bf16; so do logits in practice, which are priced as
+ * fp8 here: a few percent of a step. `profile` is as loaded. */
+Profile profile_in_fp8(const Profile *profile, const Chip *chip);
 
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);

@@ -14,6 +14,7 @@ static const struct {
     double low, high;
 } FIGURES[] = {
     {"matrix_efficiency", offsetof(Profile, matrix_efficiency), 0.01, 1},
+    {"fp8_efficiency", offsetof(Profile, fp8_efficiency), 0.01, 1},
     {"matmul_traffic", offsetof(Profile, matmul_traffic), 0, 100},
     {"grouped_efficiency", offsetof(Profile, grouped_efficiency), 0.01, 1},
     {"attention_efficiency", offsetof(Profile, attention_efficiency), 0.01, 1},

@@ -6,6 +6,8 @@
 #include "cost/stage.h"
 #include "mesh/machine.h"
 
+#include <cjson/cJSON.h>
+
 typedef enum { LAUNCHER_MAXTEXT, LAUNCHER_JAX, LAUNCHER_MEGATRON, LAUNCHER_TORCHTITAN, LAUNCHER_DEEPSPEED, LAUNCHER_COUNT } Launcher;
 typedef unsigned LauncherSet; /* a bit per Launcher */
 const char *launcher_name(Launcher launcher); /* "maxtext" */
@@ -77,6 +79,11 @@ bool requirements_parse(const char *text, const char *where, Requirement list[RE
 enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 24 };
 /* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
+
+/* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names with _ for -,
+ * values what the option takes (shares as numbers, "for" with commas). The command line reads it back (`explain --from`).
+ * False: memory is out. */
+bool request_add_json(const Request *request, cJSON *to);
 
 /* "maxtext", or several with commas. */
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);

@@ -6,13 +6,40 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 typedef struct {
     FILE *out, *err;
 } Streams;
 
+typedef struct {
+    const char *name;
+    int (*run)(int argc, char **argv, Streams streams, Error *error);
+    const char *does; /* for help */
+} Command;
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_GATE = 1,       /* a gate failed */
+    EXIT_USAGE = 2,      /* usage or input is wrong, or a file cannot be read or written */
+    EXIT_NO_PLAN = 3,    /* no plan fits */
+    EXIT_LIMIT = 4,      /* a limit ended the search before the proof */
+    EXIT_DEFECT = 70,    /* of the program, or memory is out */
+    EXIT_INTERRUPTED = 130
+};
+
+int command_plan(int argc, char **argv, Streams streams, Error *error);
+int command_explain(int argc, char **argv, Streams streams, Error *error);
 int command_models(int argc, char **argv, Streams streams, Error *error);
 int command_chips(int argc, char **argv, Streams streams, Error *error);
+
+/* The exit code that an error stands for; EXIT_DONE: there is none. */
+int exit_of_error(const Error *error);
+
+/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is NULL. */
+bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
+
+const char *program_version(void); /* "0.1.0" */
 
 #endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt explain`: one plan in full. --plan fixes degrees, which become requirements of a search; --from takes them, and
+ * the request, from a report. */
+#include "base/util.h"
+#include "search/cli/command.h"
+#include "search/cli/options.h"
+#include "search/cli/planning.h"
+#include "search/cli/report_options.h"
+#include "search/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FROM_TOP = 64 }; /* rows that one tuple of degrees can have: schedules, machines and batches */
+
+/* Degrees as --plan names them; 0: not named. */
+static bool read_degrees(const char *text, const char *where, int64_t named[ROLE_COUNT], Error *error) {
+    Requirement list[REQUIREMENTS_MAX];
+    int count = 0;
+    memset(named, 0, ROLE_COUNT * sizeof *named);
+    if (!requirements_parse(text, where, list, &count, error)) return false;
+    for (int i = 0; i < count; i++) {
+        const char *role = role_name(list[i].role);
+        if (list[i].op != REQUIRE_EQUAL)
+            return error_set(error, ERROR_INPUT, where, "%s has no one degree; a plan is degrees like %s=4 (--require takes conditions)", role, role);
+        if (named[list[i].role]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", role);
+        named[list[i].role] = list[i].degree;
+    }
+    return true;
+}
+
+/* Their product; -1: more than any machine has. */
+static int64_t product(const int64_t named[ROLE_COUNT]) {
+    int64_t all = 1;
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        all *= max_whole(1, named[role]);
+        if (all > 4 * MACHINE_CHIPS_MAX) return -1;
+    }
+    return all;
+}
+
+/* What is not named is 1 when what is named uses the machine, or all of it but what may idle; else it is chosen best. */
+static bool complete_degrees(const Request *request, const char *where, int64_t named[ROLE_COUNT], Error *error) {
+    int64_t devices = request->machine.mesh.devices, used = product(named);
+    if (named[ROLE_EXPERT] > 1 && !(request->roles & 1u << ROLE_EXPERT))
+        return error_set(error, ERROR_INPUT, where, "%s has no experts; leave expert out", request->model.name);
+    if (used < 0 || used > devices)
+        return error_set(error, ERROR_INPUT, where, "the degrees multiply to more than the %lld devices of %s; give smaller ones, or a larger machine",
+                         (long long)devices, request->machine.text);
+    bool divides = devices % used == 0, idles = !divides && (double)used >= (1 - request->max_idle) * (double)devices;
+    bool whole = used == devices || idles;
+    if (!divides && !idles)
+        return error_set(error, ERROR_INPUT, where, "the degrees multiply to %lld, which does not divide the %lld devices of %s", (long long)used,
+                         (long long)devices, request->machine.text);
+    for (Role role = 0; role < ROLE_COUNT && whole; role++) named[role] = max_whole(1, named[role]);
+    return true;
+}
+
+static bool require_degrees(Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
+    char text[NOTATION_SIZE] = "";
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        size_t length = strlen(text);
+        if (named[role]) snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named[role]);
+    }
+    return requirements_parse(text, where, request->requirements, &request->requirement_count, error);
+}
+
+/* The row to explain: the first, or that of a report's plan, whose degrees every row has. */
+static int find_row(const SearchResult *result, const ReportPlan *from) {
+    for (int i = 0; from && i < result->plan_count; i++) {
+        const RankedPlan *row = &result->plans[i];
+        if (row->plan.knobs.schedule == from->schedule && row->machine.mesh.chips == from->chips_used &&
+            (from->sequences == 0 || row->work.sequences == from->sequences))
+            return i;
+    }
+    return 0;
+}
+
+static bool write_explanation(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = choice->json                        ? report_write_json(report, memory, error)
+              : report->result.plan_count == 0    ? report_write_text(report, memory, error)
+                                                  : explain_write_text(report, 1, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, choice->path, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* The words of the request are the command line's, or those of the report that --from names. */
+static bool read_request(const Options *options, Arena *arena, Request *request, ReportPlan *from, Error *error) {
+    const char *degrees = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
+    Options words = *options;
+    if (!degrees == !options->text[OPTION_FROM])
+        return error_set(error, ERROR_INPUT, "explain", "%s; give --plan \"fsdp=64 tensor=4\", or --from REPORT",
+                         degrees ? "has two plans" : "has no plan");
+    if (!degrees) {
+        if (!options_from_report(options, arena, &words, from, error)) return false;
+        degrees = from->notation;
+        where = options->text[OPTION_FROM];
+    } else if (options->text[OPTION_RANK]) {
+        return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
+    }
+    int64_t named[ROLE_COUNT];
+    if (!request_from_options(&words, arena, request, error) || !read_degrees(degrees, where, named, error) ||
+        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named, error)) || !require_degrees(request, where, named, error))
+        return false;
+    request->variants = false;
+    request->top = from->notation[0] ? FROM_TOP : 1;
+    return true;
+}
+
+static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
+    OutputChoice choice;
+    ReportPlan from = {0};
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!request) return error_memory(error);
+    double start = wall_seconds();
+    if (!output_from_options(options, &choice, error) || !read_request(options, arena, request, &from, error)) return false;
+    planning_announce(request, &choice, streams.err);
+    report->request = request;
+    if (!search_run(request, arena, &report->result, error)) return false;
+    if (report->result.plan_count > 0) {
+        report->result.plans += find_row(&report->result, from.notation[0] ? &from : NULL);
+        report->result.plan_count = 1;
+    } else if (!report_make(request, arena, report, error)) { /* for what is nearest */
+        return false;
+    }
+    if (!write_explanation(report, &choice, streams, error)) return false;
+    planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
+    return true;
+}
+
+int command_explain(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    Options options;
+    int code = EXIT_USAGE;
+    Report *report = NULL;
+    if (!options_parse(argc, argv, COMMAND_EXPLAIN, &arena, &options, error)) goto done;
+    if (options_answered(&options, COMMAND_EXPLAIN, streams)) {
+        code = EXIT_DONE;
+        goto done;
+    }
+    report = ARENA_NEW(&arena, Report, 1);
+    if (!report)
+        error_memory(error);
+    else if (explain(&options, &arena, streams, report, error))
+        code = exit_of_result(&report->result);
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
+#include "search/cli/command.h"
+#include "search/cli/options.h"
+#include "search/cli/planning.h"
+#include "search/report.h"
+
+#include <stdlib.h>
+
+static bool write_report(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = choice->json ? report_write_json(report, memory, error) : report_write_text(report, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, choice->path, text, length, error);
+    free(text);
+    return ok;
+}
+
+static bool plan(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
+    OutputChoice choice;
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!request) return error_memory(error);
+    double start = wall_seconds();
+    if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error)) return false;
+    planning_announce(request, &choice, streams.err);
+    if (!report_make(request, arena, report, error) || !write_report(report, &choice, streams, error)) return false;
+    planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
+    return true;
+}
+
+int command_plan(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    Options options;
+    int code = EXIT_USAGE;
+    Report *report = NULL;
+    if (!options_parse(argc, argv, COMMAND_PLAN, &arena, &options, error)) goto done;
+    if (options_answered(&options, COMMAND_PLAN, streams)) {
+        code = EXIT_DONE;
+        goto done;
+    }
+    report = ARENA_NEW(&arena, Report, 1);
+    if (!report)
+        error_memory(error);
+    else if (plan(&options, &arena, streams, report, error))
+        code = exit_of_result(&report->result);
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/options.h: the options of every command that plans: first as words, each with where it stands, then resolved into
+ * a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
+#ifndef SHARDOPT_SEARCH_CLI_OPTIONS_H
+#define SHARDOPT_SEARCH_CLI_OPTIONS_H
+
+#include "base/arena.h"
+#include "search/request.h"
+
+#include <stdio.h>
+
+typedef enum {
+    OPTION_MODEL, OPTION_CHIP, OPTION_PODS, OPTION_SLICE, OPTION_SLICES, OPTION_CHIPS, OPTION_NODES,
+    OPTION_BATCH, OPTION_SEQUENCES, OPTION_SEQ, OPTION_TOKENS,
+    OPTION_REQUIRE, OPTION_FOR, OPTION_MAX_IDLE, OPTION_BATCH_TOLERANCE, OPTION_PADDING, OPTION_NESTING, OPTION_OBJECTIVE,
+    OPTION_TOP, OPTION_VARIANTS,
+    OPTION_PRECISION, OPTION_OPTIMIZER, OPTION_STATE_DTYPES, OPTION_HBM_RESERVE, OPTION_PROFILE,
+    OPTION_BRUTE_FORCE, OPTION_TIME_LIMIT, OPTION_THREADS,
+    OPTION_PLAN, OPTION_FROM, OPTION_RANK, /* of `explain` */
+    OPTION_FORMAT, OPTION_OUTPUT, OPTION_TIMING, OPTION_VERBOSE, OPTION_QUIET, OPTION_COLOR, OPTION_VERSION, OPTION_HELP,
+    OPTION_COUNT
+} Option;
+
+/* As given: NULL when not; "" for a flag. `where` is what errors name: "--pods", or "report.json: request.pods". */
+typedef struct {
+    const char *text[OPTION_COUNT];
+    const char *where[OPTION_COUNT];
+} Options;
+
+typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2 } OptionUse;
+
+const char *option_name(Option option); /* "max-idle" */
+
+/* Whether it is part of what was asked, and therefore of a report's `request`. */
+bool option_asks(Option option);
+
+/* Reads the words of a command line; argv[0] is skipped. Unknown, repeated and stray words are errors. In the arena. */
+bool options_parse(int argc, char **argv, OptionUse use, Arena *arena, Options *out, Error *error);
+
+void options_help(FILE *out, OptionUse use);
+
+/* Fills in the defaults and loads what is named: model, chip, profile. What it points at lives in the arena. */
+bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
+
+/* How the answer is to be written; none of it changes the answer. */
+typedef struct {
+    bool json, timing, verbose, quiet;
+    const char *path; /* NULL: stdout */
+} OutputChoice;
+bool output_from_options(const Options *options, OutputChoice *out, Error *error);
+
+#endif

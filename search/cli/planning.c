@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/planning.h"
+
+#include "base/number.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <time.h>
+
+bool options_answered(const Options *options, OptionUse use, Streams streams) {
+    if (options->text[OPTION_HELP])
+        options_help(streams.out, use);
+    else if (options->text[OPTION_VERSION])
+        fprintf(streams.out, "shardopt %s\n", program_version());
+    else
+        return false;
+    return true;
+}
+
+void planning_announce(const Request *request, const OutputChoice *choice, FILE *err) {
+    char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];
+#ifdef _OPENMP
+    if (request->threads > 0) omp_set_num_threads(request->threads);
+#endif
+    number_grouped(request->work.seq, seq);
+    if (request->seq_beyond_model && !choice->quiet)
+        fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n", seq,
+                number_grouped(request->model.max_seq, longest), request->model.name);
+    if (choice->verbose)
+        fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->model.name, request->machine.text,
+                request->chip.title, number_grouped(request->work.sequences, batch), seq, request->profile.name);
+}
+
+void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err) {
+    const Certificate *certificate = &result->certificate;
+    char covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE], solved[COUNT_TEXT_SIZE];
+    if (choice->verbose)
+        fprintf(err, "shardopt: %s plans covered, %s evaluated, %s layouts solved\n", count_text(certificate->plans_covered, true, covered),
+                count_text(certificate->plans_evaluated, true, evaluated), count_text(certificate->layouts_solved, true, solved));
+    if (choice->timing) fprintf(err, "shardopt: search %.3f s, all %.3f s\n", result->seconds, seconds);
+}
+
+int exit_of_result(const SearchResult *result) {
+    if (result->certificate.proof == PROOF_GAP) return EXIT_LIMIT;
+    return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
+}
+
+double wall_seconds(void) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

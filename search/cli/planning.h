@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/planning.h: what the commands that plan have in common: what they say beside the result, and how they end. */
+#ifndef SHARDOPT_SEARCH_CLI_PLANNING_H
+#define SHARDOPT_SEARCH_CLI_PLANNING_H
+
+#include "search/cli/command.h"
+#include "search/cli/options.h"
+#include "search/search.h"
+
+/* --help and --version: prints what was asked for; true: that was all. */
+bool options_answered(const Options *options, OptionUse use, Streams streams);
+
+/* Before a search: sets the threads; warns on `err` of what is planned though it is odd (not with --quiet), and says with
+ * --verbose what is searched. */
+void planning_announce(const Request *request, const OutputChoice *choice, FILE *err);
+
+/* After it: what --timing and --verbose ask for. */
+void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err);
+
+/* A gap comes before "no plan fits": a search that was cut short has not shown that. */
+int exit_of_result(const SearchResult *result);
+
+double wall_seconds(void);
+
+#endif

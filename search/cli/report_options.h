@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans. */
+#ifndef SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
+#define SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
+
+#include "search/cli/options.h"
+
+/* What tells a plan among those of one search. */
+typedef struct {
+    char notation[NOTATION_SIZE]; /* all six degrees; "": none was read */
+    Schedule schedule;
+    int64_t chips_used;
+    int64_t sequences; /* of its batch; 0: the report does not say */
+} ReportPlan;
+
+/* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask are in
+ * the report and are errors. Strict: a key that is no option, a value of the wrong kind, a missing plan are errors that name
+ * the key. */
+bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error);
+
+#endif
