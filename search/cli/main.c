@@ -1,61 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/util.h"
 #include "search/cli/command.h"
+#include "shardopt.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const Command COMMANDS[] = {
-    {"plan", command_plan, "search, and print the best plans with their proof"},
-    {"explain", command_explain, "one plan in full"},
-    {"models", command_models, "the models it knows; with a name one of them, its parts, counts and sources"},
-    {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
-};
-
-static void print_help(FILE *out) {
-    fprintf(out, "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n"
-                 "usage: shardopt [plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]\n"
-                 "       shardopt COMMAND [OPTIONS]\n\n", program_version());
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) fprintf(out, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].does);
-    fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
-}
-
-static const Command *command_named(const char *name, Error *error) {
-    const char *names[COUNT_OF(COMMANDS)];
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
-        if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
-        names[i] = COMMANDS[i].name;
-    }
-    const char *nearest = name_nearest(name, names, COUNT_OF(COMMANDS));
-    error_set(error, ERROR_INPUT, name, "is not a command; %s%s",
-              nearest ? "did you mean " : "shardopt --help lists them", nearest ? nearest : "");
-    return NULL;
-}
-
-/* `shardopt --model ...` is `shardopt plan --model ...`; `shardopt help plan` is `shardopt plan --help`. */
-static int dispatch(int argc, char **argv, Streams streams, Error *error) {
-    if (argc < 2) {
-        print_help(streams.err);
-        return EXIT_USAGE;
-    }
-    bool help = strcmp(argv[1], "help") == 0;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
-        print_help(streams.out);
-        return EXIT_DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        fprintf(streams.out, "shardopt %s\n", program_version());
-        return EXIT_DONE;
-    }
-    if (argv[1][0] == '-') return command_plan(argc, argv, streams, error);
-    const Command *command = command_named(argv[help ? 2 : 1], error);
-    if (!command) return EXIT_USAGE;
-    char *ask[] = {argv[help ? 2 : 1], "--help", NULL};
-    return help ? command->run(2, ask, streams, error) : command->run(argc - 1, argv + 1, streams, error);
-}
 
 /* Whatever was under way is left as it is: results are written beside and renamed, so there is nothing to put right. */
 static void interrupted(int number) {
@@ -68,13 +18,8 @@ int main(int argc, char **argv) {
     if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) signal(SIGINT, interrupted);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failed write, and said */
 
-    Streams streams = {.out = stdout, .err = stderr};
-    Error error = {0};
-    int code = dispatch(argc, argv, streams, &error);
-    bool unwritten = ferror(stdout) != 0;
-    if ((fclose(stdout) != 0 || unwritten) && error.kind == ERROR_NONE)
-        error_set(&error, ERROR_IO, "standard output", "cannot be written: %s", strerror(errno));
-    if (error.kind == ERROR_NONE) return code;
-    fprintf(stderr, "shardopt: %s: %s\n", error.where, error.text);
-    return exit_of_error(&error);
+    int code = shardopt_main(argc, argv, stdout, stderr);
+    if (fclose(stdout) == 0 || code != EXIT_DONE) return code;
+    fprintf(stderr, "shardopt: standard output: cannot be written: %s\n", strerror(errno));
+    return EXIT_USAGE;
 }

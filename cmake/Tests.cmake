@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every tests/FOLDER/test_NAME.c is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
+# programs for the presets of these names.
+set(environment OMP_WAIT_POLICY=passive) # tests run beside each other: who waits must not spin
+
+pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
+if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS tests/*/test_*.c)
+  foreach(source ${tests})
+    get_filename_component(folder ${source} DIRECTORY)
+    get_filename_component(folder ${folder} NAME)
+    get_filename_component(name ${source} NAME_WE)
+    set(target ${folder}_${name})
+    add_executable(${target} ${source})
+    shardopt_inside(${target})
+    target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
+    add_test(NAME ${target} COMMAND ${target})
+    set_tests_properties(${target} PROPERTIES TIMEOUT 600 ENVIRONMENT "${environment}")
+  endforeach()
+endif()
+
+# Criterion forks, which the thread sanitizer does not bear: one program that searches with several numbers of threads.
+file(GLOB driver CONFIGURE_DEPENDS tests/tsan/driver.c)
+if(driver AND NOT SHARDOPT_FUZZ)
+  add_executable(tsan_driver ${driver})
+  shardopt_inside(tsan_driver)
+  add_test(NAME tsan_driver COMMAND tsan_driver)
+  # Debian's libomp is not compiled for the sanitizer; its tool libarcher, which libomp finds by itself, tells what is
+  # ordered by it, and what only libomp saw is not counted.
+  set_tests_properties(tsan_driver PROPERTIES TIMEOUT 900
+                       ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
+endif()
+
+if(SHARDOPT_FUZZ)
+  file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+  foreach(source ${fuzzers})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    shardopt_inside(${name})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name}) # what it finds goes there
+    file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/fuzz/${name})
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=15 -max_len=65536 -timeout=10
+             ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name} ${seeds})
+  endforeach()
+endif()
+
+if(TARGET shardopt AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  foreach(name install readme)
+    add_test(NAME install_${name} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/${name}.sh)
+    set_tests_properties(install_${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+      "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};CFLAGS=${CMAKE_C_FLAGS};BUILD=${CMAKE_CURRENT_BINARY_DIR};SOURCE=${CMAKE_CURRENT_SOURCE_DIR}")
+  endforeach()
+endif()
