@@ -7,7 +7,7 @@
 #include "cost/stage.h"
 
 enum { NODE_RESIDUAL, NODE_MLP, NODE_KV, NODE_EMBEDDING, NODE_LOGITS, NODE_ACTIVATION, NODE_COUNT = NODE_ACTIVATION + ACTIVATION_COUNT,
-       STRATEGIES_MAX = 3, EDGES_MAX = 40 };
+       STRATEGIES_MAX = 3, EDGES_MAX = 50 };
 
 /* What one unit of a strategy adds to the base (the default sharding, everything saved). May be negative. */
 typedef struct {
@@ -44,17 +44,20 @@ bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs
 void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources *out);
 
 /* Admissible relaxation. For every layout of the graph that fits and all rates >= `least`:
- *   step of the layout >= relaxed_seconds(relaxation, rates)
- * and equal to the best layout's when the fastest layout fits. One row per choice of NODE_MLP (its strategies trade exposed for hidden traffic);
- * other nodes enter with component-wise minima. */
+ *   step of the layout >= relaxed_seconds(relaxation, rates), which never falls when rates rise,
+ * and equal to the best layout's when the fastest layout fits and is least in every resource. One row per choice of NODE_MLP (its
+ * strategies trade exposed for hidden traffic), component-wise least over the other choices. A row's bound is the larger of
+ *   its step with everything saved, and
+ *   serial_weight * (that step with nothing hidden: axes taken away) + serial_constant: what freeing the missing memory takes. */
 typedef struct {
     int rows;
     struct {
         Resources resources;     /* component-wise least over the other nodes, all activations saved */
-        double serial_weight;    /* a second bound: serial_weight * (step with nothing hidden behind compute left out: see relaxed_seconds) + constant */
+        double serial_weight;    /* 0: the second bound says nothing */
         double serial_constant;
+        unsigned second_piece;   /* bit g: the second bound counts group g by its second affine piece, else by its first */
         double extra_seconds;    /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
-    } row[2];
+    } row[STRATEGIES_MAX];
     bool fits;                   /* false: no layout can fit: least memory above the limit at some moment */
     double missing_bytes;        /* then: by how much, the worst moment */
 } Relaxation;
@@ -67,6 +70,7 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
 typedef struct {
     bool found;
     double seconds;
+    double bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when GLPK's limit on nodes ended a proof */
     Layout layout;
     Resources resources;
     int solver_calls;

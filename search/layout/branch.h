@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/branch.h: a layout graph with all its choices made. What is left are counts of layers per activation state, and
+ * everything is linear in them: the form in which layouts are bounded and solved. Internal to search/layout. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_H
+#define SHARDOPT_SEARCH_LAYOUT_BRANCH_H
+
+#include "search/layout/layout.h"
+
+enum { ITEMS_MAX = ACTIVATION_COUNT * (STRATEGIES_MAX - 1) };
+
+/* One activation in one state other than saved. */
+typedef struct {
+    int activation;
+    ActivationState state;
+    double layers;  /* that may be in this state, a whole number; the states of one activation share them */
+    Resources adds; /* per layer; memory negative, all else >= 0 */
+} BranchItem;
+
+typedef struct {
+    int strategy[NODE_ACTIVATION];
+    Resources saved; /* everything saved */
+    BranchItem items[ITEMS_MAX];
+    int item_count;
+} Branch;
+
+/* Combinations of the choices' strategies, forbidden ones included; index 0 is the default. */
+int branch_count(const LayoutGraph *graph);
+
+/* The branch of an index; false: forbidden. */
+bool branch_at(const LayoutGraph *graph, int index, Branch *out);
+
+/* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation is as good as
+ * in every resource. */
+void branch_drop_useless(Branch *branch);
+
+/* saved + sum of counts x adds, in the order of the items. */
+void branch_resources(const Branch *branch, const int64_t counts[ITEMS_MAX], Resources *out);
+
+Layout branch_layout(const LayoutGraph *graph, const Branch *branch, const int64_t counts[ITEMS_MAX]);
+
+/* No layout of the branch that fits in memory takes less (layout_relax.c); INFINITY: none fits. */
+double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rates);
+
+/* Which choice stands in a sharding for a node. */
+int sharding_choice(const Sharding *sharding, int node);
+void sharding_choose(Sharding *sharding, int node, int choice);
+
+static inline bool resources_fit(const Resources *resources, double limit) {
+    for (int moment = 0; moment < MOMENT_COUNT; moment++)
+        if (!(resources->of[RES_MEMORY + moment] <= limit)) return false;
+    return true;
+}
+
+#endif

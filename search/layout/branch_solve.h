@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/branch_solve.h: the best layer counts of a branch, proven by GLPK. Internal to search/layout. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
+#define SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
+
+#include "search/layout/branch.h"
+
+typedef struct {
+    bool found;            /* counts that fit and take less than the cutoff */
+    double seconds;
+    double bound_seconds;  /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
+    int64_t counts[ITEMS_MAX];
+    int solver_calls;      /* linear and integer programs */
+} BranchSolution;
+
+/* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory included. */
+bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out, Error *error);
+
+#endif

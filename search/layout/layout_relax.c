@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bounds below every layout that fits.
+ *
+ * Two bounds, both true for any counts n >= 0 of a branch (all choices made; R = saved + sum n a):
+ * 1. step(R) >= step(saved), since no item takes away anything but memory, and the step never falls when a resource rises.
+ * 2. Let X be exposed communication and C compute of the step. main >= X + A + B >= X + C_A + C_B =: in series, and main >= PCIe time, so
+ *        step >= (1 - w) series(R) + w pcie(R) + tail(R)        for every w in [0, 1]
+ *    with tail = bubble + optimizer + other. A collective counts by one of its affine pieces (a maximum is not below either), then the right
+ *    side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory asks sum n_i freed_i >= missing for each moment; the least
+ *    sum n_i c_i under one of these alone and without integrality is a fractional knapsack with a choice per activation, filled greedily
+ *    along each activation's convex hull (LP optimum; Sinha and Zoltners 1979). Its value is a bound for each moment, the largest is taken.
+ * Over the branches of a row: saved >= the row's resources, component-wise, so series(saved) - series(row) >= the linear cost of
+ * the difference at the least rates; the least over the branches of (that + knapsack) is the row's constant.
+ * With w = 0 and the whole form linear in the rates, all rates >= least keep it: the constant is taken at the least rates.
+ * Ring attention hides behind attention; its time is the same for all layouts, as cost/step.h says.
+ * Subtractions get directed slack (search.md, theorem 7): 2^-40 of the minuend, far above what 300 roundings of 2^-53 can lose. */
+#include "search/layout/branch.h"
+
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double SLACK = 1 - 0x1p-40;
+enum { WEIGHT_COUNT = 7, ROW_BRANCHES_MAX = 81 /* STRATEGIES_MAX^4: all nodes but the mlp's */ };
+static const double WEIGHTS[WEIGHT_COUNT] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
+
+/* Which affine piece is the larger where backward stands: later rates may differ, the choice stays valid. */
+static unsigned second_pieces(const Resources *resources, const Rates *rates) {
+    unsigned second = 0;
+    for (int group = 0; group < GROUP_DATA; group++) {
+        const CollectiveCost *cost = &rates->cost[group];
+        double messages = resources->of[res_messages(group, PHASE_BACKWARD)], bytes = resources->of[res_bytes(group, PHASE_BACKWARD)];
+        if (messages * cost->latency_seconds[1] + bytes * cost->seconds_per_byte[1] >
+            messages * cost->latency_seconds[0] + bytes * cost->seconds_per_byte[0])
+            second |= 1u << group;
+    }
+    return second;
+}
+
+/* What resources add, at least: to the series without its tail, to PCIe time, to the tail. */
+typedef struct {
+    double series, pcie, tail;
+} Cost;
+
+static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates *rates, unsigned second) {
+    const double *of = adds->of;
+    double each = of[RES_COMPUTE_FORWARD] + of[RES_COMPUTE_BACKWARD] + of[RES_ATTENTION_FORWARD] + of[RES_ATTENTION_BACKWARD], background = 0;
+    for (int group = 0; group < GROUP_DATA; group++) {
+        int piece = second >> group & 1;
+        double messages = of[res_messages(group, PHASE_FORWARD)] + of[res_messages(group, PHASE_BACKWARD)];
+        double bytes = of[res_bytes(group, PHASE_FORWARD)] + of[res_bytes(group, PHASE_BACKWARD)];
+        double seconds = messages * rates->cost[group].latency_seconds[piece] + bytes * rates->cost[group].seconds_per_byte[piece];
+        *(group >= GROUP_WEIGHTS ? &background : &each) += rule->exposed[group] * seconds;
+    }
+    double m = rule->microbatches, offload = of[RES_OFFLOAD_BYTES];
+    return (Cost){m * (each + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0, rule->bubble_ratio * each};
+}
+
+static double weighted(Cost cost, double w) { return (1 - w) * cost.series + w * cost.pcie + cost.tail; }
+
+/* A piece of an activation's convex hull of (bytes freed, cost). */
+typedef struct {
+    double bytes, cost;
+} Piece;
+
+static bool cheaper(Piece a, Piece b) { return a.cost * b.bytes < b.cost * a.bytes; }
+
+/* Pieces of one activation with its (one or two) items at one moment; bytes and cost of all layers. */
+static int hull(Piece a, Piece b, Piece out[2]) {
+    if (cheaper(b, a)) {
+        Piece swap = a;
+        a = b, b = swap;
+    }
+    int count = 0;
+    if (a.bytes > 0) out[count++] = a;
+    if (b.bytes > a.bytes) out[count++] = (Piece){b.bytes - a.bytes, max_real(0, b.cost - a.cost)};
+    return count;
+}
+
+/* Least cost of freeing `missing` bytes at a moment; *possible: bytes that can be freed at most. */
+static double knapsack(const Branch *branch, const double costs[ITEMS_MAX], int moment, double missing, double *possible) {
+    Piece pieces[ITEMS_MAX];
+    int count = 0;
+    *possible = 0;
+    for (int i = 0; i < branch->item_count;) {
+        Piece pair[2] = {{0, 0}, {0, 0}};
+        int activation = branch->items[i].activation;
+        for (int j = 0; i < branch->item_count && branch->items[i].activation == activation; i++) {
+            double layers = branch->items[i].layers, bytes = max_real(0, -branch->items[i].adds.of[RES_MEMORY + moment]) * layers;
+            if (bytes > 0 && j < 2) pair[j++] = (Piece){bytes, costs[i] * layers};
+        }
+        *possible += max_real(pair[0].bytes, pair[1].bytes);
+        count += hull(pair[0], pair[1], &pieces[count]);
+    }
+    double cost = 0;
+    for (int done = 0; done < count && missing > 0; done++) {
+        int best = done;
+        for (int i = done + 1; i < count; i++)
+            if (cheaper(pieces[i], pieces[best])) best = i;
+        Piece piece = pieces[best];
+        pieces[best] = pieces[done];
+        double share = missing < piece.bytes ? missing / piece.bytes : 1;
+        cost += share * piece.cost;
+        missing -= piece.bytes;
+    }
+    return cost;
+}
+
+static double missing_bytes(const StepRule *rule, const Branch *branch, int moment) {
+    return branch->saved.of[RES_MEMORY + moment] * SLACK - rule->memory_limit_bytes;
+}
+
+/* By how much the branch misses the limit at its worst moment, everything freed; <= 0: it may fit. */
+static double shortage(const StepRule *rule, const Branch *branch) {
+    static const double FREE[ITEMS_MAX] = {0};
+    double worst = 0, possible;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        double missing = missing_bytes(rule, branch, moment);
+        if (!(missing > 0)) continue;
+        knapsack(branch, FREE, moment, missing, &possible);
+        worst = max_real(worst, missing - possible / SLACK);
+    }
+    return worst;
+}
+
+/* Another moment asks for the same or more, item by item: the least cost there is no lower. */
+static bool moment_covered(const Branch *branch, const double missing[MOMENT_COUNT], int moment) {
+    for (int other = 0; other < MOMENT_COUNT; other++) {
+        if (other == moment || !(missing[other] > missing[moment] || (missing[other] == missing[moment] && other < moment))) continue;
+        bool same = true;
+        for (int i = 0; i < branch->item_count && same; i++)
+            same = branch->items[i].adds.of[RES_MEMORY + other] >= branch->items[i].adds.of[RES_MEMORY + moment];
+        if (same) return true;
+    }
+    return false;
+}
+
+/* For each weight the least cost of the items that free what is missing. */
+static void freeing_costs(const StepRule *rule, const Branch *branch, const Rates *rates, unsigned second, double out[WEIGHT_COUNT]) {
+    memset(out, 0, sizeof(double) * WEIGHT_COUNT);
+    if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return;
+    Cost costs[ITEMS_MAX];
+    double missing[MOMENT_COUNT], at[ITEMS_MAX], possible;
+    for (int i = 0; i < branch->item_count; i++) costs[i] = linear_cost(rule, &branch->items[i].adds, rates, second);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) missing[moment] = missing_bytes(rule, branch, moment);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        if (!(missing[moment] > 0) || moment_covered(branch, missing, moment)) continue;
+        for (int w = 0; w < WEIGHT_COUNT; w++) {
+            for (int i = 0; i < branch->item_count; i++) at[i] = weighted(costs[i], WEIGHTS[w]);
+            out[w] = max_real(out[w], knapsack(branch, at, moment, missing[moment], &possible));
+        }
+    }
+}
+
+/* The step with nothing hidden, each collective by the chosen piece. */
+static double serial_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, unsigned second) {
+    Rates serial = *rates;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        serial.axes[group] = 0;
+        int other = group == GROUP_DATA ? -1 : !(second >> group & 1);
+        if (other >= 0) serial.cost[group].latency_seconds[other] = serial.cost[group].seconds_per_byte[other] = 0;
+    }
+    return step_seconds(rule, resources, &serial);
+}
+
+/* The part of the tail that rates do not change. */
+static double least_tail(const StepRule *rule, const Resources *resources) {
+    double compute = 0;
+    for (int i = RES_COMPUTE_FORWARD; i <= RES_ATTENTION_BACKWARD; i++) compute += resources->of[i];
+    return rule->bubble_ratio * compute + rule->optimizer_seconds + rule->other_seconds;
+}
+
+double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rates) {
+    if (shortage(rule, branch) > 0) return INFINITY;
+    double bound = step_seconds(rule, &branch->saved, rates);
+    if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return bound;
+    unsigned second = second_pieces(&branch->saved, rates);
+    double serial = serial_seconds(rule, &branch->saved, rates, second), tail = least_tail(rule, &branch->saved), extra[WEIGHT_COUNT];
+    freeing_costs(rule, branch, rates, second, extra);
+    for (int w = 0; w < WEIGHT_COUNT; w++)
+        bound = max_real(bound, ((1 - WEIGHTS[w]) * serial + WEIGHTS[w] * tail + extra[w]) * SLACK);
+    return bound;
+}
+
+/* The branches of one strategy of the mlp that may fit. */
+typedef struct {
+    int indices[ROW_BRANCHES_MAX], count;
+    Resources least;
+    bool fits; /* with everything saved, one of them */
+} Row;
+
+static void row_add(const StepRule *rule, Row *row, int index, const Branch *branch) {
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        row->least.of[r] = row->count == 0 ? branch->saved.of[r] : min_real(row->least.of[r], branch->saved.of[r]);
+    row->indices[row->count++] = index;
+    row->fits = row->fits || resources_fit(&branch->saved, rule->memory_limit_bytes);
+}
+
+/* Over the branches, the least of what freeing costs and what the branch costs more than the row's least resources. */
+static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *least, unsigned second, double out[WEIGHT_COUNT]) {
+    for (int w = 0; w < WEIGHT_COUNT; w++) out[w] = INFINITY;
+    for (int i = 0; i < row->count; i++) {
+        Branch branch;
+        double freeing[WEIGHT_COUNT];
+        branch_at(graph, row->indices[i], &branch);
+        branch_drop_useless(&branch);
+        freeing_costs(&graph->rule, &branch, least, second, freeing);
+        for (int r = 0; r < RESOURCE_COUNT; r++) branch.saved.of[r] = max_real(0, branch.saved.of[r] * SLACK - row->least.of[r]);
+        Cost cost = linear_cost(&graph->rule, &branch.saved, least, second);
+        for (int w = 0; w < WEIGHT_COUNT; w++) out[w] = min_real(out[w], freeing[w] + weighted(cost, WEIGHTS[w]));
+    }
+}
+
+static void relax_row(const LayoutGraph *graph, const Row *row, const Rates *least, Relaxation *out) {
+    int r = out->rows++;
+    const StepRule *rule = &graph->rule;
+    out->row[r].resources = row->least;
+    if (row->fits && row->count == 1) return;
+    unsigned second = second_pieces(&row->least, least);
+    double serial = serial_seconds(rule, &row->least, least, second), tail = least_tail(rule, &row->least);
+    double first = step_seconds(rule, &row->least, least), best = first, extras[WEIGHT_COUNT];
+    row_extras(graph, row, least, second, extras);
+    for (int w = 0; w < WEIGHT_COUNT; w++) {
+        double constant = (WEIGHTS[w] * tail + extras[w]) * SLACK, bound = (1 - WEIGHTS[w]) * serial + constant;
+        if (bound <= best) continue;
+        best = bound;
+        out->row[r].serial_weight = 1 - WEIGHTS[w];
+        out->row[r].serial_constant = constant;
+    }
+    out->row[r].second_piece = second;
+    out->row[r].extra_seconds = best - first;
+}
+
+void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out) {
+    Row rows[STRATEGIES_MAX];
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; i < STRATEGIES_MAX; i++) rows[i].count = 0, rows[i].fits = false;
+    out->missing_bytes = INFINITY;
+    for (int index = 0; index < branch_count(graph); index++) {
+        Branch branch;
+        if (!branch_at(graph, index, &branch)) continue;
+        double missing = shortage(&graph->rule, &branch);
+        out->missing_bytes = min_real(out->missing_bytes, missing);
+        if (!(missing > 0)) row_add(&graph->rule, &rows[branch.strategy[NODE_MLP]], index, &branch);
+    }
+    for (int i = 0; i < STRATEGIES_MAX; i++)
+        if (rows[i].count > 0) relax_row(graph, &rows[i], least, out);
+    out->fits = out->rows > 0;
+}
+
+double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates) {
+    double best = INFINITY;
+    for (int i = 0; i < relaxation->rows; i++) {
+        const Resources *resources = &relaxation->row[i].resources;
+        double bound = step_seconds(rule, resources, rates);
+        if (relaxation->row[i].serial_weight > 0) {
+            double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece);
+            bound = max_real(bound, (relaxation->row[i].serial_weight * serial + relaxation->row[i].serial_constant) * SLACK);
+        }
+        best = min_real(best, bound);
+    }
+    return best;
+}

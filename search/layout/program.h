@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/program.h: the step of a branch as a small integer program: columns are layer counts of the items and, where two linear
+ * forms may each be the larger, a column for the maximum of both. Maxima of one form over the whole box vanish. Internal to search/layout. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
+#define SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
+
+#include "search/layout/branch.h"
+
+/* Maxima: 14 collectives, 2 of ring attention, parts A and B, main. Rows: two for each collective and ring, main; compute and each axis
+ * for each part. */
+enum { COLUMNS_MAX = ITEMS_MAX + 19, FORMS_MAX = GROUP_COUNT + 1, ROWS_MAX = 2 * 17 + 2 * FORMS_MAX };
+
+typedef struct {
+    double constant, of[COLUMNS_MAX];
+} Form;
+
+typedef struct {
+    int items, columns;           /* the first `items` columns are whole numbers from 0 to upper[] */
+    double upper[COLUMNS_MAX];
+    Form rows[ROWS_MAX];          /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
+    int defines[ROWS_MAX];
+    int row_count;
+    Form memory[MOMENT_COUNT];    /* form <= 0, in bytes */
+    int memory_count;
+    Form seconds;                 /* the step, to be least */
+} Program;
+
+/* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */
+void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out);
+
+/* Fills in the maxima for the counts in the first columns of `values`. */
+void program_complete(const Program *program, double values[COLUMNS_MAX]);
+
+#endif
