@@ -99,6 +99,7 @@ static bool read_request(const Options *options, Arena *arena, Request *request,
                          degrees ? "has two plans" : "has no plan");
     if (!degrees) {
         if (!options_from_report(options, arena, &words, from, error)) return false;
+        words.text[OPTION_REQUIRE] = NULL; /* the plan meets it, and its degrees say more */
         degrees = from->notation;
         where = options->text[OPTION_FROM];
     } else if (options->text[OPTION_RANK]) {

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines that people type: what they come to, and the one line of error that a wrong one gets. */
+#include "base/util.h"
+#include "search/cli/command.h"
+#include "search/cli/options.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 14 };
+
+static int count_words(const char *const *words) {
+    int count = 0;
+    while (count < WORDS_MAX && words[count]) count++;
+    return count;
+}
+
+/* Parses and resolves; the words stand behind the command's name. */
+static bool resolve(const char *const *words, Arena *arena, Request *request, Error *error) {
+    char *argv[WORDS_MAX + 2] = {"plan"};
+    int count = count_words(words);
+    for (int i = 0; i < count; i++) argv[i + 1] = (char *)words[i];
+    Options options;
+    OutputChoice choice;
+    return options_parse(count + 1, argv, COMMAND_PLAN, arena, &options, error) && output_from_options(&options, &choice, error) &&
+           request_from_options(&options, arena, request, error);
+}
+
+/* llama-3.1-405b trained with 16,777,216 tokens a step in sequences of 8,192 (Llama 3 paper, table 4); gpt2 has 1,024 learned
+ * positions; a v5p pod is 16x20x28 = 8,960 chips; half of a v5p-1024's 1,024 cores are chips.
+ * A batch of 0 is not claimed. */
+static const struct {
+    const char *name;
+    const char *words[WORDS_MAX];
+    int64_t sequences, seq, chips;
+    double requested;
+} GOOD[] = {
+    {"defaults of the model", {"--model", "405b"}, 2048, 8192, 8960, 16777216},
+    {"as one word", {"--model=405b", "--pods=8"}, 2048, 8192, 71680, 16777216},
+    {"a batch in tokens", {"--model", "405b", "--batch", "4Mi", "--seq", "4096"}, 1024, 4096, 8960, 4194304},
+    {"rounded down to sequences", {"--model", "405b", "--batch", "1.5M"}, 183, 8192, 8960, 1500000},
+    {"rounded up: 3.51 sequences", {"--model", "405b", "--batch", "28754"}, 4, 8192, 8960, 28754},
+    {"half a sequence rounds up", {"--model", "405b", "--batch", "20480"}, 3, 8192, 8960, 20480},
+    {"at least one sequence", {"--model", "405b", "--batch", "1"}, 1, 8192, 8960, 1},
+    {"a batch in sequences", {"--model", "405b", "--sequences", "100"}, 100, 8192, 8960, 819200},
+    {"a slice", {"--model", "8b", "--slice", "4x4x8"}, 0, 8192, 128, 0},
+    {"a vendor's name brings its chip", {"--model", "8b", "--slice", "v5p-1024"}, 0, 8192, 512, 0},
+    {"its chip said too", {"--model", "8b", "--slice", "v6e-16", "--chip", "tpu-v6e"}, 0, 8192, 16, 0},
+    {"slices over DCN", {"--model", "8b", "--slice", "v6e-16", "--slices", "4"}, 0, 8192, 64, 0},
+    {"one GPU host when nothing is said", {"--model", "8b", "--chip", "h100"}, 0, 8192, 8, 0},
+    {"GPU hosts", {"--model", "8b", "--chip", "H100", "--nodes", "16"}, 0, 8192, 128, 0},
+};
+
+Test(options, good) {
+    for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        bool ok = resolve(GOOD[i].words, &arena, request, &error);
+        cr_expect(ok, "%s: %s: %s", GOOD[i].name, error.where, error.text);
+        cr_expect_eq(request->work.seq, GOOD[i].seq, "%s: seq", GOOD[i].name);
+        cr_expect_eq(request->machine.mesh.chips, GOOD[i].chips, "%s: %lld chips", GOOD[i].name, (long long)request->machine.mesh.chips);
+        if (GOOD[i].sequences > 0) {
+            cr_expect_eq(request->work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name, (long long)request->work.sequences);
+            cr_expect_float_eq(request->requested_batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
+        }
+        arena_free(&arena);
+    }
+}
+
+Test(options, defaults_are_the_contracts) {
+    static const char *const WORDS[WORDS_MAX] = {"--model", "405b"};
+    Arena arena = {0};
+    Error error = {0};
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    cr_assert(resolve(WORDS, &arena, request, &error), "%s", error.text);
+    cr_expect_str_eq(request->chip.name, "tpu-v5p");
+    cr_expect_str_eq(request->machine_argument, "--pods 1");
+    cr_expect_float_eq(request->max_idle, 0.1, 1e-12);
+    cr_expect_float_eq(request->batch_tolerance, 0, 0);
+    cr_expect_float_eq(request->hbm_reserve, 0.08, 1e-12);
+    cr_expect_eq(request->padding, PADDING_LAUNCHABLE);
+    cr_expect_eq(request->objective, OBJECTIVE_TIME);
+    cr_expect_eq(request->top, 5);
+    cr_expect_eq(request->launchers, 0u);
+    cr_expect_eq(request->roles, (RoleSet)ROLES_DENSE);
+    cr_expect_eq(request->batch_origin, FROM_MODEL);
+    cr_expect_str_eq(request->profile.name, "default-tpu-v5p");
+    cr_expect_eq(request->threads, 0);
+    arena_free(&arena);
+}
+
+Test(options, every_option_is_heard) {
+    static const struct {
+        const char *words[WORDS_MAX];
+        double expected;
+    } ROWS[] = {
+        {{"--model", "405b", "--max-idle", "0.25"}, 0.25},   {{"--model", "405b", "--batch-tolerance", "10%"}, 0.1},
+        {{"--model", "405b", "--hbm-reserve", "0"}, 0},      {{"--model", "405b", "--top", "12"}, 12},
+        {{"--model", "405b", "--tokens", "15T"}, 15e12},     {{"--model", "405b", "--time-limit", "1.5s"}, 1.5},
+        {{"--model", "405b", "--threads", "3"}, 3},          {{"--model", "405b", "--for", "maxtext,jax"}, 3},
+        {{"--model", "405b", "--padding", "any"}, 2},        {{"--model", "405b", "--objective", "chip-hours"}, 1},
+        {{"--model", "405b", "--require", "tensor=4"}, 1},   {{"--model", "405b", "--variants"}, 1},
+        {{"--model", "405b", "--brute-force"}, 1},           {{"--model", "405b", "--precision", "fp8", "--chip", "h100"}, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_expect(resolve(ROWS[i].words, &arena, request, &error), "%s: %s", ROWS[i].words[2], error.text);
+        const double heard[] = {request->max_idle,      request->batch_tolerance,    request->hbm_reserve,
+                                request->top,           request->training_tokens,    request->time_limit_seconds,
+                                request->threads,       request->launchers,          request->padding,
+                                request->objective,     request->requirement_count,  request->variants,
+                                request->brute_force,   request->precision};
+        cr_expect_float_eq(heard[i], ROWS[i].expected, 1e-12, "%s: %g", ROWS[i].words[2], heard[i]);
+        arena_free(&arena);
+    }
+}
+
+/* `line`: what error.where and error.text have in them. */
+static const struct {
+    const char *name;
+    const char *words[WORDS_MAX];
+    const char *where, *text;
+} BAD[] = {
+    {"no model", {"--pods", "8"}, "--model", "missing"},
+    {"an unknown model", {"--model", "lama-3.1-405b"}, "--model", "llama"},
+    {"no value", {"--model"}, "--model", "no value"},
+    {"an empty model", {"--model", ""}, "--model", ""},
+    {"an unknown option", {"--model", "405b", "--pod", "8"}, "--pod", "--pods"},
+    {"an unknown letter", {"--model", "405b", "-Z"}, "-Z", "not an option"},
+    {"a stray word", {"--model", "405b", "8"}, "8", "not expected"},
+    {"a value on a flag", {"--model", "405b", "--variants=3"}, "--variants", ""},
+    {"an option twice", {"--model", "405b", "--top", "3", "--top", "3"}, "--top", "twice"},
+    {"two machines", {"--model", "405b", "--pods", "8", "--chips", "64"}, "--chips", "--pods"},
+    {"two batches", {"--model", "405b", "--batch", "4Mi", "--sequences", "64"}, "--sequences", "--batch"},
+    {"slices of nothing", {"--model", "405b", "--slices", "2"}, "--slices", "--slice"},
+    {"slices of pods", {"--model", "405b", "--pods", "1", "--slices", "2"}, "--slices", "--slice"},
+    {"chips against a slice name", {"--model", "405b", "--slice", "v6e-16", "--chip", "v5p"}, "--chip", "v6e"},
+    {"an unknown chip", {"--model", "405b", "--chip", "v5q"}, "--chip", "nearest: v5"},
+    {"pods of GPUs", {"--model", "405b", "--chip", "h100", "--pods", "1"}, "--pods", ""},
+    {"a slice that is not offered", {"--model", "405b", "--slice", "16x20x30"}, "--slice", "16x20x28"},
+    {"no pods", {"--model", "405b", "--pods", "0"}, "--pods", "from 1"},
+    {"minus one pod", {"--model", "405b", "--pods", "-1"}, "--pods", "whole number"},
+    {"more pods than numbers", {"--model", "405b", "--pods", "99999999999999999999"}, "--pods", "out of range"},
+    {"more pods than machines", {"--model", "405b", "--pods", "2000000"}, "--pods", ""},
+    {"a zero batch", {"--model", "405b", "--batch", "0"}, "--batch", "from 1"},
+    {"a batch with a fraction", {"--model", "405b", "--batch", "1.5"}, "--batch", "fraction"},
+    {"a batch beyond all", {"--model", "405b", "--batch", "1e16"}, "--batch", "out of range"},
+    {"a batch times a width beyond 2^62", {"--model", "405b", "--batch", "1e15"}, "--batch", "too many"},
+    {"no sequences", {"--model", "405b", "--sequences", "0"}, "--sequences", "from 1"},
+    {"sequences beyond all", {"--model", "405b", "--sequences", "1e14"}, "--sequences", "out of range"},
+    {"a zero seq", {"--model", "405b", "--seq", "0"}, "--seq", "from 1"},
+    {"a seq beyond all", {"--model", "405b", "--seq", "1Ti"}, "--seq", "out of range"},
+    {"a seq beyond learned positions", {"--model", "gpt2", "--seq", "2048", "--slice", "4x4x4"}, "--seq", "1024"},
+    {"tokens below none", {"--model", "405b", "--tokens", "0"}, "--tokens", "out of range"},
+    {"tokens that are no number", {"--model", "405b", "--tokens", "nan"}, "--tokens", "not a number"},
+    {"a require that is none", {"--model", "405b", "--require", "tp=4"}, "--require", "tp"},
+    {"experts of a dense model", {"--model", "405b", "--require", "expert=4"}, "--require", "no experts"},
+    {"a launcher that is none", {"--model", "405b", "--for", "maxtex"}, "--for", "maxtext"},
+    {"a share above all", {"--model", "405b", "--max-idle", "100%"}, "--max-idle", "out of range"},
+    {"a tolerance above half", {"--model", "405b", "--batch-tolerance", "0.6"}, "--batch-tolerance", "out of range"},
+    {"a padding that is none", {"--model", "405b", "--padding", "some"}, "--padding", "launchable"},
+    {"an objective that is none", {"--model", "405b", "--objective", "money"}, "--objective", "chip-hours"},
+    {"a nesting not built", {"--model", "405b", "--nesting", "all"}, "--nesting", "default"},
+    {"states not built", {"--model", "405b", "--state-dtypes", "bf16"}, "--state-dtypes", "default"},
+    {"an optimizer not built", {"--model", "405b", "--optimizer", "muon"}, "--optimizer", "adamw"},
+    {"no plans", {"--model", "405b", "--top", "0"}, "--top", "from 1"},
+    {"too many plans", {"--model", "405b", "--top", "1001"}, "--top", "to 1000"},
+    {"a precision that is none", {"--model", "405b", "--precision", "int4"}, "--precision", "bf16 or fp8"},
+    {"fp8 where there is none", {"--model", "8b", "--precision", "fp8", "--chip", "a100-80g"}, "--precision", "no fp8"},
+    {"an unknown profile", {"--model", "405b", "--profile", "idael"}, "--profile", "ideal"},
+    {"a profile that is not there", {"--model", "405b", "--profile", "/nonexistent/p.json"}, "/nonexistent/p.json", ""},
+    {"all HBM kept back", {"--model", "405b", "--hbm-reserve", "1"}, "--hbm-reserve", "out of range"},
+    {"no threads", {"--model", "405b", "--threads", "0"}, "--threads", "from 1"},
+    {"no time", {"--model", "405b", "--time-limit", "0"}, "--time-limit", "more than zero"},
+    {"a format not built", {"--model", "405b", "--format", "html"}, "--format", "text or json"},
+    {"a color that is none", {"--model", "405b", "--color", "red"}, "--color", "auto"},
+    {"loud and quiet", {"--model", "405b", "-v", "-q"}, "--verbose", "--quiet"},
+    {"an output without a name", {"--model", "405b", "-o", ""}, "--output", "empty"},
+    {"an option of explain", {"--model", "405b", "--plan", "tensor=4"}, "--plan", "not an option"},
+};
+
+Test(options, bad) {
+    for (size_t i = 0; i < COUNT_OF(BAD); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_expect_not(resolve(BAD[i].words, &arena, request, &error), "%s: taken", BAD[i].name);
+        cr_expect_eq(exit_of_error(&error), EXIT_USAGE, "%s: exit %d", BAD[i].name, exit_of_error(&error));
+        cr_expect(strstr(error.where, BAD[i].where), "%s: where is %s", BAD[i].name, error.where);
+        cr_expect(error.text[0] && strstr(error.text, BAD[i].text), "%s: text is %s", BAD[i].name, error.text);
+        arena_free(&arena);
+    }
+}
+
+/* Bytes that nobody means: they end as an error or a request, and as nothing else. */
+Test(options, hostile) {
+    static const char *const VALUES[] = {"", " ", "-", "--", "=", "%s%s%n", "\xff\xfe", "1e999999999", "0x10", "1;2", "٣", "-9223372036854775808",
+                                         "18446744073709551616", "1Ki Mi", "tensor=", "=4", "<=", ",", "inf", "1e-400", "../../etc/passwd"};
+    char *long_value = malloc(100001);
+    cr_assert_not_null(long_value);
+    memset(long_value, '9', 100000);
+    long_value[100000] = '\0';
+    for (Option option = 0; option < OPTION_COUNT; option++) {
+        for (size_t i = 0; i <= COUNT_OF(VALUES); i++) {
+            Arena arena = {0};
+            Error error = {0};
+            char word[40];
+            snprintf(word, sizeof word, "--%s", option_name(option));
+            const char *const words[WORDS_MAX] = {"--model", "8b", word, i < COUNT_OF(VALUES) ? VALUES[i] : long_value};
+            Request *request = ARENA_NEW(&arena, Request, 1);
+            bool ok = resolve(words, &arena, request, &error);
+            cr_expect_eq(ok, error.kind == ERROR_NONE, "%s %.20s", word, words[3]);
+            for (const char *at = error.text; *at; at++) cr_expect((unsigned char)*at >= ' ', "%s: control character", word);
+            arena_free(&arena);
+        }
+    }
+    free(long_value);
+}
+
+Test(options, help_names_every_option) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    options_help(memory, COMMAND_PLAN);
+    fclose(memory);
+    static const char *const NAMED[] = {"--model", "--pods", "--slice", "--slices", "--chips", "--nodes", "--chip", "--batch", "--sequences", "--seq",
+                                        "--tokens", "--require", "--for", "--max-idle", "--batch-tolerance", "--padding", "--objective", "--top",
+                                        "--variants", "--precision", "--optimizer", "--hbm-reserve", "--profile", "--format", "-o, --output",
+                                        "--threads", "--brute-force", "--time-limit", "--timing", "-v, --verbose", "-q, --quiet", "--color", "--help"};
+    for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);
+    cr_expect_null(strstr(text, "--plan "), "an option of explain");
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cr_expect(strlen(line) <= 120, "%s", line);
+    free(text);
+}
