@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/sums.h: the op list of a stage added up by part: what resources, memory and rules are made of.
  * Everything made of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds.
- * Sums depend on tensor, expert and sequence degrees, microbatch and sharding alone: searches keep them. */
+ * Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding alone: searches keep them. */
 #ifndef SHARDOPT_COST_SUMS_H
 #define SHARDOPT_COST_SUMS_H
 

@@ -71,6 +71,7 @@ void least_rates_of(const LeastRates *table, const Degrees *degrees, ContextMeth
 typedef struct {
     double tensor, expert, sequence, sequences;
     int context, mlp;
+    bool fsdp; /* more than one way: weights are gathered */
 } SumsKey;
 
 typedef struct {
@@ -109,16 +110,16 @@ static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey 
 
 static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, ContextMethod context, MlpChoice mlp) {
     SumsKey key = {.tensor = shard->tensor, .expert = shard->expert, .sequence = shard->sequence, .sequences = shard->sequences,
-                   .context = (int)context, .mlp = (int)mlp};
+                   .context = (int)context, .mlp = (int)mlp, .fsdp = shard->fsdp > 1};
     uint64_t hash = (uint64_t)key.tensor;
     hash = hash * 1000003u + (uint64_t)key.expert;
     hash = hash * 1000003u + (uint64_t)key.sequence;
     hash = hash * 1000003u + (uint64_t)key.sequences;
-    hash = hash * 1000003u + (uint64_t)(key.context * 2 + key.mlp);
+    hash = hash * 1000003u + (uint64_t)(key.context * 4 + key.mlp * 2 + key.fsdp);
     hash ^= hash >> 29;
     SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 52];
     bool same = slot->filled && slot->key.tensor == key.tensor && slot->key.expert == key.expert && slot->key.sequence == key.sequence &&
-                slot->key.sequences == key.sequences && slot->key.context == key.context && slot->key.mlp == key.mlp;
+                slot->key.sequences == key.sequences && slot->key.context == key.context && slot->key.mlp == key.mlp && slot->key.fsdp == key.fsdp;
     if (!same) fill_slot(setting, shard, &key, slot);
     return slot;
 }
