@@ -103,50 +103,88 @@ static Op *add_norm(List *list, const char *name, const Model *model, double tok
     return op;
 }
 
+/* Widths of one chip's heads, all together. `value` is narrower than `key` in latent attention alone. */
+typedef struct {
+    double query, key, value, context;
+} HeadWidths;
+
+static HeadWidths head_widths(const LayerKind *kind, const Shard *shard) {
+    bool latent = kind->attention == ATTENTION_LATENT;
+    double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
+    double v = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
+    return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v};
+}
+
+static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                             HeadWidths widths) {
+    double tokens = shard->tokens, d_model = (double)model->d_model, stream = ELEMENT * tokens * d_model;
+    double whole = 2 * (double)kind->kv_heads * (double)kind->head_dim; /* keys and values of all chips */
+    double key_columns = sharding->kv == KV_GATHERED ? whole / shard->tensor : widths.key + widths.value;
+    Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns, d_model);
+    if (kind->qkv_bias) qkv->weights += widths.query + key_columns;
+    enter_block(qkv, shard, sharding, stream);
+    if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
+        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, ELEMENT * tokens * whole);
+        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, ELEMENT * tokens * whole);
+    }
+    makes(qkv, ACTIVATION_QKV, ELEMENT * tokens * (widths.query + widths.key + widths.value));
+    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
+}
+
+/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip does whole for its own tokens; the latents are what
+ * tensor gathers; up to the chip's heads. Without a rank for queries these come from the stream, which is then gathered too. */
+static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                               HeadWidths widths) {
+    double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
+    double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
+    bool full_rank = q_rank == 0;
+    double key_columns = shard->heads * (double)kind->qk_nope_head_dim + widths.value; /* the rotary key comes from the latent as it is */
+
+    Op *down = add_matmul(list, "latent down projection", full_rank ? tokens : residual_tokens(shard, sharding), latent, d_model);
+    if (kind->qkv_bias) down->weights += latent;
+    Op *up = add_matmul(list, "key and value up projection", tokens, key_columns, kv_rank);
+    Op *query = add_matmul(list, "query projection", tokens, widths.query, full_rank ? d_model : q_rank);
+    if (full_rank) enter_block(query, shard, sharding, ELEMENT * tokens * d_model);
+    else enter_block(up, shard, sharding, ELEMENT * tokens * latent);
+    makes(query, ACTIVATION_QKV, ELEMENT * tokens * (widths.query + widths.key + widths.value + latent));
+    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
+}
+
 static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
                           ContextMethod context) {
     double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
-    double width = (double)kind->head_dim, query = shard->heads * width, key = shard->kv_heads * width;
     double stream = ELEMENT * tokens * d_model;
+    HeadWidths widths = head_widths(kind, shard);
+    bool latent = kind->attention == ATTENTION_LATENT;
 
     if (kind->norms > 0) {
         Op *norm = add_norm(list, "attention norm", model, own);
         norm->weights += (double)kind->qk_norm_parameters;
-        makes(norm, ACTIVATION_ATTENTION_INPUT, stream);
+        makes(norm, ACTIVATION_ATTENTION_INPUT, latent && kind->q_lora_rank > 0 ? ELEMENT * own * d_model : stream);
     }
-    double key_columns = 2 * key;
-    if (sharding->kv == KV_GATHERED) key_columns = 2 * (double)kind->kv_heads * width / shard->tensor;
-    Op *qkv = add_matmul(list, "qkv projection", tokens, query + key_columns, d_model);
-    if (kind->qkv_bias) qkv->weights += query + key_columns;
-    enter_block(qkv, shard, sharding, stream);
-    if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
-        double bytes = ELEMENT * tokens * 2 * (double)kind->kv_heads * width;
-        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
-        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
-    }
-    makes(qkv, ACTIVATION_QKV, ELEMENT * tokens * (query + 2 * key));
-    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (query + 2 * key), 2, 3);
+    if (latent) latent_projections(list, model, kind, shard, sharding, widths);
+    else head_projections(list, model, kind, shard, sharding, widths);
 
     /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
     Op *attention = add(list, OP_ATTENTION, "attention");
     double span = attention_span(kind, (int64_t)shard->seq, false);
-    attention->flops[PHASE_FORWARD] = 4 * tokens * span * query;
+    attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
-    attention->hbm_bytes[PHASE_FORWARD] = ELEMENT * tokens * (2 * query + 2 * key);
-    attention->hbm_bytes[PHASE_BACKWARD] = ELEMENT * tokens * (4 * query + 4 * key);
+    attention->hbm_bytes[PHASE_FORWARD] = ELEMENT * tokens * (widths.query + widths.key + widths.value + widths.context);
+    attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
-    makes(attention, ACTIVATION_CONTEXT, tokens * (ELEMENT * query + 4 * shard->heads));
+    makes(attention, ACTIVATION_CONTEXT, tokens * (ELEMENT * widths.context + 4 * shard->heads));
     if (shard->sequence > 1) {
         /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves (s - 1)/s of them
          * in s - 1 messages of one chip's share. */
-        double whole = ELEMENT * shard->sequences * shard->seq * 2 * key;
+        double whole = ELEMENT * shard->sequences * shard->seq * (widths.key + widths.value);
         double messages = context == CONTEXT_RING ? shard->sequence - 1 : 1;
         double bytes = context == CONTEXT_RING ? whole / shard->sequence : whole;
         communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
         communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
     }
 
-    Op *out = add_matmul(list, "attention output", tokens, d_model, query);
+    Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
     leave_block(out, shard, sharding, stream);
     makes(out, ACTIVATION_MIDDLE, ELEMENT * own * d_model);
@@ -183,7 +221,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     double arrived = ELEMENT * routed * d_model;
     double exchanged = ELEMENT * own * (double)kind->top_k * imbalance * d_model * shard->expert; /* of the whole group */
 
-    Op *router = add_matmul(list, "router", own, (double)kind->experts, d_model);
+    Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
     if (kind->router_bias) router->weights += (double)kind->experts;
     Op *dispatch = add_elementwise(list, "expert dispatch", own * (double)kind->top_k * imbalance * d_model, 2, 2);
 

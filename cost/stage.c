@@ -40,6 +40,11 @@ int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDI
     return count;
 }
 
+double bubble_factor(double stages, double microbatches, double virtual_stages) {
+    double last = microbatches - stages * (ceil(microbatches / stages) - 1);
+    return (1 + (virtual_stages - 1) * (stages - last) / (stages - 1)) / virtual_stages;
+}
+
 StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs) {
     const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
@@ -56,7 +61,8 @@ StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *kn
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);
     StagePace pace = {.layers = last > first ? shard->layers_last : shard->layers, .embedding = last <= first, .logits = last > first};
-    pace.bubble_ratio = max_real(0, (total - longest) / longest) / (double)knobs->virtual_stages;
+    pace.bubble_ratio = max_real(0, (total - longest) / longest) *
+                        bubble_factor(shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
     return pace;
 }
 

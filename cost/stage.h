@@ -29,10 +29,16 @@ typedef struct {
  * (fewer, but logits); one stage is both. */
 typedef struct {
     double layers;
-    double bubble_ratio; /* (sum over stages - this one) / this one / virtual stages */
+    double bubble_ratio; /* idle time of this stage over its busy time for one microbatch: see bubble_factor */
     bool embedding, logits;
 } StagePace;
 StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs);
+
+/* What of the bubble of one pass through all other stages is left with v virtual stages and m microbatches. Microbatches go through
+ * the chunks in groups of as many as there are stages: (p - 1) / v of a microbatch when groups are full; the last group, of r <= p
+ * microbatches, leaves p - r slots empty in each of its first v - 1 rounds: factor (1 + (v - 1) (p - r) / (p - 1)) / v.
+ * One microbatch gains nothing from interleaving. Pure, for p >= 2. */
+double bubble_factor(double stages, double microbatches, double virtual_stages);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of the stage; with
  * several stages each moment counts its own stage). Pure. */

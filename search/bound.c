@@ -148,6 +148,13 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
 /* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
 static const double SLACK = 1 - 0x1p-40;
 
+/* Least bubble over all microbatches and virtual stages, of the whole replica's work: full groups where there are enough sequences for one. */
+static double least_bubble(int64_t layers, int64_t stages, int64_t per_replica) {
+    if (stages <= 1) return 0;
+    double microbatches = (double)per_replica, chunks = (double)max_whole(1, layers / stages);
+    return bubble_factor((double)stages, min_real(microbatches, (double)stages), chunks) / microbatches;
+}
+
 TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache, const Degrees *degrees) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY};
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
@@ -180,8 +187,7 @@ TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastR
             rule_of_sums(setting, &shard, &knobs, &slot->sums, &rule);
             rule.data_start = (Traffic){0, 0}; /* without ZeRO there is none; its second pass at the end is not counted either */
             resources_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, &resources);
-            double virtual_most = (double)max_whole(1, setting->model->layers / stages);
-            double share = rule.bubble_ratio / virtual_most / (double)per_replica;
+            double share = rule.bubble_ratio * least_bubble(setting->model->layers, stages, per_replica);
             bound.seconds = min_real(bound.seconds, SLACK * merged_seconds(&rule, &resources, &least, share));
             rows_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
             bound.least_bytes = min_real(bound.least_bytes, rows.parameters_bytes + rows.optimizer_bytes);

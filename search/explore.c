@@ -39,6 +39,7 @@ typedef struct {
     Arena *arena;
     KnobSpace space;
     Rates least[CONTEXT_COUNT];
+    Count placement_total;
     Placement *placements; /* NULL until a knob needs them */
     int64_t placement_count;
     Rates *rates[CONTEXT_COUNT];
@@ -46,6 +47,7 @@ typedef struct {
 
 static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
     *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
+    tuple->placement_total = placement_count(problem->table, degrees);
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error)) return false;
     for (int i = 0; i < tuple->space.context_count; i++)
         least_rates_of(problem->least, degrees, tuple->space.contexts[i], &tuple->least[tuple->space.contexts[i]]);
@@ -98,7 +100,7 @@ static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing,
 static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     int64_t size = knob_space_size(&tuple->space);
-    Count placements = (Count)tuple->placement_count;
+    Count placements = tuple->placement_total;
     *list = ARENA_NEW(tuple->arena, Keyed, (size_t)size);
     if (!*list) return error_memory(error);
     *count = 0;
@@ -130,7 +132,7 @@ static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed *
 static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *row, ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     bool brute = problem->request->brute_force;
-    Count placements = (Count)tuple->placement_count;
+    Count placements = tuple->placement_total;
     Shard shard;
     PruneReason reason;
     if (!admit(tuple, knobs, &shard, &reason)) return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
@@ -202,15 +204,13 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     Keyed *list;
     int64_t count;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
-    /* Placements are needed for their number already: counts are exact. */
-    ok = ok && placements_enumerate(problem->mesh, degrees, &arena, &tuple.placements, &tuple.placement_count, error);
     ok = ok && list_knobs(&tuple, threshold, cache, &list, &count, stats, error);
     for (int64_t i = 0; ok && i < count; i++) {
         Knobs knobs = knob_space_at(&tuple.space, list[i].index);
         Row *row = &rows[knobs.schedule];
         double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
         if (list[i].bound > limit * CUT && !problem->request->brute_force) {
-            stats->pruned[PRUNED_KNOB_BOUND] += (Count)tuple.placement_count;
+            stats->pruned[PRUNED_KNOB_BOUND] += tuple.placement_total;
             note_cut(stats, list[i].bound);
             continue;
         }

@@ -36,6 +36,7 @@ typedef struct {
     const Mesh *mesh;        /* the profile's rates */
     const Mesh *catalog_mesh;
     const LeastRates *least;
+    const PlacementTable *table;
     int machine;
     double scale;            /* ranked seconds per step second */
 } ExploreProblem;

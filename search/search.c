@@ -71,6 +71,7 @@ static ExploreProblem problem_of(const Search *search, int site, int64_t sequenc
                               .mesh = &search->sites[site].mesh,
                               .catalog_mesh = &search->sites[site].machine.mesh,
                               .least = search->sites[site].least,
+                              .table = search->sites[site].table,
                               .machine = site,
                               .scale = scale_of(search->request, sequences)};
     problem.setting.work.sequences = sequences;
