@@ -26,14 +26,31 @@ Collective group_collective(Group group, ContextMethod context) {
     }
 }
 
+static void group_rate(const Mesh *mesh, const Placement *placement, Group group, ContextMethod context, Rates *out) {
+    Footprint footprint = placement_footprint(mesh, placement, group_first_role(group), group_last_role(group));
+    unsigned axes = 0;
+    for (int axis = 0; axis < mesh->axis_count; axis++)
+        if (footprint.on[axis].factor > 1) axes |= 1u << axis;
+    out->axes[group] = axes;
+    out->cost[group] = axes ? collective_cost(group_collective(group, context), mesh, &footprint) : (CollectiveCost){{0, 0}, {0, 0}};
+}
+
+void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *rates) {
+    group_rate(mesh, placement, GROUP_SEQUENCE, context, rates);
+}
+
 void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out) {
     out->axis_count = mesh->axis_count;
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        Footprint footprint = placement_footprint(mesh, placement, group_first_role(group), group_last_role(group));
-        out->cost[group] = collective_cost(group_collective(group, context), mesh, &footprint);
-        out->axes[group] = 0;
-        for (int axis = 0; axis < mesh->axis_count; axis++)
-            if (footprint.on[axis].factor > 1) out->axes[group] |= 1u << axis;
+    for (int group = 0; group < GROUP_COUNT; group++)
+        if (group != GROUP_TENSOR_WEIGHTS && group != GROUP_EXPERT_WEIGHTS) group_rate(mesh, placement, (Group)group, context, out);
+    /* The same chips under another name cost the same. */
+    out->cost[GROUP_TENSOR_WEIGHTS] = out->cost[GROUP_TENSOR];
+    out->axes[GROUP_TENSOR_WEIGHTS] = out->axes[GROUP_TENSOR];
+    if (out->axes[GROUP_EXPERT] != 0) {
+        group_rate(mesh, placement, GROUP_EXPERT_WEIGHTS, context, out);
+    } else {
+        out->cost[GROUP_EXPERT_WEIGHTS] = out->cost[GROUP_WEIGHTS];
+        out->axes[GROUP_EXPERT_WEIGHTS] = out->axes[GROUP_WEIGHTS];
     }
 }
 

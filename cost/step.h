@@ -68,6 +68,9 @@ typedef struct {
  * pipeline PERMUTE; the rest ALL_GATHER passes). `mesh`: with the profile's rates. */
 void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out);
 
+/* The same rates under another context method: only the sequence group's change. */
+void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *rates);
+
 /* The collective whose cost a group's traffic is counted in. */
 Collective group_collective(Group group, ContextMethod context);
 

@@ -2,6 +2,7 @@
 #include "search/explore.h"
 
 #include "base/util.h"
+#include "search/batch.h"
 #include "search/space.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ typedef struct {
     Placement *placements; /* NULL until a knob needs them */
     int64_t placement_count;
     Rates *rates[CONTEXT_COUNT];
+    RateTable table[CONTEXT_COUNT];
 } Tuple;
 
 static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
@@ -61,8 +63,18 @@ static bool tuple_rates(Tuple *tuple, ContextMethod context, const Rates **rates
     if (!tuple->rates[context]) {
         Rates *table = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
         if (!table) return error_memory(error);
-        for (int64_t i = 0; i < tuple->placement_count; i++)
-            rates_of_placement(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
+        const Rates *there = NULL;
+        for (int other = 0; other < CONTEXT_COUNT; other++)
+            if (tuple->rates[other]) there = tuple->rates[other];
+        for (int64_t i = 0; i < tuple->placement_count; i++) {
+            if (!there) {
+                rates_of_placement(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
+                continue;
+            }
+            table[i] = there[i];
+            rates_set_context(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
+        }
+        if (!rate_table_fill(table, tuple->placement_count, tuple->arena, &tuple->table[context], error)) return false;
         tuple->rates[context] = table;
     }
     *rates = tuple->rates[context];
@@ -158,24 +170,24 @@ static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *r
     if (!ok) goto done;
     stats->evaluated += placements;
     Keyed *near = ARENA_NEW(&own, Keyed, (size_t)tuple->placement_count);
-    if (!near) {
+    double *relaxed = ARENA_NEW(&own, double, (size_t)tuple->placement_count);
+    if (!near || !relaxed) {
         ok = error_memory(error);
         goto done;
     }
+    batch_relaxed_seconds(&graph.rule, &relaxation, &tuple->table[knobs->context], relaxed);
     int64_t count = 0;
-    for (int64_t i = 0; i < tuple->placement_count; i++) {
-        double seconds = relaxed_seconds(&graph.rule, &relaxation, &rates[i]) * problem->scale;
-        if (seconds <= limit * CUT) near[count++] = (Keyed){seconds, i};
-    }
+    for (int64_t i = 0; i < tuple->placement_count; i++)
+        if (relaxed[i] * problem->scale <= limit * CUT) near[count++] = (Keyed){relaxed[i] * problem->scale, i};
     qsort(near, (size_t)count, sizeof(Keyed), by_bound);
-    /* Among placements of the same knobs the first of the fastest counts; more of the same speed are not solved again. */
+    /* Placements whose bound lies below the best time of these knobs, the tie rule between equal ones being their order. */
     Row best = {0};
     for (int64_t i = 0; i < count; i++) {
         double reach = best.found ? min_real(best.ranked_seconds, limit * CUT) : limit * CUT;
         if (near[i].bound > reach) break;
-        if (best.found && near[i].bound == best.ranked_seconds) {
-            if (placement_compare(&tuple->placements[near[i].index], &best.placement) > 0) continue;
-        }
+        if (best.found && placement_compare(&tuple->placements[near[i].index], &best.placement) > 0 &&
+            relaxed_seconds(&graph.rule, &relaxation, &rates[near[i].index]) * problem->scale >= best.ranked_seconds)
+            continue;
         LayoutSolution solution;
         ok = layout_solve(&graph, &rates[near[i].index], &solution, error);
         if (!ok) goto done;

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/batch.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+/* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same digits. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define WIDE
+#endif
+
+enum { BLOCK = 256 };
+static const double SLACK = 1 - 0x1p-40;
+
+bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
+    *out = (RateTable){.count = count, .axis_count = count > 0 ? rates[0].axis_count : 0};
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        unsigned axes = 0;
+        for (int64_t i = 0; i < count; i++) axes |= rates[i].axes[group];
+        out->active[group] = axes != 0;
+        if (!axes) continue;
+        for (int piece = 0; piece < 2; piece++) {
+            double *latency = ARENA_NEW(arena, double, (size_t)count), *per_byte = ARENA_NEW(arena, double, (size_t)count);
+            if (!latency || !per_byte) return error_memory(error);
+            for (int64_t i = 0; i < count; i++) {
+                latency[i] = rates[i].cost[group].latency_seconds[piece];
+                per_byte[i] = rates[i].cost[group].seconds_per_byte[piece];
+            }
+            out->latency[group][piece] = latency;
+            out->per_byte[group][piece] = per_byte;
+        }
+        for (int axis = 0; axis < out->axis_count; axis++) {
+            if (!(axes >> axis & 1)) continue;
+            double *on = ARENA_NEW(arena, double, (size_t)count);
+            if (!on) return error_memory(error);
+            for (int64_t i = 0; i < count; i++) on[i] = rates[i].axes[group] >> axis & 1;
+            out->on[group][axis] = on;
+        }
+    }
+    return true;
+}
+
+/* Sums over groups for a block of placements. */
+typedef struct {
+    double critical[BLOCK];   /* exposed seconds of critical groups, one microbatch */
+    double background[BLOCK]; /* exposed shares of background groups, over the step */
+    double busy[2][MESH_AXES_MAX][BLOCK];
+    double seconds[2][BLOCK];
+} Block;
+
+WIDE static void group_seconds(const double *restrict latency0, const double *restrict latency1, const double *restrict byte0,
+                               const double *restrict byte1, double messages, double bytes, int count, double *restrict out) {
+#pragma omp simd
+    for (int i = 0; i < count; i++) {
+        double first = messages * latency0[i] + bytes * byte0[i], second = messages * latency1[i] + bytes * byte1[i];
+        out[i] = first > second ? first : second;
+    }
+}
+
+WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, int count, double *restrict to) {
+    /* max(share t, t - (1 - share) attention) for a ring; `least` 1: the second form counts. */
+#pragma omp simd
+    for (int i = 0; i < count; i++) {
+        double plain = share * seconds[i], beyond = least * seconds[i] - minus;
+        to[i] += plain > beyond ? plain : beyond;
+    }
+}
+
+WIDE static void add_scaled(const double *restrict seconds, double factor, int count, double *restrict to) {
+#pragma omp simd
+    for (int i = 0; i < count; i++) to[i] += factor * seconds[i];
+}
+
+/* Hidden seconds on one axis: part A has (m - 1)(f + b) + f of a group, part B has b. */
+WIDE static void add_busy(const double *restrict f, const double *restrict b, const double *restrict on, double most, double first, double last,
+                          int count, double *restrict busy_a, double *restrict busy_b) {
+#pragma omp simd
+    for (int i = 0; i < count; i++) {
+        busy_a[i] += on[i] * (most * (f[i] + b[i]) + first * f[i]);
+        busy_b[i] += on[i] * (last * b[i]);
+    }
+}
+
+WIDE static void raise_to(const double *restrict busy, int count, double *restrict part) {
+#pragma omp simd
+    for (int i = 0; i < count; i++) part[i] = busy[i] > part[i] ? busy[i] : part[i];
+}
+
+static void fill(double *to, int count, double value) {
+    for (int i = 0; i < count; i++) to[i] = value;
+}
+
+/* One row of a relaxation over one block: its step into `step`, the critical and background sums left in *block. */
+static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, Block *block, double *step) {
+    double m = rule->microbatches, compute[2];
+    for (int phase = 0; phase < 2; phase++) compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    fill(block->critical, count, 0);
+    fill(block->background, count, 0);
+    for (int part = 0; part < 2; part++)
+        for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (!table->active[group]) continue;
+        double share = rule->exposed[group];
+        for (int phase = 0; phase < 2; phase++) {
+            Traffic traffic = group == GROUP_DATA ? (phase == 0 ? rule->data_start : rule->data_end)
+                                                  : (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+            group_seconds(table->latency[group][0] + from, table->latency[group][1] + from, table->per_byte[group][0] + from,
+                          table->per_byte[group][1] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);
+            if (group >= GROUP_WEIGHTS) continue;
+            bool ring = group == GROUP_SEQUENCE && rule->ring;
+            double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
+            add_critical(block->seconds[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+        }
+        bool data = group == GROUP_DATA;
+        if (group >= GROUP_WEIGHTS && share > 0)
+            for (int phase = 0; phase < 2; phase++) add_scaled(block->seconds[phase], share * (data ? 1 : m), count, block->background);
+        for (int axis = 0; axis < table->axis_count && share < 1; axis++)
+            if (table->on[group][axis])
+                add_busy(block->seconds[0], block->seconds[1], table->on[group][axis] + from, (1 - share) * (data ? 0 : m - 1), 1 - share, 1 - share,
+                         count, block->busy[0][axis], block->busy[1][axis]);
+    }
+    double parts[2][BLOCK];
+    fill(parts[0], count, (m - 1) * (compute[0] + compute[1]) + compute[0]);
+    fill(parts[1], count, compute[1]);
+    for (int part = 0; part < 2; part++)
+        for (int axis = 0; axis < table->axis_count; axis++) raise_to(block->busy[part][axis], count, parts[part]);
+    double constant = rule->bubble_ratio * (compute[0] + compute[1]) + rule->optimizer_seconds + rule->other_seconds;
+    for (int i = 0; i < count; i++)
+        step[i] = (m + rule->bubble_ratio) * block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
+}
+
+/* The second bound of a row: everything in series, each group by one affine piece. */
+static void block_serials(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, unsigned second,
+                          Block *block, double *serial) {
+    double m = rule->microbatches, compute = 0;
+    for (int phase = 0; phase < 2; phase++) compute += resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    fill(block->critical, count, 0);
+    fill(serial, count, (m + rule->bubble_ratio) * compute + rule->optimizer_seconds + rule->other_seconds);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (!table->active[group]) continue;
+        for (int phase = 0; phase < 2; phase++) {
+            Traffic traffic = group == GROUP_DATA ? (phase == 0 ? rule->data_start : rule->data_end)
+                                                  : (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+            int first_piece = group == GROUP_DATA ? 0 : (int)(second >> group & 1), other = group == GROUP_DATA ? 1 : first_piece;
+            group_seconds(table->latency[group][first_piece] + from, table->latency[group][other] + from, table->per_byte[group][first_piece] + from,
+                          table->per_byte[group][other] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);
+            double share = rule->exposed[group];
+            if (group >= GROUP_WEIGHTS) {
+                add_scaled(block->seconds[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
+                continue;
+            }
+            bool ring = group == GROUP_SEQUENCE && rule->ring;
+            double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
+            add_critical(block->seconds[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+        }
+    }
+    add_scaled(block->critical, m + rule->bubble_ratio, count, serial);
+}
+
+void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const RateTable *table, double *out) {
+    Block block;
+    double step[BLOCK], serial[BLOCK];
+    for (int64_t from = 0; from < table->count; from += BLOCK) {
+        int count = (int)min_whole(BLOCK, table->count - from);
+        fill(out + from, count, INFINITY);
+        for (int row = 0; row < relaxation->rows; row++) {
+            const Resources *resources = &relaxation->row[row].resources;
+            double weight = relaxation->row[row].serial_weight;
+            block_steps(rule, resources, table, from, count, &block, step);
+            if (weight > 0) {
+                block_serials(rule, resources, table, from, count, relaxation->row[row].second_piece, &block, serial);
+                for (int i = 0; i < count; i++) step[i] = max_real(step[i], weight * serial[i] + relaxation->row[row].serial_constant);
+            }
+            for (int i = 0; i < count; i++) out[from + i] = min_real(out[from + i], step[i] * SLACK);
+        }
+    }
+}
