@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "search/batch.h"
+#include "search/joint.h"
 #include "search/space.h"
 
 #include <math.h>
@@ -45,6 +46,7 @@ typedef struct {
     int64_t placement_count;
     Rates *rates[CONTEXT_COUNT];
     RateTable table[CONTEXT_COUNT];
+    JointRates joint; /* count 0 until a knob needs them */
 } Tuple;
 
 static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
@@ -108,6 +110,19 @@ static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing,
     stats->missing_knobs = *knobs;
 }
 
+/* The knob bound once more, at the least rates that the inner roles can have together. */
+static bool joint_bound(Tuple *tuple, const Shard *shard, const Knobs *knobs, LeastSums *cache, double *bound, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    if (tuple->joint.count == 0 && !joint_rates(problem->mesh, tuple->degrees, &tuple->joint, error)) return false;
+    double least = INFINITY, bytes;
+    for (int i = 0; i < tuple->joint.count; i++) {
+        Rates rates = joint_apply(&tuple->joint, i, knobs->context, &tuple->least[knobs->context]);
+        least = min_real(least, knob_bound(&problem->setting, shard, knobs, &rates, cache, &bytes) * problem->scale);
+    }
+    *bound = max_real(*bound, least);
+    return true;
+}
+
 /* Knobs that sizes, memory and their bound leave, by rising bound. */
 static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
@@ -126,10 +141,12 @@ static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed *
             continue;
         }
         double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache, &bytes) * problem->scale;
+        bool brute = problem->request->brute_force;
+        if (!brute && bytes <= limit && bound <= threshold * CUT && !joint_bound(tuple, &shard, &knobs, cache, &bound, error)) return false;
         if (bytes > limit) {
             stats->pruned[PRUNED_MEMORY] += placements;
             note_missing(tuple, &knobs, bytes - limit, stats);
-        } else if (bound > threshold * CUT && !problem->request->brute_force) {
+        } else if (bound > threshold * CUT && !brute) {
             stats->pruned[PRUNED_KNOB_BOUND] += placements;
             note_cut(stats, bound);
         } else {
@@ -159,7 +176,11 @@ static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *r
         note_missing(tuple, knobs, relaxation.missing_bytes, stats);
         goto done;
     }
-    double bound = relaxed_seconds(&graph.rule, &relaxation, &tuple->least[knobs->context]) * problem->scale;
+    double bound = brute ? 0 : INFINITY;
+    for (int i = 0; i < tuple->joint.count && !brute; i++) {
+        Rates joint = joint_apply(&tuple->joint, i, knobs->context, &tuple->least[knobs->context]);
+        bound = min_real(bound, relaxed_seconds(&graph.rule, &relaxation, &joint) * problem->scale);
+    }
     if (bound > limit * CUT && !brute) {
         stats->pruned[PRUNED_KNOB_BOUND] += placements;
         note_cut(stats, bound);
