@@ -137,15 +137,14 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
                                HeadWidths widths) {
     double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
     double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
-    bool full_rank = q_rank == 0;
     double key_columns = shard->heads * (double)kind->qk_nope_head_dim + widths.value; /* the rotary key comes from the latent as it is */
 
-    Op *down = add_matmul(list, "latent down projection", full_rank ? tokens : residual_tokens(shard, sharding), latent, d_model);
+    Op *down = add_matmul(list, "latent down projection", residual_tokens(shard, sharding), latent, d_model);
     if (kind->qkv_bias) down->weights += latent;
     Op *up = add_matmul(list, "key and value up projection", tokens, key_columns, kv_rank);
-    Op *query = add_matmul(list, "query projection", tokens, widths.query, full_rank ? d_model : q_rank);
-    if (full_rank) enter_block(query, shard, sharding, ELEMENT * tokens * d_model);
-    else enter_block(up, shard, sharding, ELEMENT * tokens * latent);
+    Op *query = add_matmul(list, "query projection", tokens, widths.query, q_rank > 0 ? q_rank : d_model);
+    enter_block(up, shard, sharding, ELEMENT * tokens * latent);
+    if (q_rank == 0) enter_block(query, shard, sharding, ELEMENT * tokens * d_model);
     makes(query, ACTIVATION_QKV, ELEMENT * tokens * (widths.query + widths.key + widths.value + latent));
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
