@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain`: one plan in full. --plan fixes degrees, which become requirements of a search; --from takes them, and
  * the request, from a report. */
+#include "base/data_hash.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
@@ -130,7 +131,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     } else if (!report_make(request, arena, report, error)) { /* for what is nearest */
         return false;
     }
-    if (!write_explanation(report, &choice, streams, error)) return false;
+    if (!file_data_sha256(report->data_sha256, arena, error) || !write_explanation(report, &choice, streams, error)) return false;
     planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
+#include "base/data_hash.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
@@ -26,7 +27,8 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     double start = wall_seconds();
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error)) return false;
     planning_announce(request, &choice, streams.err);
-    if (!report_make(request, arena, report, error) || !write_report(report, &choice, streams, error)) return false;
+    if (!report_make(request, arena, report, error) || !file_data_sha256(report->data_sha256, arena, error) ||
+        !write_report(report, &choice, streams, error)) return false;
     planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
     return true;
 }
