@@ -9,8 +9,8 @@
 
 typedef enum {
     WAY_AS_ASKED,     /* this machine whole, nothing padded */
-    WAY_IDLE,         /* fewer chips */
-    WAY_BATCH,        /* another batch (10%) */
+    WAY_IDLE,         /* fewer chips: as many idle as asked, nothing padded */
+    WAY_BATCH,        /* another batch (at least 10% either way), padding that launchers take */
     WAY_PADDED,       /* pad anything */
     WAY_OFF_SIZE,     /* another slice shape of as many chips */
     WAY_COUNT
@@ -18,14 +18,15 @@ typedef enum {
 
 typedef struct {
     bool tried, found;
+    bool cut_short;   /* a time limit ended its search */
     RankedPlan best;
 } WayOutResult;
 
 /* "What would help most": the change of the best step when one thing changes. */
 typedef struct {
     char text[64];            /* "batch 32Mi", "ICI +10%", "HBM +10%", "one more pod" */
-    bool found;
-    double relative;          /* ranked seconds / best ranked seconds - 1 */
+    bool found;               /* false: no plan fits then */
+    double relative;          /* seconds per token over those of the best - 1 */
 } Help;
 enum { HELPS_MAX = 8 };
 
@@ -38,16 +39,20 @@ typedef struct {
     /* No plan fits: the nearest machines that do. */
     RankedPlan nearest[3];
     int nearest_count;
+    /* Left empty by report_make; the command may fill it: names the data files the answer rests on (base/data_hash.h). */
+    char data_sha256[65];
 } Report;
 
-/* Runs the search and what the report needs around it. */
+/* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses the whole
+ * machine as asked with nothing padded, no way out is tried (ways[].tried false); brute force, and a search that a limit ended,
+ * try no helps. */
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error);
 
 /* As text (80 to 120 columns, no colour needed) and as JSON (contract, format_version 1). Built in memory by the caller's stream. */
 bool report_write_text(const Report *report, FILE *out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
 
-/* One plan in full (`explain`): every op, every collective with its footprint and rate, memory at every moment, the layout. */
+/* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every moment, the layout. */
 bool explain_write_text(const Report *report, int rank, FILE *out, Error *error);
 
 #endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What would help most: one thing of the request changes, and the whole search is asked again. */
+#include "search/report_make.h"
+
+#include "base/util.h"
+#include "mesh/slice.h"
+#include "search/prose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double MORE = 1.1;
+
+typedef struct {
+    Request *changed;
+    char *text; /* what it is called; of Help */
+    size_t size;
+} Change;
+
+/* What links of a level carry, in the catalog (idle shapes are made of it) and in the machine. */
+static void widen(Request *request, AxisLevel level, Figure *first, Figure *second) {
+    first->value *= MORE;
+    if (second) second->value *= MORE;
+    Mesh *mesh = &request->machine.mesh;
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (mesh->axes[a].level == level) mesh->axes[a].bytes_per_second *= MORE;
+}
+
+static bool has_level(const Request *request, AxisLevel level) {
+    for (int a = 0; a < request->machine.mesh.axis_count; a++)
+        if (request->machine.mesh.axes[a].level == level) return true;
+    return false;
+}
+
+static bool scale_up(const Change *change) {
+    Chip *chip = &change->changed->chip;
+    AxisLevel level = chip->scaleup == SCALEUP_SWITCH ? LEVEL_NVLINK : LEVEL_ICI;
+    if (!has_level(change->changed, level)) return false;
+    widen(change->changed, level, &chip->link_bytes_per_second, &chip->device_link_bytes_per_second);
+    snprintf(change->text, change->size, "%s +10%%", level == LEVEL_ICI ? "ICI" : "NVLink");
+    return true;
+}
+
+static bool scale_out(const Change *change) {
+    Chip *chip = &change->changed->chip;
+    AxisLevel level = chip->scaleup == SCALEUP_SWITCH ? LEVEL_NETWORK : LEVEL_DCN;
+    if (!has_level(change->changed, level)) return false;
+    widen(change->changed, level, &chip->scaleout_bytes_per_second, NULL);
+    snprintf(change->text, change->size, "%s +10%%", level == LEVEL_DCN ? "DCN" : "network");
+    return true;
+}
+
+static bool more_hbm(const Change *change) {
+    change->changed->chip.hbm_bytes.value *= MORE;
+    snprintf(change->text, change->size, "HBM +10%%");
+    return true;
+}
+
+static bool faster_hbm(const Change *change) {
+    change->changed->chip.hbm_bytes_per_second.value *= MORE;
+    snprintf(change->text, change->size, "HBM bandwidth +10%%");
+    return true;
+}
+
+static bool set_batch(const Change *change, int64_t sequences) {
+    Request *request = change->changed;
+    char number[NUMBER_TEXT_SIZE];
+    request->work.sequences = sequences;
+    request->requested_batch_tokens = (double)sequences * (double)request->work.seq;
+    snprintf(change->text, change->size, "batch of %s sequences", number_grouped(sequences, number));
+    return true;
+}
+
+static bool double_batch(const Change *change) {
+    const Work *work = &change->changed->work;
+    return work->sequences <= (INT64_C(1) << 62) / work->seq / 2 && set_batch(change, 2 * work->sequences);
+}
+
+static bool half_batch(const Change *change) {
+    return change->changed->work.sequences >= 2 && set_batch(change, change->changed->work.sequences / 2);
+}
+
+/* One more of what the machine is made of; a single slice has only the next size of slice. */
+static bool one_more(const Change *change) {
+    Request *request = change->changed;
+    const Chip *chip = &request->chip;
+    Machine *machine = &request->machine;
+    if (chip->scaleup == SCALEUP_SWITCH) {
+        int64_t part = machine->nodes > 0 ? machine->mesh.chips / machine->nodes : 0;
+        if (part < chip->chips_per_host) return false;
+        machine_of_gpus(chip, machine->mesh.chips + part, machine);
+        snprintf(change->text, change->size, "one more node");
+        return true;
+    }
+    if (request->machine_request.pods > 0 || machine->slices > 1) {
+        machine_of_slice(chip, machine->slice, machine->slices + 1, machine);
+        snprintf(change->text, change->size, "one more %s", request->machine_request.pods > 0 ? "pod" : "slice");
+        return true;
+    }
+    SliceShape shape;
+    char shape_text[SLICE_TEXT_SIZE];
+    int64_t chips = 2 * machine->mesh.chips;
+    if ((chip->max_job_chips > 0 && chips > chip->max_job_chips) || !slice_default(chip, chips, &shape)) return false;
+    machine_of_slice(chip, shape, 1, machine);
+    snprintf(change->text, change->size, "a slice of %.40s", slice_text(chip, shape, shape_text));
+    return true;
+}
+
+static bool (*const CHANGES[])(const Change *change) = {one_more,  double_batch, half_batch, scale_up,
+                                                        scale_out, more_hbm,     faster_hbm};
+
+/* Most helpful first; what leaves nothing that fits last. */
+static int by_help(const void *left, const void *right) {
+    const Help *a = left, *b = right;
+    if (a->found != b->found) return a->found ? -1 : 1;
+    if (a->relative != b->relative) return a->relative < b->relative ? -1 : 1;
+    return strcmp(a->text, b->text);
+}
+
+static double seconds_per_token(const RankedPlan *ranked) {
+    return ranked->estimate.time.seconds / ((double)ranked->work.sequences * (double)ranked->work.seq);
+}
+
+bool report_make_helps(Report *report, Request *scratch, Error *error) {
+    const RankedPlan *best = &report->result.plans[0];
+    for (size_t i = 0; i < COUNT_OF(CHANGES) && report->help_count < HELPS_MAX; i++) {
+        Help help = {0};
+        Answer answer;
+        request_copy(report->request, scratch);
+        if (!CHANGES[i](&(Change){scratch, help.text, sizeof help.text})) continue;
+        if (!report_ask(scratch, &answer, error)) return false;
+        if (answer.cut_short) continue;
+        help.found = answer.found;
+        if (answer.found) help.relative = seconds_per_token(&answer.best) / seconds_per_token(best) - 1;
+        report->helps[report->help_count++] = help;
+    }
+    qsort(report->helps, (size_t)report->help_count, sizeof(Help), by_help);
+    return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report_make.h: the searches around the search. Internal to the report. */
+#ifndef SHARDOPT_SEARCH_REPORT_MAKE_H
+#define SHARDOPT_SEARCH_REPORT_MAKE_H
+
+#include "search/report.h"
+
+/* The best plan of a changed request, in an arena of its own that ends here; *found false: none fits. */
+typedef struct {
+    bool found, cut_short;
+    RankedPlan best;
+} Answer;
+bool report_ask(Request *changed, Answer *out, Error *error);
+
+/* A copy of the request to change: one plan, cutting allowed. */
+void request_copy(const Request *request, Request *copy);
+
+bool report_make_ways(Report *report, Request *scratch, Error *error);
+bool report_make_helps(Report *report, Request *scratch, Error *error);
+bool report_make_nearest(Report *report, Request *scratch, Error *error);
+
+/* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */
+bool plan_is_as_asked(const Request *request, const RankedPlan *ranked);
+
+#endif

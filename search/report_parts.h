@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report_parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the report. */
+#ifndef SHARDOPT_SEARCH_REPORT_PARTS_H
+#define SHARDOPT_SEARCH_REPORT_PARTS_H
+
+#include "search/report_words.h"
+
+/* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
+void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out);
+
+/* "Where a step goes" beside "HBM per chip": bars. */
+void bars_write(const char *title, const RankedPlan *ranked, FILE *out);
+
+/* "Assumed:" for the plan that is explained, and "Searched:". */
+void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out);
+void searched_write(const Report *report, FILE *out);
+
+/* The tables of plans and of ways out. False: memory is out. */
+bool plans_write(const Report *report, FILE *out);
+bool ways_write(const Report *report, FILE *out);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report.h"
+
+#include "base/util.h"
+#include "search/report_parts.h"
+
+#include <string.h>
+
+void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) {
+    const Estimate *estimate = &ranked->estimate;
+    const StepTime *time = &estimate->time;
+    const Profile *profile = &request->profile;
+    char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    int64_t used = ranked->machine.mesh.chips, asked = request->machine.mesh.chips;
+    Prose text = {0};
+    prose_add(&text, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
+    if (used != asked)
+        prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a), number_grouped(asked, b));
+    else prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
+    prose_add(&text, ":");
+    prose_write(out, "", "", text.text);
+
+    text = (Prose){0};
+    prose_add(&text, "%s per step (", step_text(time->seconds, a));
+    if (profile->likely_low > 0 && profile->likely_high > 0)
+        prose_add(&text, "likely %s to %s; ", number_time(time->seconds * profile->likely_low, a),
+                  number_time(time->seconds * profile->likely_high, b));
+    prose_add(&text, "%s if all communication hid, %s if none did), ", number_time(time->lower_seconds, a),
+              number_time(time->serial_seconds, b));
+    prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
+    prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a), number_bytes(estimate->memory_limit_bytes, b));
+    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by), bound_text(estimate->bound_next),
+              100 * (1 - estimate->bound_next_share));
+    prose_write(out, "", "", text.text);
+
+    Training training = training_of(request, ranked);
+    text = (Prose){0};
+    prose_add(&text, "%s tokens take %s", number_short(training.tokens, a), duration_text(training.seconds, b));
+    prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
+    if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
+    else prose_add(&text, " (no price is known)");
+    prose_add(&text, ".");
+    prose_write(out, "", "", text.text);
+}
+
+static void write_why(const SearchResult *result, FILE *out) {
+    Why why;
+    Prose text = {0};
+    report_why(&result->plans[0], &why);
+    fputs("\nWhy plan 1:\n", out);
+    for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
+    for (int i = 1; i < result->plan_count && i < 3; i++) {
+        char label[WORDS_SIZE];
+        double behind = result->plans[i].ranked_seconds / result->plans[0].ranked_seconds - 1;
+        text = (Prose){0};
+        prose_add(&text, "Why not plan %d, %s", i + 1, plan_label(&result->plans[i], label));
+        if (behind >= 0.0005) prose_add(&text, " (%+.1f%%)", 100 * behind);
+        prose_add(&text, ": ");
+        report_why_not(&result->plans[0], &result->plans[i], &text);
+        prose_write(out, "", "  ", text.text);
+    }
+}
+
+static void write_helps(const Report *report, FILE *out) {
+    char change[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    for (int i = 0; i < report->help_count; i++) {
+        const Help *help = &report->helps[i];
+        prose_item(&text, " · ", "%s %s", help->text, help->found ? change_text(help->relative, change) : "does not fit");
+    }
+    if (text.used == 0) return;
+    Prose line = {0};
+    prose_add(&line, "What would help most, time per token: %s", text.text);
+    fputc('\n', out);
+    prose_write(out, "", "  ", line.text);
+}
+
+/* How far off the plan is that lacks least. */
+static void write_shortfall(const Report *report, FILE *out) {
+    const Request *request = report->request;
+    const Shortfall *shortfall = &report->result.shortfall;
+    const MemoryRows *rows = &shortfall->memory;
+    char need[NUMBER_TEXT_SIZE], keeps[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], notation[NOTATION_SIZE], title[PROSE_NAME_SIZE];
+    double state = rows->parameters_bytes + rows->gradients_bytes + rows->optimizer_bytes;
+    Prose text = {0};
+    if (state > shortfall->limit_bytes)
+        prose_add(&text, "No plan fits: parameters, gradients and optimizer alone need %s per chip", number_bytes(state, need));
+    else prose_add(&text, "No plan fits: with every activation recomputed or offloaded it needs at least %s per chip", number_bytes(shortfall->needed_bytes, need));
+    prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
+    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title), number_bytes(shortfall->limit_bytes, keeps),
+              number_bytes(request->chip.hbm_bytes.value, all));
+    prose_write(out, "", "", text.text);
+}
+
+static void write_nearest(const Report *report, FILE *out) {
+    char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];
+    if (!report->result.shortfall.known) return;
+    clean_name(report->request->chip.title, title);
+    if (report->nearest_count == 0) fputs("Nothing up to 64 times the chips fits either.\n", out);
+    for (int i = 0; i < report->nearest_count; i++) {
+        const RankedPlan *ranked = &report->nearest[i];
+        Prose text = {0};
+        prose_add(&text, "%s of %s, %s chips: %s, %s per step, %s", ranked->machine.text, title,
+                  number_grouped(ranked->machine.mesh.chips, chips), number_bytes(memory_total(&ranked->estimate.memory), hbm),
+                  step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label));
+        prose_write(out, i == 0 ? "Nearest that fits: " : "             then: ", "                   ", text.text);
+    }
+}
+
+static bool write_no_plan(const Report *report, FILE *out) {
+    if (report->result.certificate.proof == PROOF_GAP)
+        prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
+    else if (report->result.shortfall.known) write_shortfall(report, out);
+    else prose_write(out, "", "", "No plan is left: of all plans of this machine none meets the conditions and divides the sizes "
+                                  "(see below); loosen --require, --for or --padding, or move the batch.");
+    write_nearest(report, out);
+    return ways_write(report, out);
+}
+
+bool report_write_text(const Report *report, FILE *out, Error *error) {
+    const SearchResult *result = &report->result;
+    const RankedPlan *first = result->plan_count > 0 ? &result->plans[0] : NULL;
+    bool ok;
+    if (first) {
+        verdict_write(report->request, first, out);
+        fputc('\n', out);
+        ok = plans_write(report, out);
+        fputc('\n', out);
+        bars_write("Where a step of plan 1 goes", first, out);
+        write_why(result, out);
+        ok = ok && ways_write(report, out);
+        write_helps(report, out);
+    } else {
+        ok = write_no_plan(report, out);
+    }
+    fputc('\n', out);
+    assumed_write(report->request, first, out);
+    searched_write(report, out);
+    if (!ok) return error_memory(error);
+    return !ferror(out) || error_set(error, ERROR_IO, "report", "the text could not be written");
+}

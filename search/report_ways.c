@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ways out where sizes do not divide, and the nearest machines where nothing fits. */
+#include "search/report_make.h"
+
+#include "base/util.h"
+#include "mesh/slice.h"
+
+#include <string.h>
+
+enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
+static const int64_t NEAREST_GROWTH = 64;
+static const double WAY_TOLERANCE = 0.1;
+
+static void change_for_way(const Request *request, WayOut way, Request *changed) {
+    request_copy(request, changed);
+    changed->max_idle = way == WAY_IDLE ? request->max_idle : 0;
+    changed->batch_tolerance = way == WAY_BATCH ? max_real(request->batch_tolerance, WAY_TOLERANCE) : 0;
+    changed->padding = way == WAY_PADDED                       ? PADDING_ANY
+                       : way == WAY_BATCH || way == WAY_OFF_SIZE ? PADDING_LAUNCHABLE
+                                                                 : PADDING_NONE;
+}
+
+/* The best of a space is the best of every part of it that it lies in. */
+static bool answered_already(const Request *changed, const Report *report) {
+    const Request *asked = report->request;
+    if (report->result.plan_count == 0) return false;
+    const RankedPlan *best = &report->result.plans[0];
+    bool within = changed->max_idle <= asked->max_idle && changed->batch_tolerance <= asked->batch_tolerance &&
+                  changed->padding <= asked->padding;
+    return within && (changed->max_idle == asked->max_idle || best->machine.mesh.chips == asked->machine.mesh.chips) &&
+           (changed->batch_tolerance == asked->batch_tolerance || best->work.sequences == asked->work.sequences) &&
+           (changed->padding == asked->padding || best->padding == 0);
+}
+
+static void take(WayOutResult *way, const Answer *answer) {
+    way->cut_short = way->cut_short || answer->cut_short;
+    if (!answer->found || (way->found && way->best.ranked_seconds <= answer->best.ranked_seconds)) return;
+    way->found = true;
+    way->best = answer->best;
+}
+
+static int64_t girth(const Machine *machine) { return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2]; }
+
+/* Longer axes mean fewer links across: the most cubic twins hold the best one. */
+static bool try_twins(Report *report, Request *changed, Error *error) {
+    const Request *request = report->request;
+    Arena arena = {0};
+    Machine *twins = NULL;
+    int count = 0;
+    bool ok = machine_twins(&request->chip, &request->machine, &arena, &twins, &count, error);
+    for (int tried = 0; ok && tried < TWINS_TRIED && tried < count; tried++) {
+        int least = tried;
+        for (int i = tried + 1; i < count; i++)
+            if (girth(&twins[i]) < girth(&twins[least])) least = i;
+        Machine twin = twins[least];
+        twins[least] = twins[tried];
+        Answer answer;
+        change_for_way(request, WAY_OFF_SIZE, changed);
+        changed->machine = twin;
+        ok = report_ask(changed, &answer, error);
+        if (ok) take(&report->ways[WAY_OFF_SIZE], &answer);
+        report->ways[WAY_OFF_SIZE].tried = true;
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool report_make_ways(Report *report, Request *scratch, Error *error) {
+    const Request *request = report->request;
+    for (int i = 0; i < WAY_OFF_SIZE; i++) {
+        WayOutResult *way = &report->ways[i];
+        if (i == WAY_IDLE && request->max_idle <= 0) continue;
+        way->tried = true;
+        change_for_way(request, (WayOut)i, scratch);
+        if (answered_already(scratch, report)) {
+            way->found = true;
+            way->best = report->result.plans[0];
+            continue;
+        }
+        Answer answer;
+        if (!report_ask(scratch, &answer, error)) return false;
+        take(way, &answer);
+    }
+    return request->chip.scaleup == SCALEUP_SWITCH || try_twins(report, scratch, error);
+}
+
+/* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then slices of the
+ * largest. False: there is none. */
+static bool larger_machine(const Request *request, int64_t factor, Machine *out) {
+    const Chip *chip = &request->chip;
+    int64_t asked = request->machine.mesh.chips;
+    if (asked > MACHINE_CHIPS_MAX / factor) return false;
+    int64_t chips = asked * factor;
+    if (chip->scaleup == SCALEUP_SWITCH) {
+        machine_of_gpus(chip, chips, out);
+        return true;
+    }
+    SliceShape shape = request->machine.slice;
+    int64_t slices = request->machine.slices;
+    if (slices > 1) {
+        machine_of_slice(chip, shape, slices * factor, out);
+        return true;
+    }
+    bool one = (chip->max_job_chips == 0 || chips <= chip->max_job_chips) && slice_default(chip, chips, &shape);
+    if (one) {
+        machine_of_slice(chip, shape, 1, out);
+        return true;
+    }
+    /* Halves of what was wanted until a slice has that size. */
+    for (int64_t part = chips / 2, count = 2; part >= 1; part /= 2, count *= 2) {
+        bool fits_job = chip->max_job_chips == 0 || part <= chip->max_job_chips || part <= slice_chips(request->machine.slice);
+        if (part * count != chips || !fits_job) continue;
+        shape = request->machine.slice;
+        if (part != slice_chips(shape) && !slice_default(chip, part, &shape)) continue;
+        machine_of_slice(chip, shape, count, out);
+        return true;
+    }
+    return false;
+}
+
+bool report_make_nearest(Report *report, Request *scratch, Error *error) {
+    const Request *request = report->request;
+    if (!report->result.shortfall.known || report->result.certificate.proof != PROOF_OPTIMAL) return true;
+    for (int64_t factor = 2; factor <= NEAREST_GROWTH && report->nearest_count < NEAREST_WANTED; factor *= 2) {
+        Answer answer;
+        request_copy(request, scratch);
+        scratch->max_idle = 0;
+        if (!larger_machine(request, factor, &scratch->machine)) break;
+        if (!report_ask(scratch, &answer, error)) return false;
+        if (answer.found) report->nearest[report->nearest_count++] = answer.best;
+    }
+    return true;
+}
