@@ -376,7 +376,7 @@ static bool answer(Search *search, SearchResult *result, Error *error) {
     if (!result->plans) return error_memory(error);
     for (int i = 0; i < search->best_count; i++)
         if (!rank(search, &search->best[i], &result->plans[result->plan_count++], error)) return false;
-    if (search->best_count == 0) fill_shortfall(search, &result->shortfall);
+    if (search->best_count == 0 && !search->timed_out) fill_shortfall(search, &result->shortfall);
     return true;
 }
 
