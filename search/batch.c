@@ -172,7 +172,8 @@ void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, c
             block_steps(rule, resources, table, from, count, &block, step);
             if (weight > 0) {
                 block_serials(rule, resources, table, from, count, relaxation->row[row].second_piece, &block, serial);
-                for (int i = 0; i < count; i++) step[i] = max_real(step[i], weight * serial[i] + relaxation->row[row].serial_constant);
+                for (int i = 0; i < count; i++) /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
+                    step[i] = max_real(step[i], (weight * serial[i] + relaxation->row[row].serial_constant) * SLACK);
             }
             for (int i = 0; i < count; i++) out[from + i] = min_real(out[from + i], step[i] * SLACK);
         }
