@@ -11,10 +11,14 @@
 
 static double level_efficiency(const Profile *profile, AxisLevel level) {
     switch (level) {
-    case LEVEL_ICI: return profile->ici_efficiency;
-    case LEVEL_NVLINK: return profile->nvlink_efficiency;
-    case LEVEL_NETWORK: return profile->network_efficiency;
-    case LEVEL_DCN: return profile->dcn_efficiency;
+    case LEVEL_ICI:
+        return profile->ici_efficiency;
+    case LEVEL_NVLINK:
+        return profile->nvlink_efficiency;
+    case LEVEL_NETWORK:
+        return profile->network_efficiency;
+    case LEVEL_DCN:
+        return profile->dcn_efficiency;
     }
     return 1;
 }
@@ -29,7 +33,8 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
 Profile profile_in_fp8(const Profile *profile, const Chip *chip) {
     Profile scaled = *profile;
     if (chip->fp8_flops_per_second.value > 0)
-        scaled.matrix_efficiency = profile->fp8_efficiency * chip->fp8_flops_per_second.value / chip->bf16_flops_per_second.value;
+        scaled.matrix_efficiency =
+            profile->fp8_efficiency * chip->fp8_flops_per_second.value / chip->bf16_flops_per_second.value;
     return scaled;
 }
 
@@ -47,8 +52,8 @@ static int fitness(const ProfileUse *use, const Chip *chip) {
     return chip->scaleup == SCALEUP_SWITCH ? use->nvlink : use->torus;
 }
 
-/* Reads every file of the folder, so that a broken one is found before somebody needs it; the names are sorted, and of two
- * that fit alike the first is taken. */
+/* Reads every file of the folder, so that a broken one is found before somebody needs it; the names are sorted, and of
+ * two that fit alike the first is taken. */
 static bool load_default(const char *folder, char **names, size_t count, const Chip *chip, Arena *arena, Profile *out,
                          Error *error) {
     int best = 0;
@@ -62,7 +67,8 @@ static bool load_default(const char *folder, char **names, size_t count, const C
         best = fitness(&use, chip);
         *out = profile;
     }
-    return best > 0 || error_set(error, ERROR_INPUT, "--profile", "no default profile is for %s; give ideal, or a file", chip->name);
+    return best > 0 || error_set(error, ERROR_INPUT, "--profile", "no default profile is for %s; give ideal, or a file",
+                                 chip->name);
 }
 
 static bool load_named(const char *folder, char **names, size_t count, const char *argument, Arena *arena, Profile *out,
@@ -80,7 +86,8 @@ static bool load_named(const char *folder, char **names, size_t count, const cha
     stems[count] = "default";
     const char *nearest = name_nearest(argument, stems, count + 1);
     return error_set(error, ERROR_INPUT, "--profile", "there is no profile \"%.60s\"; %s%s", argument,
-                     nearest ? "did you mean " : "give default, ideal, a name in cost/profiles, or a file", nearest ? nearest : "");
+                     nearest ? "did you mean " : "give default, ideal, a name in cost/profiles, or a file",
+                     nearest ? nearest : "");
 }
 
 static bool is_path(const char *argument) {
@@ -89,7 +96,8 @@ static bool is_path(const char *argument) {
 }
 
 bool profile_load(const char *argument, const Chip *chip, Arena *arena, Profile *out, Error *error) {
-    if (argument[0] == '\0') return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
     if (is_path(argument)) return read_profile(argument, out, NULL, error);
     const char *folder = file_data_folder("cost/profiles", arena, error);
     char **names;

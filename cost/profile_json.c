@@ -76,9 +76,11 @@ static bool read_figures(const cJSON *json, const char *where, Profile *profile,
     if (!tile) return false;
     if (!cJSON_IsBool(tile)) return error_set(error, ERROR_INPUT, where, "tile_padding.value: give true or false");
     profile->tile_padding = cJSON_IsTrue(tile);
-    if ((profile->likely_low > 0) != (profile->likely_high > 0) || (profile->likely_high > 0 && profile->likely_high < 1))
-        return error_set(error, ERROR_INPUT, where,
-                         "likely_low, likely_high: are no range around 1; give 0 and 0 (not known), or e.g. 0.85 and 1.2");
+    if ((profile->likely_low > 0) != (profile->likely_high > 0) ||
+        (profile->likely_high > 0 && profile->likely_high < 1))
+        return error_set(
+            error, ERROR_INPUT, where,
+            "likely_low, likely_high: are no range around 1; give 0 and 0 (not known), or e.g. 0.85 and 1.2");
     return true;
 }
 
@@ -88,7 +90,8 @@ static bool read_use(const cJSON *json, const char *where, ProfileUse *use, Erro
         return error_set(error, ERROR_INPUT, where, "chips: give an array of at most %d chip names", PROFILE_CHIPS_MAX);
     cJSON_ArrayForEach(chip, chips) {
         if (!cJSON_IsString(chip) || chip->valuestring[0] == '\0' || strlen(chip->valuestring) >= CHIP_NAME_SIZE)
-            return error_set(error, ERROR_INPUT, where, "chips: each is a chip name of 1 to %d bytes", CHIP_NAME_SIZE - 1);
+            return error_set(error, ERROR_INPUT, where, "chips: each is a chip name of 1 to %d bytes",
+                             CHIP_NAME_SIZE - 1);
         strcpy(use->chips[use->chip_count++], chip->valuestring);
     }
     char scaleup[16];
@@ -106,7 +109,8 @@ bool profile_from_json(const cJSON *json, const char *where, Profile *out, Profi
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a profile is an object; see cost/profiles");
     cJSON_ArrayForEach(child, json) {
         if (!known_key(child->string))
-            return error_set(error, ERROR_INPUT, where, "%.64s: is no key of a profile; see cost/profiles/ideal.json", child->string);
+            return error_set(error, ERROR_INPUT, where, "%.64s: is no key of a profile; see cost/profiles/ideal.json",
+                             child->string);
     }
     if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) ||

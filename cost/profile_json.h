@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile_json.h: a Profile from its file: "name", "source", whom it is for, and each figure {"value", "source"}. */
+/* cost/profile_json.h: a Profile from its file: "name", "source", whom it is for, and each figure {"value", "source"}.
+ * */
 #ifndef SHARDOPT_COST_PROFILE_JSON_H
 #define SHARDOPT_COST_PROFILE_JSON_H
 
@@ -9,8 +10,8 @@
 
 enum { PROFILE_CHIPS_MAX = 16 };
 
-/* For which chips a profile is the default: those it names ("chips"), else every one joined like this ("scaleup": "torus"
- * or "switch"). A file with neither ("ideal") is taken by name only. */
+/* For which chips a profile is the default: those it names ("chips"), else every one joined like this ("scaleup":
+ * "torus" or "switch"). A file with neither ("ideal") is taken by name only. */
 typedef struct {
     char chips[PROFILE_CHIPS_MAX][CHIP_NAME_SIZE];
     int chip_count;

@@ -2,9 +2,9 @@
 /* What each launcher refuses. A rule stands here when the framework raises on it, or when it has no words for the plan;
  * the file that raises is named. What a rule is silent on the launcher takes.
  *
- * Only degrees, knobs and padding are looked at: layouts and placements are chosen later, and how a launcher orders its ranks
- * is for whoever writes its configuration. A plan is taken as our roles mean it: sequence and expert shard parameters and
- * optimizer as fsdp does.
+ * Only degrees, knobs and padding are looked at: layouts and placements are chosen later, and how a launcher orders its
+ * ranks is for whoever writes its configuration. A plan is taken as our roles mean it: sequence and expert shard
+ * parameters and optimizer as fsdp does.
  *
  * Sources, at the commits as read: MaxText e591f30cb, JAX cec06d116c, Megatron-LM d98e8a64dd, torchtitan b5bcd76c,
  * DeepSpeed edaa72212. */
@@ -27,8 +27,8 @@ static bool heads_divide(const Facts *facts) {
     return true;
 }
 
-/* KV heads % tensor; `copies`: or tensor % KV heads, every chip with a copy of the head it needs. Latent attention has no KV
- * heads of its own: each query head has its keys and values. */
+/* KV heads % tensor; `copies`: or tensor % KV heads, every chip with a copy of the head it needs. Latent attention has
+ * no KV heads of its own: each query head has its keys and values. */
 static bool kv_heads_divide(const Facts *facts, bool copies) {
     for (int i = 0; i < facts->model->kind_count; i++) {
         const LayerKind *kind = &facts->model->kinds[i];
@@ -52,8 +52,9 @@ static bool maxtext_pipeline(const Facts *facts) {
     return even_stages(facts) && (facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0);
 }
 
-/* configs/types.py. Load balance, which every plan here assumes, cuts a sequence into 2 * context pieces. Ring runs on a
- * flash kernel that knows neither windows nor sinks, and splits its blocks again: max_target_length % context^2 == 0. */
+/* configs/types.py. Load balance, which every plan here assumes, cuts a sequence into 2 * context pieces. Ring runs on
+ * a flash kernel that knows neither windows nor sinks, and splits its blocks again: max_target_length % context^2 == 0.
+ * */
 static bool maxtext_context(const Facts *facts) {
     if (facts->sequence == 1) return true;
     if (facts->sequence % 2 != 0 || facts->seq % (2 * facts->sequence) != 0) return false;
@@ -62,26 +63,30 @@ static bool maxtext_context(const Facts *facts) {
 }
 
 static bool maxtext_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, false) /* kv_heads are a sharded dimension: JAX rejects a rest */
-           && maxtext_pipeline(facts) && maxtext_context(facts)
-           && facts->plan->knobs.zero_stage <= 1; /* types.py: shard_optimizer_over_data is ZeRO-1; there is no ZeRO-2 */
+    return heads_divide(facts) &&
+           kv_heads_divide(facts, false) /* kv_heads are a sharded dimension: JAX rejects a rest */
+           && maxtext_pipeline(facts) && maxtext_context(facts) &&
+           facts->plan->knobs.zero_stage <= 1; /* types.py: shard_optimizer_over_data is ZeRO-1; there is no ZeRO-2 */
 }
 
 /* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even. */
 static bool jax_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, true) && even_stages(facts) && facts->seq % facts->sequence == 0;
+    return heads_divide(facts) && kv_heads_divide(facts, true) && even_stages(facts) &&
+           facts->seq % facts->sequence == 0;
 }
 
 /* Parameters are sharded over data-parallel and context ranks by Megatron-FSDP alone (optim_grads_params; ZeRO-2 is its
- * optim_grads), and that, like --use-torch-fsdp2, which asks for pp == 1 (arguments.py), is taken without pipeline here. Over
- * an outer `data` it leaves state whole or shards the optimizer (--outer-dp-sharding-strategy no_shard | optim). */
+ * optim_grads), and that, like --use-torch-fsdp2, which asks for pp == 1 (arguments.py), is taken without pipeline
+ * here. Over an outer `data` it leaves state whole or shards the optimizer (--outer-dp-sharding-strategy no_shard |
+ * optim). */
 static bool megatron_sharding(const Facts *facts) {
     bool sharded = facts->fsdp * facts->sequence * facts->expert > 1;
     int zero = facts->plan->knobs.zero_stage;
     return (facts->pipeline == 1 || (!sharded && zero <= 1)) && (!sharded || zero <= 1);
 }
 
-/* arguments.py: seq_length % (2 * cp) == 0; sequence parallelism, which goes with tensor, wants (seq / cp) % tp == 0. */
+/* arguments.py: seq_length % (2 * cp) == 0; sequence parallelism, which goes with tensor, wants (seq / cp) % tp == 0.
+ * */
 static bool megatron_tokens(const Facts *facts) {
     if (facts->sequence > 1 && facts->seq % (2 * facts->sequence) != 0) return false;
     return facts->seq % facts->sequence == 0 && facts->seq / facts->sequence % facts->tensor == 0;
@@ -101,25 +106,30 @@ static bool torchtitan_rounds(const Facts *facts) {
 }
 
 static bool torchtitan_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, false)  /* models/common/decoder.py */
-           && facts->seq % facts->tensor == 0 && facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
+    return heads_divide(facts) && kv_heads_divide(facts, false) /* models/common/decoder.py */
+           && facts->seq % facts->tensor == 0 &&
+           facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
            && torchtitan_rounds(facts) &&
-           facts->plan->knobs.context != CONTEXT_RING /* decoder.py: FlexAttention alone, whose context gathers keys and values */
-           && facts->plan->knobs.zero_stage == 0      /* replicas (dp_replicate) keep everything */
-           && (facts->expert == 1 || facts->tensor * facts->sequence == 1); /* ep borrows ranks of cp and tp: another grid */
+           facts->plan->knobs.context !=
+               CONTEXT_RING /* decoder.py: FlexAttention alone, whose context gathers keys and values */
+           && facts->plan->knobs.zero_stage == 0 /* replicas (dp_replicate) keep everything */
+           && (facts->expert == 1 ||
+               facts->tensor * facts->sequence == 1); /* ep borrows ranks of cp and tp: another grid */
 }
 
-/* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage. Context parallelism there is
- * Ulysses, which exchanges heads and which no plan here uses; expert ranks replicate dense weights, ours shard them. */
+/* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage. Context parallelism there
+ * is Ulysses, which exchanges heads and which no plan here uses; expert ranks replicate dense weights, ours shard them.
+ * */
 static bool deepspeed_takes(const Facts *facts) {
     return heads_divide(facts) && kv_heads_divide(facts, true) && facts->sequence == 1 && facts->expert == 1 &&
            facts->plan->knobs.schedule != SCHEDULE_INTERLEAVED &&
            (facts->pipeline == 1 || (facts->fsdp == 1 && facts->plan->knobs.zero_stage <= 1)) &&
-           (facts->fsdp == 1 || (facts->tensor == 1 && facts->plan->knobs.zero_stage == 0)); /* ZeRO-3 within groups (MiCS) replicates across them */
+           (facts->fsdp == 1 || (facts->tensor == 1 && facts->plan->knobs.zero_stage ==
+                                                           0)); /* ZeRO-3 within groups (MiCS) replicates across them */
 }
 
-/* Uneven stages: Megatron by --pipeline-model-parallel-layout, torchtitan by module_fqns_per_model_part, DeepSpeed by its
- * partitioning of layers. Vocabulary: Megatron pads to 128 * tp (build_tokenizer.py). */
+/* Uneven stages: Megatron by --pipeline-model-parallel-layout, torchtitan by module_fqns_per_model_part, DeepSpeed by
+ * its partitioning of layers. Vocabulary: Megatron pads to 128 * tp (build_tokenizer.py). */
 static const struct {
     const char *name;
     bool gpus_only; /* they speak NCCL */
@@ -141,7 +151,8 @@ static bool is_tpu(const Mesh *mesh) {
     return false;
 }
 
-LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding, const Mesh *mesh) {
+LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh) {
     const int64_t *degree = plan->degrees.of;
     Facts facts = {.model = model,
                    .plan = plan,

@@ -21,7 +21,8 @@ const char *precision_name(Precision precision) {
 }
 
 const char *padding_rule_name(PaddingRule rule) {
-    static const char *const NAMES[] = {[PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};
+    static const char *const NAMES[] = {
+        [PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};
     return NAMES[rule];
 }
 
@@ -72,16 +73,19 @@ static bool role_of(const char *word, Role *out) {
 static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
     char role[24], op[4] = "", number[32];
     if (!take_word(text, role, sizeof role) || !role_of(role, &out->role))
-        return error_set(error, ERROR_INPUT, where, "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline", role);
+        return error_set(error, ERROR_INPUT, where,
+                         "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline", role);
     while (is_blank(**text)) (*text)++;
     for (size_t length = 0; is_op(**text) && length + 1 < sizeof op; (*text)++) op[length++] = **text;
     size_t found = 0;
     while (found < COUNT_OF(OPS) && strcmp(OPS[found], op) != 0) found++;
     if (found == COUNT_OF(OPS))
-        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", role, op, role, role, role);
+        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", role, op,
+                         role, role, role);
     out->op = (RequireOp)found;
     while (is_blank(**text)) (*text)++;
-    if (!take_word(text, number, sizeof number)) return error_set(error, ERROR_INPUT, where, "\"%s...\" is no degree of a role", number);
+    if (!take_word(text, number, sizeof number))
+        return error_set(error, ERROR_INPUT, where, "\"%s...\" is no degree of a role", number);
     return number_whole(number, where, 1, DEGREE_MAX, &out->degree, error);
 }
 
@@ -95,23 +99,27 @@ static bool check_compatible(const char *where, const Requirement *list, int cou
             if (list[i].op != REQUIRE_AT_LEAST) high = min_whole(high, list[i].degree);
         }
         if (low > high)
-            return error_set(error, ERROR_INPUT, where, "no degree of %s is at least %lld and at most %lld; give conditions that agree",
+            return error_set(error, ERROR_INPUT, where,
+                             "no degree of %s is at least %lld and at most %lld; give conditions that agree",
                              role_name(role), (long long)low, (long long)high);
     }
     return true;
 }
 
-bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count, Error *error) {
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count,
+                        Error *error) {
     int before = *count;
     for (;;) {
         while (is_between(*text)) text++;
         if (*text == '\0') break;
         if (*count == REQUIREMENTS_MAX)
-            return error_set(error, ERROR_INPUT, where, "has too many conditions; give at most %d in all", REQUIREMENTS_MAX);
+            return error_set(error, ERROR_INPUT, where, "has too many conditions; give at most %d in all",
+                             REQUIREMENTS_MAX);
         if (!take_requirement(&text, where, &list[*count], error)) return false;
         (*count)++;
     }
-    if (*count == before) return error_set(error, ERROR_INPUT, where, "is empty; write conditions like \"tensor=4 pipeline<=8\"");
+    if (*count == before)
+        return error_set(error, ERROR_INPUT, where, "is empty; write conditions like \"tensor=4 pipeline<=8\"");
     return check_compatible(where, list, *count, error);
 }
 
@@ -135,7 +143,8 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
         Launcher found = 0;
         while (found < LAUNCHER_COUNT && (length >= sizeof word || !name_matches(word, launcher_name(found)))) found++;
         if (found == LAUNCHER_COUNT)
-            return error_set(error, ERROR_INPUT, where, "\"%s\" is no launcher; give maxtext, jax, megatron, torchtitan or deepspeed", word);
+            return error_set(error, ERROR_INPUT, where,
+                             "\"%s\" is no launcher; give maxtext, jax, megatron, torchtitan or deepspeed", word);
         set |= 1u << found;
         text += length;
         if (*text == '\0') break;

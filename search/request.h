@@ -8,14 +8,25 @@
 
 #include <cjson/cJSON.h>
 
-typedef enum { LAUNCHER_MAXTEXT, LAUNCHER_JAX, LAUNCHER_MEGATRON, LAUNCHER_TORCHTITAN, LAUNCHER_DEEPSPEED, LAUNCHER_COUNT } Launcher;
-typedef unsigned LauncherSet; /* a bit per Launcher */
+typedef enum {
+    LAUNCHER_MAXTEXT,
+    LAUNCHER_JAX,
+    LAUNCHER_MEGATRON,
+    LAUNCHER_TORCHTITAN,
+    LAUNCHER_DEEPSPEED,
+    LAUNCHER_COUNT
+} Launcher;
+typedef unsigned LauncherSet;                 /* a bit per Launcher */
 const char *launcher_name(Launcher launcher); /* "maxtext" */
 
 typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST, OBJECTIVE_COUNT } Objective;
 const char *objective_name(Objective objective); /* as the option spells it: "time" "chip-hours" "cost" */
 
-typedef enum { PRECISION_BF16, PRECISION_FP8, PRECISION_COUNT } Precision; /* of matmuls; the state is the same for both */
+typedef enum {
+    PRECISION_BF16,
+    PRECISION_FP8,
+    PRECISION_COUNT
+} Precision; /* of matmuls; the state is the same for both */
 const char *precision_name(Precision precision);
 
 const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
@@ -42,13 +53,13 @@ typedef struct {
     Profile profile;
     char profile_argument[256];
 
-    Work work;              /* sequences, seq: what is used */
+    Work work;                     /* sequences, seq: what is used */
     double requested_batch_tokens; /* before rounding to whole sequences */
     double training_tokens;
     Origin batch_origin, seq_origin, tokens_origin;
-    bool seq_beyond_model;  /* longer than the model's longest: a warning */
+    bool seq_beyond_model; /* longer than the model's longest: a warning */
 
-    RoleSet roles;          /* expert only for mixtures */
+    RoleSet roles; /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;
     LauncherSet launchers;  /* --for; 0: any */
@@ -60,10 +71,10 @@ typedef struct {
     int top;
     bool variants;
 
-    double hbm_reserve;     /* share of HBM */
+    double hbm_reserve; /* share of HBM */
     bool brute_force;
     double time_limit_seconds; /* 0: none */
-    int threads;            /* 0: OpenMP's own choice */
+    int threads;               /* 0: OpenMP's own choice */
 } Request;
 
 /* The setting that plans of this request are priced with. Points into the request. */
@@ -72,17 +83,18 @@ Setting request_setting(const Request *request);
 /* Whether degrees meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);
 
-/* "tensor=4 pipeline<=8": role, = <= or >=, number from 1 to 2^31; blanks or commas between conditions. Adds them to the
- * `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that no degree can meet, are errors. */
-bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count, Error *error);
+/* "tensor=4 pipeline<=8": role, = <= or >=, number from 1 to 2^31; blanks or commas between conditions. Adds them to
+ * the `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that no degree can meet, are errors. */
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count,
+                        Error *error);
 
 enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 24 };
 /* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
 
-/* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names with _ for -,
- * values what the option takes (shares as numbers, "for" with commas). The command line reads it back (`explain --from`).
- * False: memory is out. */
+/* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names
+ * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
+ * (`explain --from`). False: memory is out. */
 bool request_add_json(const Request *request, cJSON *to);
 
 /* "maxtext", or several with commas. */

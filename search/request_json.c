@@ -11,9 +11,12 @@
 static bool add_machine(const Request *request, cJSON *to) {
     const MachineRequest *asked = &request->machine_request;
     if (!json_add_text(to, "chip", request->chip.name)) return false;
-    if (asked->slice) return json_add_text(to, "slice", asked->slice) && (asked->slices == 0 || json_add_whole(to, "slices", asked->slices));
+    if (asked->slice)
+        return json_add_text(to, "slice", asked->slice) &&
+               (asked->slices == 0 || json_add_whole(to, "slices", asked->slices));
     if (asked->chips > 0) return json_add_whole(to, "chips", asked->chips);
-    if (asked->nodes > 0 || request->chip.scaleup == SCALEUP_SWITCH) return json_add_whole(to, "nodes", asked->nodes > 0 ? asked->nodes : 1);
+    if (asked->nodes > 0 || request->chip.scaleup == SCALEUP_SWITCH)
+        return json_add_whole(to, "nodes", asked->nodes > 0 ? asked->nodes : 1);
     return json_add_whole(to, "pods", asked->pods > 0 ? asked->pods : 1);
 }
 
@@ -31,14 +34,19 @@ bool request_add_json(const Request *request, cJSON *to) {
     char required[REQUIREMENTS_TEXT_SIZE];
     requirements_text(request, required);
     return json_add_text(to, "model", request->model_argument) && add_machine(request, to) &&
-           json_add_whole(to, "batch", (int64_t)request->requested_batch_tokens) && json_add_whole(to, "seq", request->work.seq) &&
-           json_add_real(to, "tokens", request->training_tokens) && (required[0] == '\0' || json_add_text(to, "require", required)) &&
-           add_launchers(request, to) && json_add_real(to, "max_idle", request->max_idle) &&
-           json_add_real(to, "batch_tolerance", request->batch_tolerance) && json_add_text(to, "padding", padding_rule_name(request->padding)) &&
-           json_add_text(to, "nesting", "default") && json_add_text(to, "objective", objective_name(request->objective)) &&
+           json_add_whole(to, "batch", (int64_t)request->requested_batch_tokens) &&
+           json_add_whole(to, "seq", request->work.seq) && json_add_real(to, "tokens", request->training_tokens) &&
+           (required[0] == '\0' || json_add_text(to, "require", required)) && add_launchers(request, to) &&
+           json_add_real(to, "max_idle", request->max_idle) &&
+           json_add_real(to, "batch_tolerance", request->batch_tolerance) &&
+           json_add_text(to, "padding", padding_rule_name(request->padding)) &&
+           json_add_text(to, "nesting", "default") &&
+           json_add_text(to, "objective", objective_name(request->objective)) &&
            json_add_whole(to, "top", request->top) && json_add_bool(to, "variants", request->variants) &&
-           json_add_text(to, "precision", precision_name(request->precision)) && json_add_text(to, "optimizer", "adamw") &&
-           json_add_text(to, "state_dtypes", "default") && json_add_real(to, "hbm_reserve", request->hbm_reserve) &&
-           json_add_text(to, "profile", request->profile_argument) && json_add_bool(to, "brute_force", request->brute_force) &&
+           json_add_text(to, "precision", precision_name(request->precision)) &&
+           json_add_text(to, "optimizer", "adamw") && json_add_text(to, "state_dtypes", "default") &&
+           json_add_real(to, "hbm_reserve", request->hbm_reserve) &&
+           json_add_text(to, "profile", request->profile_argument) &&
+           json_add_bool(to, "brute_force", request->brute_force) &&
            (request->time_limit_seconds == 0 || json_add_real(to, "time_limit", request->time_limit_seconds));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/command.h: what every command is. It takes words and streams and returns an exit code, so that a test can run
- * it in memory. argv[0] is the command's name; the result goes to `out` alone; a failure is in *error, and main prints it. */
+/* search/cli/command.h: what every command is. It takes words and streams and returns an exit code, so that a test can
+ * run it in memory. argv[0] is the command's name; the result goes to `out` alone; a failure is in *error, and main
+ * prints it. */
 #ifndef SHARDOPT_SEARCH_CLI_COMMAND_H
 #define SHARDOPT_SEARCH_CLI_COMMAND_H
 
@@ -21,11 +22,11 @@ typedef struct {
 
 enum {
     EXIT_DONE = 0,
-    EXIT_GATE = 1,       /* a gate failed */
-    EXIT_USAGE = 2,      /* usage or input is wrong, or a file cannot be read or written */
-    EXIT_NO_PLAN = 3,    /* no plan fits */
-    EXIT_LIMIT = 4,      /* a limit ended the search before the proof */
-    EXIT_DEFECT = 70,    /* of the program, or memory is out */
+    EXIT_GATE = 1,    /* a gate failed */
+    EXIT_USAGE = 2,   /* usage or input is wrong, or a file cannot be read or written */
+    EXIT_NO_PLAN = 3, /* no plan fits */
+    EXIT_LIMIT = 4,   /* a limit ended the search before the proof */
+    EXIT_DEFECT = 70, /* of the program, or memory is out */
     EXIT_INTERRUPTED = 130
 };
 
@@ -37,7 +38,8 @@ int command_chips(int argc, char **argv, Streams streams, Error *error);
 /* The exit code that an error stands for; EXIT_DONE: there is none. */
 int exit_of_error(const Error *error);
 
-/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is NULL. */
+/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is
+ * NULL. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
 const char *program_version(void); /* "0.1.0" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt explain`: one plan in full. --plan fixes degrees, which become requirements of a search; --from takes them, and
- * the request, from a report. */
+/* `shardopt explain`: one plan in full. --plan fixes degrees, which become requirements of a search; --from takes them,
+ * and the request, from a report. */
 #include "base/data_hash.h"
 #include "base/util.h"
 #include "search/cli/command.h"
@@ -23,7 +23,9 @@ static bool read_degrees(const char *text, const char *where, int64_t named[ROLE
     for (int i = 0; i < count; i++) {
         const char *role = role_name(list[i].role);
         if (list[i].op != REQUIRE_EQUAL)
-            return error_set(error, ERROR_INPUT, where, "%s has no one degree; a plan is degrees like %s=4 (--require takes conditions)", role, role);
+            return error_set(error, ERROR_INPUT, where,
+                             "%s has no one degree; a plan is degrees like %s=4 (--require takes conditions)", role,
+                             role);
         if (named[list[i].role]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", role);
         named[list[i].role] = list[i].degree;
     }
@@ -40,18 +42,22 @@ static int64_t product(const int64_t named[ROLE_COUNT]) {
     return all;
 }
 
-/* What is not named is 1 when what is named uses the machine, or all of it but what may idle; else it is chosen best. */
+/* What is not named is 1 when what is named uses the machine, or all of it but what may idle; else it is chosen best.
+ * */
 static bool complete_degrees(const Request *request, const char *where, int64_t named[ROLE_COUNT], Error *error) {
     int64_t devices = request->machine.mesh.devices, used = product(named);
     if (named[ROLE_EXPERT] > 1 && !(request->roles & 1u << ROLE_EXPERT))
         return error_set(error, ERROR_INPUT, where, "%s has no experts; leave expert out", request->model.name);
     if (used < 0 || used > devices)
-        return error_set(error, ERROR_INPUT, where, "the degrees multiply to more than the %lld devices of %s; give smaller ones, or a larger machine",
-                         (long long)devices, request->machine.text);
+        return error_set(
+            error, ERROR_INPUT, where,
+            "the degrees multiply to more than the %lld devices of %s; give smaller ones, or a larger machine",
+            (long long)devices, request->machine.text);
     bool divides = devices % used == 0, idles = !divides && (double)used >= (1 - request->max_idle) * (double)devices;
     bool whole = used == devices || idles;
     if (!divides && !idles)
-        return error_set(error, ERROR_INPUT, where, "the degrees multiply to %lld, which does not divide the %lld devices of %s", (long long)used,
+        return error_set(error, ERROR_INPUT, where,
+                         "the degrees multiply to %lld, which does not divide the %lld devices of %s", (long long)used,
                          (long long)devices, request->machine.text);
     for (Role role = 0; role < ROLE_COUNT && whole; role++) named[role] = max_whole(1, named[role]);
     return true;
@@ -61,7 +67,8 @@ static bool require_degrees(Request *request, const char *where, const int64_t n
     char text[NOTATION_SIZE] = "";
     for (Role role = 0; role < ROLE_COUNT; role++) {
         size_t length = strlen(text);
-        if (named[role]) snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named[role]);
+        if (named[role])
+            snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named[role]);
     }
     return requirements_parse(text, where, request->requirements, &request->requirement_count, error);
 }
@@ -82,9 +89,9 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = choice->json                        ? report_write_json(report, memory, error)
-              : report->result.plan_count == 0    ? report_write_text(report, memory, error)
-                                                  : explain_write_text(report, 1, memory, error);
+    bool ok = choice->json                     ? report_write_json(report, memory, error)
+              : report->result.plan_count == 0 ? report_write_text(report, memory, error)
+                                               : explain_write_text(report, 1, memory, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);
@@ -108,7 +115,8 @@ static bool read_request(const Options *options, Arena *arena, Request *request,
     }
     int64_t named[ROLE_COUNT];
     if (!request_from_options(&words, arena, request, error) || !read_degrees(degrees, where, named, error) ||
-        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named, error)) || !require_degrees(request, where, named, error))
+        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named, error)) ||
+        !require_degrees(request, where, named, error))
         return false;
     request->variants = false;
     request->top = from->notation[0] ? FROM_TOP : 1;
@@ -121,7 +129,8 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
     double start = wall_seconds();
-    if (!output_from_options(options, &choice, error) || !read_request(options, arena, request, &from, error)) return false;
+    if (!output_from_options(options, &choice, error) || !read_request(options, arena, request, &from, error))
+        return false;
     planning_announce(request, &choice, streams.err);
     report->request = request;
     if (!search_run(request, arena, &report->result, error)) return false;
@@ -131,7 +140,8 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     } else if (!report_make(request, arena, report, error)) { /* for what is nearest */
         return false;
     }
-    if (!file_data_sha256(report->data_sha256, arena, error) || !write_explanation(report, &choice, streams, error)) return false;
+    if (!file_data_sha256(report->data_sha256, arena, error) || !write_explanation(report, &choice, streams, error))
+        return false;
     planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
     return true;
 }

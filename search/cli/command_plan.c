@@ -25,10 +25,12 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
     double start = wall_seconds();
-    if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error)) return false;
+    if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
+        return false;
     planning_announce(request, &choice, streams.err);
     if (!report_make(request, arena, report, error) || !file_data_sha256(report->data_sha256, arena, error) ||
-        !write_report(report, &choice, streams, error)) return false;
+        !write_report(report, &choice, streams, error))
+        return false;
     planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
     return true;
 }

@@ -20,7 +20,8 @@ static const struct {
     bool asks;
     const char *heading, *help;
 } OPTIONS[OPTION_COUNT] = {
-    [OPTION_MODEL] = {"model", 0, "NAME", BOTH, true, "Model and machine", "a model of `shardopt models`, a Hugging Face config.json, or its folder"},
+    [OPTION_MODEL] = {"model", 0, "NAME", BOTH, true, "Model and machine",
+                      "a model of `shardopt models`, a Hugging Face config.json, or its folder"},
     [OPTION_CHIP] = {"chip", 0, "NAME", BOTH, true, NULL, "a chip of `shardopt chips` (v5p)"},
     [OPTION_PODS] = {"pods", 0, "N", BOTH, true, NULL, "whole TPU pods joined by DCN (1)"},
     [OPTION_SLICE] = {"slice", 0, "SHAPE", BOTH, true, NULL, "one TPU slice: 16x20x28, v5p-1024, v6e-16"},
@@ -29,26 +30,35 @@ static const struct {
     [OPTION_NODES] = {"nodes", 0, "N", BOTH, true, NULL, "GPU hosts, or racks of an NVL72 (1)"},
     [OPTION_BATCH] = {"batch", 0, "TOKENS", BOTH, true, "Work", "tokens of one step (the model's training, else 4Mi)"},
     [OPTION_SEQUENCES] = {"sequences", 0, "N", BOTH, true, NULL, "the batch in sequences instead"},
-    [OPTION_SEQ] = {"seq", 0, "LEN", BOTH, true, NULL, "tokens of a sequence (the model's training, else 8,192 or its longest)"},
-    [OPTION_TOKENS] = {"tokens", 0, "N", BOTH, true, NULL, "tokens of the whole training: 15T (the model's, else 20 per parameter)"},
+    [OPTION_SEQ] = {"seq", 0, "LEN", BOTH, true, NULL,
+                    "tokens of a sequence (the model's training, else 8,192 or its longest)"},
+    [OPTION_TOKENS] = {"tokens", 0, "N", BOTH, true, NULL,
+                       "tokens of the whole training: 15T (the model's, else 20 per parameter)"},
     [OPTION_REQUIRE] = {"require", 0, "DEGREES", BOTH, true, "Space", "only plans like \"tensor=4 pipeline<=8\""},
-    [OPTION_FOR] = {"for", 0, "LAUNCHER", BOTH, true, NULL, "only what maxtext, jax, megatron, torchtitan or deepspeed can launch"},
+    [OPTION_FOR] = {"for", 0, "LAUNCHER", BOTH, true, NULL,
+                    "only what maxtext, jax, megatron, torchtitan or deepspeed can launch"},
     [OPTION_MAX_IDLE] = {"max-idle", 0, "SHARE", BOTH, true, NULL, "chips that may stay unused (10%)"},
     [OPTION_BATCH_TOLERANCE] = {"batch-tolerance", 0, "SHARE", BOTH, true, NULL, "how far the batch may move (0)"},
     [OPTION_PADDING] = {"padding", 0, "RULE", BOTH, true, NULL, "none, launchable or any (launchable)"},
     [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL, NULL},
-    [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL, "least time, chip-hours or cost, per requested token (time)"},
+    [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL,
+                          "least time, chip-hours or cost, per requested token (time)"},
     [OPTION_TOP] = {"top", 0, "K", COMMAND_PLAN, true, NULL, "how many plans to show (5)"},
-    [OPTION_VARIANTS] = {"variants", 0, NULL, COMMAND_PLAN, true, NULL, "show every placement and knob setting as a plan of its own"},
+    [OPTION_VARIANTS] = {"variants", 0, NULL, COMMAND_PLAN, true, NULL,
+                         "show every placement and knob setting as a plan of its own"},
     [OPTION_PRECISION] = {"precision", 0, "TYPE", BOTH, true, "Physics", "bf16, or fp8 where the chip has it (bf16)"},
     [OPTION_OPTIMIZER] = {"optimizer", 0, "NAME", BOTH, true, NULL, "adamw"},
     [OPTION_STATE_DTYPES] = {"state-dtypes", 0, "TYPES", BOTH, true, NULL, NULL},
     [OPTION_HBM_RESERVE] = {"hbm-reserve", 0, "SHARE", BOTH, true, NULL, "HBM kept back (8%)"},
-    [OPTION_PROFILE] = {"profile", 0, "NAME", BOTH, true, NULL, "ideal, default, a name of cost/profiles, or a file (default: the chip's)"},
-    [OPTION_BRUTE_FORCE] = {"brute-force", 0, NULL, COMMAND_PLAN, true, "Search and output", "cut nothing: evaluate every plan"},
-    [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", BOTH, true, NULL, "stop after so many seconds, with the gap that is left (exit code 4)"},
+    [OPTION_PROFILE] = {"profile", 0, "NAME", BOTH, true, NULL,
+                        "ideal, default, a name of cost/profiles, or a file (default: the chip's)"},
+    [OPTION_BRUTE_FORCE] = {"brute-force", 0, NULL, COMMAND_PLAN, true, "Search and output",
+                            "cut nothing: evaluate every plan"},
+    [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", BOTH, true, NULL,
+                           "stop after so many seconds, with the gap that is left (exit code 4)"},
     [OPTION_THREADS] = {"threads", 0, "N", BOTH, false, NULL, "threads to use; the answer is the same for any number"},
-    [OPTION_PLAN] = {"plan", 0, "DEGREES", COMMAND_EXPLAIN, false, NULL, "the plan to explain: \"data=2 fsdp=1024 tensor=4\""},
+    [OPTION_PLAN] = {"plan", 0, "DEGREES", COMMAND_EXPLAIN, false, NULL,
+                     "the plan to explain: \"data=2 fsdp=1024 tensor=4\""},
     [OPTION_FROM] = {"from", 0, "REPORT", COMMAND_EXPLAIN, false, NULL, "a plan of a report written by --format json"},
     [OPTION_RANK] = {"rank", 0, "N", COMMAND_EXPLAIN, false, NULL, "which plan of --from (1)"},
     [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH, false, NULL, "text or json (text)"},
@@ -66,14 +76,16 @@ const char *option_name(Option option) { return OPTIONS[option].name; }
 bool option_asks(Option option) { return OPTIONS[option].asks; }
 
 void options_help(FILE *out, OptionUse use) {
-    fprintf(out, "usage: shardopt %s\n", use == COMMAND_PLAN ? "[plan] --model NAME [OPTIONS]"
-                                                           : "explain --model NAME --plan DEGREES [OPTIONS] | --from REPORT [--rank N]");
+    fprintf(out, "usage: shardopt %s\n",
+            use == COMMAND_PLAN ? "[plan] --model NAME [OPTIONS]"
+                                : "explain --model NAME --plan DEGREES [OPTIONS] | --from REPORT [--rank N]");
     for (Option option = 0; option < OPTION_COUNT; option++) {
         if (OPTIONS[option].heading) fprintf(out, "\n%s\n", OPTIONS[option].heading);
         if (!(OPTIONS[option].use & (int)use) || !OPTIONS[option].help) continue;
         char left[64], letter[8] = "    ";
         if (OPTIONS[option].letter) snprintf(letter, sizeof letter, "-%c, ", OPTIONS[option].letter);
-        snprintf(left, sizeof left, "%s--%s %s", letter, OPTIONS[option].name, OPTIONS[option].takes ? OPTIONS[option].takes : "");
+        snprintf(left, sizeof left, "%s--%s %s", letter, OPTIONS[option].name,
+                 OPTIONS[option].takes ? OPTIONS[option].takes : "");
         fprintf(out, "  %-29s %s\n", left, OPTIONS[option].help);
     }
     fprintf(out, "\nNumbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %%.\n"
@@ -89,7 +101,8 @@ static bool unknown_option(const char *word, OptionUse use, Error *error) {
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
     const char *nearest = name_nearest(name, names, count);
-    return error_set(error, ERROR_INPUT, word, "is not an option; %s%s", nearest ? "did you mean --" : "see --help", nearest ? nearest : "");
+    return error_set(error, ERROR_INPUT, word, "is not an option; %s%s", nearest ? "did you mean --" : "see --help",
+                     nearest ? nearest : "");
 }
 
 static bool popt_failure(poptContext context, int code, OptionUse use, Error *error) {
@@ -121,7 +134,8 @@ static bool take_all(poptContext context, OptionUse use, Arena *arena, Options *
     }
     if (code < -1) return popt_failure(context, code, use, error);
     const char *stray = poptGetArg(context);
-    return !stray || error_set(error, ERROR_INPUT, stray[0] ? stray : "\"\"", "is not expected here; options begin with --, see --help");
+    return !stray || error_set(error, ERROR_INPUT, stray[0] ? stray : "\"\"",
+                               "is not expected here; options begin with --, see --help");
 }
 
 bool options_parse(int argc, char **argv, OptionUse use, Arena *arena, Options *out, Error *error) {
@@ -145,22 +159,24 @@ bool options_parse(int argc, char **argv, OptionUse use, Arena *arena, Options *
 }
 
 /* The value of an option as one of `names`; `fallback` when it is not given. */
-static bool choose(const Options *options, Option option, const char *const *names, int count, int fallback, const char *right,
-                   int *out, Error *error) {
+static bool choose(const Options *options, Option option, const char *const *names, int count, int fallback,
+                   const char *right, int *out, Error *error) {
     *out = fallback;
     if (!options->text[option]) return true;
     for (int i = 0; i < count; i++) {
         *out = i;
         if (strcmp(options->text[option], names[i]) == 0) return true;
     }
-    return error_set(error, ERROR_INPUT, options->where[option], "\"%.40s\" is not available; give %s", options->text[option], right);
+    return error_set(error, ERROR_INPUT, options->where[option], "\"%.40s\" is not available; give %s",
+                     options->text[option], right);
 }
 
 bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
     static const char *const FORMATS[] = {"text", "json"}, *const COLORS[] = {"auto", "always", "never"};
     int format, color;
     if (!choose(options, OPTION_FORMAT, FORMATS, 2, 0, "text or json", &format, error)) return false;
-    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error)) return false; /* there is none yet */
+    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error))
+        return false; /* there is none yet */
     if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])
         return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
     if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')

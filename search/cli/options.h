@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/options.h: the options of every command that plans: first as words, each with where it stands, then resolved into
- * a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
+/* search/cli/options.h: the options of every command that plans: first as words, each with where it stands, then
+ * resolved into a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
 #ifndef SHARDOPT_SEARCH_CLI_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_OPTIONS_H
 
@@ -10,14 +10,45 @@
 #include <stdio.h>
 
 typedef enum {
-    OPTION_MODEL, OPTION_CHIP, OPTION_PODS, OPTION_SLICE, OPTION_SLICES, OPTION_CHIPS, OPTION_NODES,
-    OPTION_BATCH, OPTION_SEQUENCES, OPTION_SEQ, OPTION_TOKENS,
-    OPTION_REQUIRE, OPTION_FOR, OPTION_MAX_IDLE, OPTION_BATCH_TOLERANCE, OPTION_PADDING, OPTION_NESTING, OPTION_OBJECTIVE,
-    OPTION_TOP, OPTION_VARIANTS,
-    OPTION_PRECISION, OPTION_OPTIMIZER, OPTION_STATE_DTYPES, OPTION_HBM_RESERVE, OPTION_PROFILE,
-    OPTION_BRUTE_FORCE, OPTION_TIME_LIMIT, OPTION_THREADS,
-    OPTION_PLAN, OPTION_FROM, OPTION_RANK, /* of `explain` */
-    OPTION_FORMAT, OPTION_OUTPUT, OPTION_TIMING, OPTION_VERBOSE, OPTION_QUIET, OPTION_COLOR, OPTION_VERSION, OPTION_HELP,
+    OPTION_MODEL,
+    OPTION_CHIP,
+    OPTION_PODS,
+    OPTION_SLICE,
+    OPTION_SLICES,
+    OPTION_CHIPS,
+    OPTION_NODES,
+    OPTION_BATCH,
+    OPTION_SEQUENCES,
+    OPTION_SEQ,
+    OPTION_TOKENS,
+    OPTION_REQUIRE,
+    OPTION_FOR,
+    OPTION_MAX_IDLE,
+    OPTION_BATCH_TOLERANCE,
+    OPTION_PADDING,
+    OPTION_NESTING,
+    OPTION_OBJECTIVE,
+    OPTION_TOP,
+    OPTION_VARIANTS,
+    OPTION_PRECISION,
+    OPTION_OPTIMIZER,
+    OPTION_STATE_DTYPES,
+    OPTION_HBM_RESERVE,
+    OPTION_PROFILE,
+    OPTION_BRUTE_FORCE,
+    OPTION_TIME_LIMIT,
+    OPTION_THREADS,
+    OPTION_PLAN,
+    OPTION_FROM,
+    OPTION_RANK, /* of `explain` */
+    OPTION_FORMAT,
+    OPTION_OUTPUT,
+    OPTION_TIMING,
+    OPTION_VERBOSE,
+    OPTION_QUIET,
+    OPTION_COLOR,
+    OPTION_VERSION,
+    OPTION_HELP,
     OPTION_COUNT
 } Option;
 

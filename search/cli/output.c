@@ -14,11 +14,14 @@ const char *program_version(void) { return SHARDOPT_VERSION; }
 
 int exit_of_error(const Error *error) {
     switch (error->kind) {
-    case ERROR_NONE: return EXIT_DONE;
+    case ERROR_NONE:
+        return EXIT_DONE;
     case ERROR_INPUT:
-    case ERROR_IO: return EXIT_USAGE;
+    case ERROR_IO:
+        return EXIT_USAGE;
     case ERROR_MEMORY:
-    case ERROR_INTERNAL: return EXIT_DEFECT;
+    case ERROR_INTERNAL:
+        return EXIT_DEFECT;
     }
     return EXIT_DEFECT;
 }
@@ -28,5 +31,6 @@ bool output_write(FILE *out, const char *path, const char *text, size_t length, 
     if (path) return file_write(path, text, length, error);
     errno = 0;
     if (fwrite(text, 1, length, out) == length && fflush(out) == 0) return true;
-    return error_set(error, ERROR_IO, "standard output", "cannot be written: %s", errno ? strerror(errno) : "unknown reason");
+    return error_set(error, ERROR_IO, "standard output", "cannot be written: %s",
+                     errno ? strerror(errno) : "unknown reason");
 }

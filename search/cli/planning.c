@@ -25,19 +25,22 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
 #endif
     number_grouped(request->work.seq, seq);
     if (request->seq_beyond_model && !choice->quiet)
-        fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n", seq,
-                number_grouped(request->model.max_seq, longest), request->model.name);
+        fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
+                seq, number_grouped(request->model.max_seq, longest), request->model.name);
     if (choice->verbose)
-        fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->model.name, request->machine.text,
-                request->chip.title, number_grouped(request->work.sequences, batch), seq, request->profile.name);
+        fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->model.name,
+                request->machine.text, request->chip.title, number_grouped(request->work.sequences, batch), seq,
+                request->profile.name);
 }
 
 void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err) {
     const Certificate *certificate = &result->certificate;
     char covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE], solved[COUNT_TEXT_SIZE];
     if (choice->verbose)
-        fprintf(err, "shardopt: %s plans covered, %s evaluated, %s layouts solved\n", count_text(certificate->plans_covered, true, covered),
-                count_text(certificate->plans_evaluated, true, evaluated), count_text(certificate->layouts_solved, true, solved));
+        fprintf(err, "shardopt: %s plans covered, %s evaluated, %s layouts solved\n",
+                count_text(certificate->plans_covered, true, covered),
+                count_text(certificate->plans_evaluated, true, evaluated),
+                count_text(certificate->layouts_solved, true, solved));
     if (choice->timing) fprintf(err, "shardopt: search %.3f s, all %.3f s\n", result->seconds, seconds);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/planning.h: what the commands that plan have in common: what they say beside the result, and how they end. */
+/* search/cli/planning.h: what the commands that plan have in common: what they say beside the result, and how they end.
+ * */
 #ifndef SHARDOPT_SEARCH_CLI_PLANNING_H
 #define SHARDOPT_SEARCH_CLI_PLANNING_H
 
@@ -10,8 +11,8 @@
 /* --help and --version: prints what was asked for; true: that was all. */
 bool options_answered(const Options *options, OptionUse use, Streams streams);
 
-/* Before a search: sets the threads; warns on `err` of what is planned though it is odd (not with --quiet), and says with
- * --verbose what is searched. */
+/* Before a search: sets the threads; warns on `err` of what is planned though it is odd (not with --quiet), and says
+ * with --verbose what is searched. */
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err);
 
 /* After it: what --timing and --verbose ask for. */

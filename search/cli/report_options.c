@@ -28,7 +28,8 @@ static bool value_text(const cJSON *value, Arena *arena, const char *where, cons
         *text = arena_text(arena, "");
     else if (cJSON_IsString(value))
         *text = arena_text(arena, value->valuestring);
-    else if (cJSON_IsNumber(value) && fabs(value->valuedouble) < 9e15 && value->valuedouble == floor(value->valuedouble))
+    else if (cJSON_IsNumber(value) && fabs(value->valuedouble) < 9e15 &&
+             value->valuedouble == floor(value->valuedouble))
         *text = arena_format(arena, "%.0f", value->valuedouble);
     else if (cJSON_IsNumber(value))
         *text = arena_format(arena, "%.17g", value->valuedouble);
@@ -39,12 +40,15 @@ static bool value_text(const cJSON *value, Arena *arena, const char *where, cons
 
 static bool read_request(const cJSON *report, const char *file, Arena *arena, Options *out, Error *error) {
     const cJSON *request = cJSON_GetObjectItemCaseSensitive(report, "request"), *value;
-    if (!cJSON_IsObject(request)) return error_set(error, ERROR_INPUT, file, "request: is missing; give a report of `shardopt plan --format json`");
+    if (!cJSON_IsObject(request))
+        return error_set(error, ERROR_INPUT, file,
+                         "request: is missing; give a report of `shardopt plan --format json`");
     cJSON_ArrayForEach(value, request) {
         const char *where = arena_format(arena, "%s: request.%s", file, value->string);
         if (!where) return error_memory(error);
         Option option = option_of_key(value->string);
-        if (option == OPTION_COUNT) return error_set(error, ERROR_INPUT, where, "is no option of plan; leave it as the report had it");
+        if (option == OPTION_COUNT)
+            return error_set(error, ERROR_INPUT, where, "is no option of plan; leave it as the report had it");
         if (!value_text(value, arena, where, &out->text[option], error)) return false;
         out->where[option] = where;
     }
@@ -53,10 +57,12 @@ static bool read_request(const cJSON *report, const char *file, Arena *arena, Op
 
 static bool read_plan(const cJSON *report, const char *file, int64_t rank, ReportPlan *out, Error *error) {
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
-    if (!cJSON_IsArray(plans)) return error_set(error, ERROR_INPUT, file, "plans: is missing; give a report of `shardopt plan --format json`");
+    if (!cJSON_IsArray(plans))
+        return error_set(error, ERROR_INPUT, file, "plans: is missing; give a report of `shardopt plan --format json`");
     int count = cJSON_GetArraySize(plans);
     if (rank > count)
-        return error_set(error, ERROR_INPUT, "--rank", "%lld is beyond the %d plans of %.80s; give 1 to %d", (long long)rank, count, file, count);
+        return error_set(error, ERROR_INPUT, "--rank", "%lld is beyond the %d plans of %.80s; give 1 to %d",
+                         (long long)rank, count, file, count);
     const cJSON *plan = cJSON_GetArrayItem(plans, (int)rank - 1);
     char where[160], schedule[24];
     snprintf(where, sizeof where, "%.100s: plans[%lld]", file, (long long)rank - 1);
@@ -74,7 +80,8 @@ static bool read_plan(const cJSON *report, const char *file, int64_t rank, Repor
         return false;
     for (out->schedule = 0; out->schedule < SCHEDULE_COUNT; out->schedule++)
         if (strcmp(schedule, schedule_name(out->schedule)) == 0) return true;
-    return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is no schedule; give none, 1f1b or interleaved", schedule);
+    return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is no schedule; give none, 1f1b or interleaved",
+                     schedule);
 }
 
 bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error) {
@@ -82,12 +89,14 @@ bool options_from_report(const Options *given, Arena *arena, Options *out, Repor
     int64_t rank = 1, version;
     for (Option option = 0; option < OPTION_COUNT; option++)
         if (option_asks(option) && given->text[option])
-            return error_set(error, ERROR_INPUT, given->where[option], "contradicts --from, whose report has the request; leave it out");
-    if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error)) return false;
+            return error_set(error, ERROR_INPUT, given->where[option],
+                             "contradicts --from, whose report has the request; leave it out");
+    if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error))
+        return false;
     cJSON *report = json_read_file(file, error);
     *out = *given;
-    bool ok = report && json_whole(report, "format_version", 1, 1, file, &version, error) && read_request(report, file, arena, out, error) &&
-              read_plan(report, file, rank, plan, error);
+    bool ok = report && json_whole(report, "format_version", 1, 1, file, &version, error) &&
+              read_request(report, file, arena, out, error) && read_plan(report, file, rank, plan, error);
     cJSON_Delete(report);
     return ok;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans. */
+/* search/cli/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans.
+ * */
 #ifndef SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
 
@@ -13,9 +14,9 @@ typedef struct {
     int64_t sequences; /* of its batch; 0: the report does not say */
 } ReportPlan;
 
-/* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask are in
- * the report and are errors. Strict: a key that is no option, a value of the wrong kind, a missing plan are errors that name
- * the key. */
+/* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask
+ * are in the report and are errors. Strict: a key that is no option, a value of the wrong kind, a missing plan are
+ * errors that name the key. */
 bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error);
 
 #endif

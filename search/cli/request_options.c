@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From words to a request: every option read, every default filled in, every size that is multiplied later checked now. */
+/* From words to a request: every option read, every default filled in, every size that is multiplied later checked now.
+ * */
 #include "base/count.h"
 #include "base/number.h"
 #include "base/util.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 static const int64_t BATCH_TOKENS_MAX = INT64_C(1000000000000000); /* 1e15 */
-static const int64_t PRODUCT_MAX = INT64_C(1) << 62;              /* of any two sizes that are multiplied */
+static const int64_t PRODUCT_MAX = INT64_C(1) << 62;               /* of any two sizes that are multiplied */
 enum { SEQ_MAX = 1 << 30, SEQ_DEFAULT = 8192, TOP_MAX = 1000, THREADS_MAX = 1024, TOKENS_PER_PARAMETER = 20 };
 static const int64_t BATCH_DEFAULT = 4 << 20;
 
@@ -40,7 +41,8 @@ static bool read_share(const Resolving *to, Option option, double high, double *
     return !given(to, option) || number_share(given(to, option), to->options->where[option], 0, high, out, to->error);
 }
 
-static bool read_choice(const Resolving *to, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out) {
+static bool read_choice(const Resolving *to, Option option, const char *(*name)(unsigned), unsigned count,
+                        unsigned *out) {
     if (!given(to, option)) return true;
     char all[96] = "";
     for (unsigned i = 0; i < count; i++) {
@@ -62,18 +64,22 @@ static const char *precision_at(unsigned i) { return precision_name((Precision)i
 /* An option that has one value so far; `right` says which, and what it stands for. */
 static bool check_only(const Resolving *to, Option option, const char *only, const char *right) {
     if (!given(to, option) || strcmp(given(to, option), only) == 0) return true;
-    return error_set(to->error, ERROR_INPUT, to->options->where[option], "\"%.60s\" is not built yet; give %s", given(to, option), right);
+    return error_set(to->error, ERROR_INPUT, to->options->where[option], "\"%.60s\" is not built yet; give %s",
+                     given(to, option), right);
 }
 
 static bool copy_argument(const Resolving *to, Option option, const char *text, char *out, size_t size) {
     if ((size_t)snprintf(out, size, "%s", text) < size) return true;
-    return error_set(to->error, ERROR_INPUT, to->options->where[option], "is too long; give at most %zu bytes", size - 1);
+    return error_set(to->error, ERROR_INPUT, to->options->where[option], "is too long; give at most %zu bytes",
+                     size - 1);
 }
 
 static bool read_model(const Resolving *to) {
     Request *request = to->request;
     const char *name = given(to, OPTION_MODEL);
-    if (!name) return error_set(to->error, ERROR_INPUT, "--model", "is missing; give a model of `shardopt models`, or a config.json");
+    if (!name)
+        return error_set(to->error, ERROR_INPUT, "--model",
+                         "is missing; give a model of `shardopt models`, or a config.json");
     if (!copy_argument(to, OPTION_MODEL, name, request->model_argument, sizeof request->model_argument)) return false;
     if (!model_load(name, to->arena, &request->model, to->error)) return false;
     request->roles = ROLES_DENSE;
@@ -91,8 +97,9 @@ static bool unknown_chip(const Resolving *to, const Catalog *catalog) {
         names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
     }
     const char *nearest = name_nearest(given(to, OPTION_CHIP), names, 2 * (size_t)catalog->count);
-    return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_CHIP], "there is no chip \"%.60s\"; %s%s", given(to, OPTION_CHIP),
-                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "");
+    return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_CHIP], "there is no chip \"%.60s\"; %s%s",
+                     given(to, OPTION_CHIP), nearest ? "nearest: " : "`shardopt chips` lists them",
+                     nearest ? nearest : "");
 }
 
 /* A vendor's slice name says which chip it is. */
@@ -105,8 +112,9 @@ static bool read_chip(const Resolving *to) {
     if (name && !chip) return unknown_chip(to, &catalog);
     if (!chip) return error_set(to->error, ERROR_INPUT, "mesh/catalog", "has no tpu-v5p, the default; give --chip");
     if (name && implied && implied != chip)
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_CHIP], "%s contradicts the slice %.60s, which is of %s; give one of them",
-                         chip->name, slice, implied->name);
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_CHIP],
+                         "%s contradicts the slice %.60s, which is of %s; give one of them", chip->name, slice,
+                         implied->name);
     to->request->chip = *chip;
     return true;
 }
@@ -119,13 +127,16 @@ static bool read_machine(const Resolving *to) {
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
         if (!given(to, SIZES[i])) continue;
         if (size != OPTION_COUNT)
-            return error_set(to->error, ERROR_INPUT, to->options->where[SIZES[i]], "is a second machine beside %s; give one of them",
-                             to->options->where[size]);
+            return error_set(to->error, ERROR_INPUT, to->options->where[SIZES[i]],
+                             "is a second machine beside %s; give one of them", to->options->where[size]);
         size = SIZES[i];
     }
-    if (given(to, OPTION_SLICES) && size != OPTION_SLICE) return wrong(to, OPTION_SLICES, "has no slice to count; give --slice as well");
-    if (!read_whole(to, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &asked->pods) || !read_whole(to, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &asked->slices) ||
-        !read_whole(to, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &asked->chips) || !read_whole(to, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &asked->nodes))
+    if (given(to, OPTION_SLICES) && size != OPTION_SLICE)
+        return wrong(to, OPTION_SLICES, "has no slice to count; give --slice as well");
+    if (!read_whole(to, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &asked->pods) ||
+        !read_whole(to, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &asked->slices) ||
+        !read_whole(to, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &asked->chips) ||
+        !read_whole(to, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &asked->nodes))
         return false;
     asked->slice = given(to, OPTION_SLICE);
     char *text = request->machine_argument;
@@ -133,7 +144,8 @@ static bool read_machine(const Resolving *to) {
     if (size == OPTION_COUNT)
         snprintf(text, room, "%s", request->chip.scaleup == SCALEUP_SWITCH ? "--nodes 1" : "--pods 1");
     else if (size == OPTION_SLICE)
-        snprintf(text, room, asked->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", asked->slice, (long long)asked->slices);
+        snprintf(text, room, asked->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", asked->slice,
+                 (long long)asked->slices);
     else
         snprintf(text, room, "--%s %lld", option_name(size), (long long)(asked->pods + asked->chips + asked->nodes));
     return machine_from_request(&request->chip, asked, &request->machine, to->error);
@@ -147,13 +159,16 @@ static bool read_seq(const Resolving *to) {
     request->seq_origin = given(to, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (seq <= 0) seq = model->max_seq > 0 ? min_whole(SEQ_DEFAULT, model->max_seq) : SEQ_DEFAULT;
     if (!read_whole(to, OPTION_SEQ, 1, SEQ_MAX, &seq)) return false;
-    if (seq > SEQ_MAX) return error_set(to->error, ERROR_INPUT, "--seq", "the model's training has sequences of %lld tokens; give at most %d", (long long)seq, SEQ_MAX);
-    int64_t longest = model->positions == POSITIONS_LEARNED && model->learned_positions > 0 ? model->learned_positions : model->max_seq;
+    if (seq > SEQ_MAX)
+        return error_set(to->error, ERROR_INPUT, "--seq",
+                         "the model's training has sequences of %lld tokens; give at most %d", (long long)seq, SEQ_MAX);
+    int64_t longest = model->positions == POSITIONS_LEARNED && model->learned_positions > 0 ? model->learned_positions
+                                                                                            : model->max_seq;
     request->seq_beyond_model = longest > 0 && seq > longest;
     if (request->seq_beyond_model && model->positions == POSITIONS_LEARNED)
         return error_set(to->error, ERROR_INPUT, given(to, OPTION_SEQ) ? to->options->where[OPTION_SEQ] : "--seq",
-                         "%lld is beyond the %lld positions that %s has learned; give at most %lld", (long long)seq, (long long)longest,
-                         model->name, (long long)longest);
+                         "%lld is beyond the %lld positions that %s has learned; give at most %lld", (long long)seq,
+                         (long long)longest, model->name, (long long)longest);
     request->work.seq = seq;
     return true;
 }
@@ -170,8 +185,10 @@ static bool read_batch(const Resolving *to) {
     if (!read_whole(to, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !read_whole(to, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
-    if (sequences == 0) sequences = max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
-    else batch = sequences * seq;
+    if (sequences == 0)
+        sequences = max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
+    else
+        batch = sequences * seq;
     request->work.sequences = sequences;
     request->requested_batch_tokens = (double)batch;
     return true;
@@ -183,8 +200,8 @@ static bool read_tokens(const Resolving *to) {
     request->tokens_origin = given(to, OPTION_TOKENS) ? FROM_OPTION : tokens > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (!(tokens > 0)) tokens = TOKENS_PER_PARAMETER * (double)model_parameters(&request->model).total;
     request->training_tokens = tokens;
-    return !given(to, OPTION_TOKENS) ||
-           number_real(given(to, OPTION_TOKENS), to->options->where[OPTION_TOKENS], 1, 1e21, &request->training_tokens, to->error);
+    return !given(to, OPTION_TOKENS) || number_real(given(to, OPTION_TOKENS), to->options->where[OPTION_TOKENS], 1,
+                                                    1e21, &request->training_tokens, to->error);
 }
 
 /* The widest thing that a token has: batch tokens times it is the largest count of elements there is. */
@@ -193,8 +210,9 @@ static int64_t widest(const Model *model) {
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
         width = max_whole(width, max_whole(kind->d_ff, max_whole(kind->d_ff_expert, kind->d_ff_shared)));
-        width = max_whole(width, max_whole(kind->heads, 1) * max_whole(max_whole(kind->head_dim, kind->v_head_dim),
-                                                                        kind->qk_nope_head_dim + kind->qk_rope_head_dim));
+        width =
+            max_whole(width, max_whole(kind->heads, 1) * max_whole(max_whole(kind->head_dim, kind->v_head_dim),
+                                                                   kind->qk_nope_head_dim + kind->qk_rope_head_dim));
     }
     return max_whole(1, width);
 }
@@ -203,11 +221,14 @@ static bool check_sizes(const Resolving *to) {
     const Work *work = &to->request->work;
     Count elements;
     int64_t width = max_whole(widest(&to->request->model), work->seq);
-    if (count_multiply((Count)work->sequences * (Count)work->seq, (Count)width, &elements) && elements <= (Count)PRODUCT_MAX) return true;
+    if (count_multiply((Count)work->sequences * (Count)work->seq, (Count)width, &elements) &&
+        elements <= (Count)PRODUCT_MAX)
+        return true;
     Option option = given(to, OPTION_SEQUENCES) ? OPTION_SEQUENCES : OPTION_BATCH;
     return error_set(to->error, ERROR_INPUT, given(to, option) ? to->options->where[option] : "--batch",
-                     "%lld sequences of %lld tokens are too many for a model %lld wide; give at most %lld tokens", (long long)work->sequences,
-                     (long long)work->seq, (long long)width, (long long)(PRODUCT_MAX / width));
+                     "%lld sequences of %lld tokens are too many for a model %lld wide; give at most %lld tokens",
+                     (long long)work->sequences, (long long)work->seq, (long long)width,
+                     (long long)(PRODUCT_MAX / width));
 }
 
 static bool read_space(const Resolving *to) {
@@ -215,17 +236,23 @@ static bool read_space(const Resolving *to) {
     unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
     int64_t top = 5;
     request->max_idle = 0.1;
-    if (given(to, OPTION_REQUIRE) && !requirements_parse(given(to, OPTION_REQUIRE), to->options->where[OPTION_REQUIRE], request->requirements,
-                                                         &request->requirement_count, to->error))
+    if (given(to, OPTION_REQUIRE) && !requirements_parse(given(to, OPTION_REQUIRE), to->options->where[OPTION_REQUIRE],
+                                                         request->requirements, &request->requirement_count, to->error))
         return false;
     for (int i = 0; i < request->requirement_count; i++)
         if (request->requirements[i].role == ROLE_EXPERT && request->requirements[i].op != REQUIRE_AT_MOST &&
             request->requirements[i].degree > 1 && !(request->roles & 1u << ROLE_EXPERT))
-            return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REQUIRE], "%s has no experts; leave expert out", request->model.name);
-    if (given(to, OPTION_FOR) && !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error)) return false;
-    if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) || !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
-        !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) || !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !check_only(to, OPTION_NESTING, "default", "default: tensor innermost, then expert, sequence, fsdp, data, pipeline") ||
+            return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REQUIRE],
+                             "%s has no experts; leave expert out", request->model.name);
+    if (given(to, OPTION_FOR) &&
+        !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
+        return false;
+    if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
+        !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
+        !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||
+        !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
+        !check_only(to, OPTION_NESTING, "default",
+                    "default: tensor innermost, then expert, sequence, fsdp, data, pipeline") ||
         !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->chip.usd_per_chip_hour.value > 0))
@@ -244,7 +271,8 @@ static bool read_physics(const Resolving *to) {
     request->hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) ||
         !check_only(to, OPTION_OPTIMIZER, "adamw", "adamw") ||
-        !check_only(to, OPTION_STATE_DTYPES, "default", "default: bf16 weights for compute, fp32 master copy and both moments") ||
+        !check_only(to, OPTION_STATE_DTYPES, "default",
+                    "default: bf16 weights for compute, fp32 master copy and both moments") ||
         !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->profile_argument, sizeof request->profile_argument) ||
         !profile_load(profile, &request->chip, to->arena, &request->profile, to->error))
@@ -252,7 +280,8 @@ static bool read_physics(const Resolving *to) {
     request->precision = (Precision)precision;
     if (precision != PRECISION_FP8) return true;
     if (!(request->chip.fp8_flops_per_second.value > 0))
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION], "%s has no fp8; give bf16", request->chip.name);
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION], "%s has no fp8; give bf16",
+                         request->chip.name);
     request->profile = profile_in_fp8(&request->profile, &request->chip);
     return true;
 }
@@ -262,7 +291,8 @@ static bool read_search(const Resolving *to) {
     int64_t threads = 0;
     if (!read_whole(to, OPTION_THREADS, 1, THREADS_MAX, &threads)) return false;
     if (given(to, OPTION_TIME_LIMIT) &&
-        !number_seconds(given(to, OPTION_TIME_LIMIT), to->options->where[OPTION_TIME_LIMIT], &request->time_limit_seconds, to->error))
+        !number_seconds(given(to, OPTION_TIME_LIMIT), to->options->where[OPTION_TIME_LIMIT],
+                        &request->time_limit_seconds, to->error))
         return false;
     request->threads = (int)threads;
     request->brute_force = given(to, OPTION_BRUTE_FORCE);
@@ -273,6 +303,6 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     memset(out, 0, sizeof *out);
     Resolving to = {options, arena, out, error};
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
-    return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) && read_tokens(&to) &&
-           check_sizes(&to) && read_space(&to) && read_physics(&to) && read_search(&to);
+    return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&
+           read_tokens(&to) && check_sizes(&to) && read_space(&to) && read_physics(&to) && read_search(&to);
 }

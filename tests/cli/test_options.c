@@ -23,12 +23,12 @@ static bool resolve(const char *const *words, Arena *arena, Request *request, Er
     for (int i = 0; i < count; i++) argv[i + 1] = (char *)words[i];
     Options options;
     OutputChoice choice;
-    return options_parse(count + 1, argv, COMMAND_PLAN, arena, &options, error) && output_from_options(&options, &choice, error) &&
-           request_from_options(&options, arena, request, error);
+    return options_parse(count + 1, argv, COMMAND_PLAN, arena, &options, error) &&
+           output_from_options(&options, &choice, error) && request_from_options(&options, arena, request, error);
 }
 
-/* llama-3.1-405b trained with 16,777,216 tokens a step in sequences of 8,192 (Llama 3 paper, table 4); gpt2 has 1,024 learned
- * positions; a v5p pod is 16x20x28 = 8,960 chips; half of a v5p-1024's 1,024 cores are chips.
+/* llama-3.1-405b trained with 16,777,216 tokens a step in sequences of 8,192 (Llama 3 paper, table 4); gpt2 has 1,024
+ * learned positions; a v5p pod is 16x20x28 = 8,960 chips; half of a v5p-1024's 1,024 cores are chips.
  * A batch of 0 is not claimed. */
 static const struct {
     const char *name;
@@ -60,9 +60,11 @@ Test(options, good) {
         bool ok = resolve(GOOD[i].words, &arena, request, &error);
         cr_expect(ok, "%s: %s: %s", GOOD[i].name, error.where, error.text);
         cr_expect_eq(request->work.seq, GOOD[i].seq, "%s: seq", GOOD[i].name);
-        cr_expect_eq(request->machine.mesh.chips, GOOD[i].chips, "%s: %lld chips", GOOD[i].name, (long long)request->machine.mesh.chips);
+        cr_expect_eq(request->machine.mesh.chips, GOOD[i].chips, "%s: %lld chips", GOOD[i].name,
+                     (long long)request->machine.mesh.chips);
         if (GOOD[i].sequences > 0) {
-            cr_expect_eq(request->work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name, (long long)request->work.sequences);
+            cr_expect_eq(request->work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name,
+                         (long long)request->work.sequences);
             cr_expect_float_eq(request->requested_batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
         }
         arena_free(&arena);
@@ -96,24 +98,31 @@ Test(options, every_option_is_heard) {
         const char *words[WORDS_MAX];
         double expected;
     } ROWS[] = {
-        {{"--model", "405b", "--max-idle", "0.25"}, 0.25},   {{"--model", "405b", "--batch-tolerance", "10%"}, 0.1},
-        {{"--model", "405b", "--hbm-reserve", "0"}, 0},      {{"--model", "405b", "--top", "12"}, 12},
-        {{"--model", "405b", "--tokens", "15T"}, 15e12},     {{"--model", "405b", "--time-limit", "1.5s"}, 1.5},
-        {{"--model", "405b", "--threads", "3"}, 3},          {{"--model", "405b", "--for", "maxtext,jax"}, 3},
-        {{"--model", "405b", "--padding", "any"}, 2},        {{"--model", "405b", "--objective", "chip-hours"}, 1},
-        {{"--model", "405b", "--require", "tensor=4"}, 1},   {{"--model", "405b", "--variants"}, 1},
-        {{"--model", "405b", "--brute-force"}, 1},           {{"--model", "405b", "--precision", "fp8", "--chip", "h100"}, 1},
+        {{"--model", "405b", "--max-idle", "0.25"}, 0.25},
+        {{"--model", "405b", "--batch-tolerance", "10%"}, 0.1},
+        {{"--model", "405b", "--hbm-reserve", "0"}, 0},
+        {{"--model", "405b", "--top", "12"}, 12},
+        {{"--model", "405b", "--tokens", "15T"}, 15e12},
+        {{"--model", "405b", "--time-limit", "1.5s"}, 1.5},
+        {{"--model", "405b", "--threads", "3"}, 3},
+        {{"--model", "405b", "--for", "maxtext,jax"}, 3},
+        {{"--model", "405b", "--padding", "any"}, 2},
+        {{"--model", "405b", "--objective", "chip-hours"}, 1},
+        {{"--model", "405b", "--require", "tensor=4"}, 1},
+        {{"--model", "405b", "--variants"}, 1},
+        {{"--model", "405b", "--brute-force"}, 1},
+        {{"--model", "405b", "--precision", "fp8", "--chip", "h100"}, 1},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Arena arena = {0};
         Error error = {0};
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_expect(resolve(ROWS[i].words, &arena, request, &error), "%s: %s", ROWS[i].words[2], error.text);
-        const double heard[] = {request->max_idle,      request->batch_tolerance,    request->hbm_reserve,
-                                request->top,           request->training_tokens,    request->time_limit_seconds,
-                                request->threads,       request->launchers,          request->padding,
-                                request->objective,     request->requirement_count,  request->variants,
-                                request->brute_force,   request->precision};
+        const double heard[] = {request->max_idle,    request->batch_tolerance,   request->hbm_reserve,
+                                request->top,         request->training_tokens,   request->time_limit_seconds,
+                                request->threads,     request->launchers,         request->padding,
+                                request->objective,   request->requirement_count, request->variants,
+                                request->brute_force, request->precision};
         cr_expect_float_eq(heard[i], ROWS[i].expected, 1e-12, "%s: %g", ROWS[i].words[2], heard[i]);
         arena_free(&arena);
     }
@@ -198,8 +207,27 @@ Test(options, bad) {
 
 /* Bytes that nobody means: they end as an error or a request, and as nothing else. */
 Test(options, hostile) {
-    static const char *const VALUES[] = {"", " ", "-", "--", "=", "%s%s%n", "\xff\xfe", "1e999999999", "0x10", "1;2", "٣", "-9223372036854775808",
-                                         "18446744073709551616", "1Ki Mi", "tensor=", "=4", "<=", ",", "inf", "1e-400", "../../etc/passwd"};
+    static const char *const VALUES[] = {"",
+                                         " ",
+                                         "-",
+                                         "--",
+                                         "=",
+                                         "%s%s%n",
+                                         "\xff\xfe",
+                                         "1e999999999",
+                                         "0x10",
+                                         "1;2",
+                                         "٣",
+                                         "-9223372036854775808",
+                                         "18446744073709551616",
+                                         "1Ki Mi",
+                                         "tensor=",
+                                         "=4",
+                                         "<=",
+                                         ",",
+                                         "inf",
+                                         "1e-400",
+                                         "../../etc/passwd"};
     char *long_value = malloc(100001);
     cr_assert_not_null(long_value);
     memset(long_value, '9', 100000);
@@ -214,7 +242,8 @@ Test(options, hostile) {
             Request *request = ARENA_NEW(&arena, Request, 1);
             bool ok = resolve(words, &arena, request, &error);
             cr_expect_eq(ok, error.kind == ERROR_NONE, "%s %.20s", word, words[3]);
-            for (const char *at = error.text; *at; at++) cr_expect((unsigned char)*at >= ' ', "%s: control character", word);
+            for (const char *at = error.text; *at; at++)
+                cr_expect((unsigned char)*at >= ' ', "%s: control character", word);
             arena_free(&arena);
         }
     }
@@ -227,10 +256,14 @@ Test(options, help_names_every_option) {
     FILE *memory = open_memstream(&text, &length);
     options_help(memory, COMMAND_PLAN);
     fclose(memory);
-    static const char *const NAMED[] = {"--model", "--pods", "--slice", "--slices", "--chips", "--nodes", "--chip", "--batch", "--sequences", "--seq",
-                                        "--tokens", "--require", "--for", "--max-idle", "--batch-tolerance", "--padding", "--objective", "--top",
-                                        "--variants", "--precision", "--optimizer", "--hbm-reserve", "--profile", "--format", "-o, --output",
-                                        "--threads", "--brute-force", "--time-limit", "--timing", "-v, --verbose", "-q, --quiet", "--color", "--help"};
+    static const char *const NAMED[] = {
+        "--model",     "--pods",        "--slice",      "--slices",    "--chips",
+        "--nodes",     "--chip",        "--batch",      "--sequences", "--seq",
+        "--tokens",    "--require",     "--for",        "--max-idle",  "--batch-tolerance",
+        "--padding",   "--objective",   "--top",        "--variants",  "--precision",
+        "--optimizer", "--hbm-reserve", "--profile",    "--format",    "-o, --output",
+        "--threads",   "--brute-force", "--time-limit", "--timing",    "-v, --verbose",
+        "-q, --quiet", "--color",       "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);
     cr_expect_null(strstr(text, "--plan "), "an option of explain");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cr_expect(strlen(line) <= 120, "%s", line);

@@ -60,23 +60,38 @@ static const struct {
     {"chips", "$P chips", 0, "tpu-v5p", NULL},
     {"a full disk", "$P chips >/dev/full", 2, NULL, "written"},
     {"a closed stdout", "$P chips >&-", 2, NULL, "written"},
-    {"a reader that has gone", "( sleep 0.2; $P chips; echo $? >$D/code ) | true; exit $(cat $D/code)", 2, NULL, "written"},
+    {"a reader that has gone", "( sleep 0.2; $P chips; echo $? >$D/code ) | true; exit $(cat $D/code)", 2, NULL,
+     "written"},
     {"explain of nothing", "$P explain --model 8b", 2, NULL, "--plan"},
     {"explain of two", "$P explain --model 8b --plan tensor=4 --from x.json", 2, NULL, "two plans"},
     {"a plan that is no plan", "$P explain --model 8b --slice 4x4x4 --plan tensor", 2, NULL, "--plan"},
     {"conditions are no plan", "$P explain --model 8b --slice 4x4x4 --plan 'tensor<=4'", 2, NULL, "--require"},
     {"more than the machine", "$P explain --model 8b --slice 4x4x4 --plan 'tensor=8 fsdp=16'", 2, NULL, "64 devices"},
     {"what does not divide", "$P explain --model 8b --slice 4x4x4 --plan tensor=3", 2, NULL, "does not divide"},
-    {"overflowing degrees", "$P explain --model 8b --slice 4x4x4 --plan 'tensor=2147483648 fsdp=2147483648 data=2147483648'", 2, NULL, "--plan"},
+    {"overflowing degrees",
+     "$P explain --model 8b --slice 4x4x4 --plan 'tensor=2147483648 fsdp=2147483648 data=2147483648'", 2, NULL,
+     "--plan"},
     {"experts of a dense model", "$P explain --model 8b --slice 4x4x4 --plan expert=8", 2, NULL, "no experts"},
     {"a report that is not there", "$P explain --from $D/none.json", 2, NULL, "none.json"},
     {"a folder for a report", "$P explain --from $D", 2, NULL, "folder"},
     {"a report that is none", "echo '{}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "format_version"},
-    {"a report of tomorrow", "echo '{\"format_version\": 2}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "format_version"},
-    {"a request with a stranger", "echo '{\"format_version\":1,\"request\":{\"modle\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "request.modle"},
-    {"a request of lists", "echo '{\"format_version\":1,\"request\":{\"model\":[]},\"plans\":[]}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "request.model"},
-    {"a rank beyond all", "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "--rank"},
-    {"a plan without axes", "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[{}]}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "axes.tensor"},
+    {"a report of tomorrow", "echo '{\"format_version\": 2}' >$D/r.json; $P explain --from $D/r.json", 2, NULL,
+     "format_version"},
+    {"a request with a stranger",
+     "echo '{\"format_version\":1,\"request\":{\"modle\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "request.modle"},
+    {"a request of lists",
+     "echo '{\"format_version\":1,\"request\":{\"model\":[]},\"plans\":[]}' >$D/r.json; $P explain --from $D/r.json", 2,
+     NULL, "request.model"},
+    {"a rank beyond all",
+     "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "--rank"},
+    {"a plan without axes",
+     "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[{}]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "axes.tensor"},
     {"a report and a request", "$P explain --from $D/r.json --pods 3", 2, NULL, "--pods"},
     {"a rank without a report", "$P explain --model 8b --plan tensor=4 --slice 4x4x4 --rank 1", 2, NULL, "--rank"},
 
@@ -85,16 +100,23 @@ static const struct {
     {"timing goes beside", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --timing", 0, "gpt2", "search"},
     {"a warning goes beside", "$P --model 8b --slice 4x4x4 --seq 262144 --batch 16Mi", 0, "8b", "warning: --seq"},
     {"and is hushed", "$P --model 8b --slice 4x4x4 --seq 262144 --batch 16Mi -q", 0, "8b", NULL},
-    {"into a file", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json -o $D/plan.json && cat $D/plan.json", 0, "\"plans\"", NULL},
+    {"into a file", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json -o $D/plan.json && cat $D/plan.json", 0,
+     "\"plans\"", NULL},
     {"into no folder", "$P --model gpt2 --slice 2x2x1 --batch 64Ki -o $D/no/plan.txt", 2, NULL, "no/plan.txt"},
     {"the report onto a full disk", "$P --model gpt2 --slice 2x2x1 --batch 64Ki >/dev/full", 2, NULL, "written"},
     {"nothing fits", "$P --model 405b --chip v5e --slice 2x2", 3, "fits", NULL},
     {"nothing fits, as JSON", "$P --model 405b --chip v5e --slice 2x2 --format json", 3, "\"plans\": []", NULL},
-    {"one thread or two", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 1 >$D/1; "
-                          "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 2 >$D/2; cmp $D/1 $D/2", 0, NULL, NULL},
+    {"a limit before the proof", "$P --model 405b --pods 8 --brute-force --time-limit 0.01 -q", 4, "", NULL},
+    {"one thread or two",
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 1 >$D/1; "
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 2 >$D/2; cmp $D/1 $D/2",
+     0, NULL, NULL},
     {"explain by degrees", "$P explain --model gpt2 --slice 2x2x1 --batch 64Ki --plan fsdp=4", 0, "fsdp=4", NULL},
-    {"explain, the rest chosen", "$P explain --model llama3.2-1b --slice 2x2x1 --batch 64Ki --plan tensor=2", 0, "tensor=2", NULL},
-    {"explain a report", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json >$D/r.json; $P explain --from $D/r.json --rank 2", 0, "gpt2", NULL},
+    {"explain, the rest chosen", "$P explain --model llama3.2-1b --slice 2x2x1 --batch 64Ki --plan tensor=2", 0,
+     "tensor=2", NULL},
+    {"explain a report",
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json >$D/r.json; $P explain --from $D/r.json --rank 2", 0,
+     "gpt2", NULL},
 };
 
 Test(program, rows, .timeout = 300) {
@@ -104,13 +126,18 @@ Test(program, rows, .timeout = 300) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Run result = run(folder, ROWS[i].line);
         cr_expect_eq(result.code, ROWS[i].code, "%s: exit %d; %.300s", ROWS[i].name, result.code, result.err);
-        if (ROWS[i].out) cr_expect(strstr(result.out, ROWS[i].out), "%s: stdout is %.300s", ROWS[i].name, result.out);
-        else cr_expect_str_empty(result.out, "%s: stdout is %.300s", ROWS[i].name, result.out);
-        if (ROWS[i].err) cr_expect(strstr(result.err, ROWS[i].err), "%s: stderr is %.300s", ROWS[i].name, result.err);
-        else cr_expect_str_empty(result.err, "%s: stderr is %.300s", ROWS[i].name, result.err);
+        if (ROWS[i].out)
+            cr_expect(strstr(result.out, ROWS[i].out), "%s: stdout is %.300s", ROWS[i].name, result.out);
+        else
+            cr_expect_str_empty(result.out, "%s: stdout is %.300s", ROWS[i].name, result.out);
+        if (ROWS[i].err)
+            cr_expect(strstr(result.err, ROWS[i].err), "%s: stderr is %.300s", ROWS[i].name, result.err);
+        else
+            cr_expect_str_empty(result.err, "%s: stderr is %.300s", ROWS[i].name, result.err);
         if (ROWS[i].code == 2 && ROWS[i].out == NULL && i > 0) /* one line, and it is ours */
-            cr_expect(strncmp(result.err, "shardopt: ", 10) == 0 && strchr(result.err, '\n') == strrchr(result.err, '\n'), "%s: %s",
-                      ROWS[i].name, result.err);
+            cr_expect(strncmp(result.err, "shardopt: ", 10) == 0 &&
+                          strchr(result.err, '\n') == strrchr(result.err, '\n'),
+                      "%s: %s", ROWS[i].name, result.err);
         free(result.out);
         free(result.err);
     }
@@ -125,7 +152,8 @@ Test(program, interrupted, .timeout = 60) {
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
         if (!freopen("/dev/null", "w", stdout)) _exit(1);
-        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "405b", "--pods", "8", "--brute-force", "--variants", (char *)NULL);
+        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "405b", "--pods", "8", "--brute-force", "--variants",
+              (char *)NULL);
         _exit(1);
     }
     usleep(700000);

@@ -23,43 +23,58 @@ Test(profile, ideal_is_neutral) {
     Error error = {0};
     Profile p;
     cr_assert(profile_load("ideal", chip_named(&arena, "v5p"), &arena, &p, &error), "%s: %s", error.where, error.text);
-    const double ones[] = {p.matrix_efficiency, p.fp8_efficiency, p.grouped_efficiency, p.attention_efficiency, p.attention_backward_rate,
-                           p.hbm_efficiency, p.ici_efficiency, p.nvlink_efficiency, p.network_efficiency, p.dcn_efficiency, p.pcie_efficiency,
-                           p.expert_imbalance, p.tensor_exposed, p.expert_exposed, p.sequence_exposed, p.pipeline_exposed, p.ring_attention_exposed};
-    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed, p.data_exposed, p.layer_seconds, p.microbatch_seconds,
-                            p.step_seconds, p.likely_low, p.likely_high};
-    for (size_t i = 0; i < COUNT_OF(ones); i++) cr_expect_eq(ones[i], 1.0, "figure %zu that multiplies is %g", i, ones[i]);
+    const double ones[] = {p.matrix_efficiency,       p.fp8_efficiency, p.grouped_efficiency, p.attention_efficiency,
+                           p.attention_backward_rate, p.hbm_efficiency, p.ici_efficiency,     p.nvlink_efficiency,
+                           p.network_efficiency,      p.dcn_efficiency, p.pcie_efficiency,    p.expert_imbalance,
+                           p.tensor_exposed,          p.expert_exposed, p.sequence_exposed,   p.pipeline_exposed,
+                           p.ring_attention_exposed};
+    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed,
+                            p.data_exposed,   p.layer_seconds,       p.microbatch_seconds,
+                            p.step_seconds,   p.likely_low,          p.likely_high};
+    for (size_t i = 0; i < COUNT_OF(ones); i++)
+        cr_expect_eq(ones[i], 1.0, "figure %zu that multiplies is %g", i, ones[i]);
     for (size_t i = 0; i < COUNT_OF(zeros); i++) cr_expect_eq(zeros[i], 0.0, "figure %zu that adds is %g", i, zeros[i]);
     cr_expect_not(p.tile_padding);
     arena_free(&arena);
 }
 
-/* Own file first, else the kin's. Fractions of the dense peak: reference/calibration.md, section 3; NVLink: NCCL's 20.6 of 25 GB/s. */
+/* Own file first, else the kin's. Fractions of the dense peak: reference/calibration.md, section 3; NVLink: NCCL's 20.6
+ * of 25 GB/s. */
 Test(profile, default_is_the_chips) {
     static const struct {
         const char *chip, *name;
         double matrix, nvlink;
     } ROWS[] = {
-        {"v4", "default-tpu-v4", 0.77, 1},   {"v5e", "default-tpu-v5e", 0.95, 1}, {"v5p", "default-tpu-v5p", 0.85, 1},
-        {"v6e", "default-tpu-v6e", 0.70, 1}, {"v7", "default-tpu-v7", 0.69, 1},   {"a100-40g", "default-a100", 0.79, 240.0 / 300},
-        {"a100-80g", "default-a100", 0.79, 240.0 / 300}, {"h100", "default-h100", 0.70, 20.6 / 25}, {"h200", "default-h100", 0.70, 20.6 / 25},
-        {"b200", "default-b200", 0.78, 40.1 / 50}, {"gb200", "default-b200", 0.78, 40.1 / 50},
+        {"v4", "default-tpu-v4", 0.77, 1},
+        {"v5e", "default-tpu-v5e", 0.95, 1},
+        {"v5p", "default-tpu-v5p", 0.85, 1},
+        {"v6e", "default-tpu-v6e", 0.70, 1},
+        {"v7", "default-tpu-v7", 0.69, 1},
+        {"a100-40g", "default-a100", 0.79, 240.0 / 300},
+        {"a100-80g", "default-a100", 0.79, 240.0 / 300},
+        {"h100", "default-h100", 0.70, 20.6 / 25},
+        {"h200", "default-h100", 0.70, 20.6 / 25},
+        {"b200", "default-b200", 0.78, 40.1 / 50},
+        {"gb200", "default-b200", 0.78, 40.1 / 50},
     };
     Arena arena = {0};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Profile profile = {0};
         Error error = {0};
-        cr_expect(profile_load("default", chip_named(&arena, ROWS[i].chip), &arena, &profile, &error), "%s: %s", error.where, error.text);
+        cr_expect(profile_load("default", chip_named(&arena, ROWS[i].chip), &arena, &profile, &error), "%s: %s",
+                  error.where, error.text);
         cr_expect_str_eq(profile.name, ROWS[i].name);
         cr_expect_float_eq(profile.matrix_efficiency, ROWS[i].matrix, 1e-12, "%s", ROWS[i].chip);
         cr_expect_float_eq(profile.nvlink_efficiency, ROWS[i].nvlink, 1e-12, "%s", ROWS[i].chip);
-        cr_expect(profile.likely_low > 0 && profile.likely_low < 1 && profile.likely_high > 1, "%s: likely", ROWS[i].chip);
+        cr_expect(profile.likely_low > 0 && profile.likely_low < 1 && profile.likely_high > 1, "%s: likely",
+                  ROWS[i].chip);
         cr_expect(strstr(profile.source, "not yet this program's own calibration"), "%s says what it is", ROWS[i].chip);
     }
     static const struct {
         ScaleupKind kind;
         const char *name;
-    } STRANGERS[] = {{SCALEUP_TORUS_2D, "default-torus"}, {SCALEUP_TORUS_3D, "default-torus"}, {SCALEUP_SWITCH, "default-switch"}};
+    } STRANGERS[] = {
+        {SCALEUP_TORUS_2D, "default-torus"}, {SCALEUP_TORUS_3D, "default-torus"}, {SCALEUP_SWITCH, "default-switch"}};
     for (size_t i = 0; i < COUNT_OF(STRANGERS); i++) {
         Chip chip = {.name = "chip of tomorrow", .scaleup = STRANGERS[i].kind};
         Profile profile = {0};
@@ -86,7 +101,8 @@ Test(profile, names) {
         stem[strlen(stem) - 5] = '\0';
         cr_expect(profile_load(stem, chip, &arena, &profile, &error), "%s: %s", error.where, error.text);
         cr_expect_str_eq(profile.name, stem);
-        cr_expect(profile_load(arena_format(&arena, "%s/%s", folder, names[i]), chip, &arena, &profile, &error), "%s", error.text);
+        cr_expect(profile_load(arena_format(&arena, "%s/%s", folder, names[i]), chip, &arena, &profile, &error), "%s",
+                  error.text);
         cr_expect_str_eq(profile.name, stem);
     }
     Profile profile;
@@ -97,9 +113,11 @@ Test(profile, names) {
 }
 
 Test(profile, mesh_by_level) {
-    Profile profile = {.ici_efficiency = 0.5, .nvlink_efficiency = 0.25, .network_efficiency = 0.125, .dcn_efficiency = 0.75};
+    Profile profile = {
+        .ici_efficiency = 0.5, .nvlink_efficiency = 0.25, .network_efficiency = 0.125, .dcn_efficiency = 0.75};
     Mesh mesh = {.axis_count = 4};
-    for (int i = 0; i < 4; i++) mesh.axes[i] = (Axis){.level = (AxisLevel)i, .size = 2, .bytes_per_second = 8e9, .latency_seconds = 1e-6};
+    for (int i = 0; i < 4; i++)
+        mesh.axes[i] = (Axis){.level = (AxisLevel)i, .size = 2, .bytes_per_second = 8e9, .latency_seconds = 1e-6};
     Mesh scaled = profile_mesh(&profile, &mesh);
     static const double RATES[] = {[LEVEL_ICI] = 4e9, [LEVEL_NVLINK] = 2e9, [LEVEL_NETWORK] = 1e9, [LEVEL_DCN] = 6e9};
     for (int i = 0; i < 4; i++) {
@@ -123,21 +141,26 @@ static const struct {
     const char *name, *find, *put, *text;
 } BROKEN[] = {
     {"an unknown key", "\"matmul_traffic\"", "\"matmul_trafic\"", "matmul_trafic"},
-    {"a figure without a source", "\"matrix_efficiency\": {\"value\": 1,\n    \"source\"", "\"matrix_efficiency\": {\"value\": 1,\n    \"why\"", "matrix_efficiency"},
+    {"a figure without a source", "\"matrix_efficiency\": {\"value\": 1,\n    \"source\"",
+     "\"matrix_efficiency\": {\"value\": 1,\n    \"why\"", "matrix_efficiency"},
     {"a bare number", "\"name\": \"ideal\",", "\"name\": \"ideal\", \"matrix_efficiency\": 1, ", ""},
     {"above the peak", "\"matrix_efficiency\": {\"value\": 1", "\"matrix_efficiency\": {\"value\": 1.01", "0.01 to 1"},
-    {"a percentage for a share", "\"hbm_efficiency\": {\"value\": 1", "\"hbm_efficiency\": {\"value\": 93", "hbm_efficiency"},
+    {"a percentage for a share", "\"hbm_efficiency\": {\"value\": 1", "\"hbm_efficiency\": {\"value\": 93",
+     "hbm_efficiency"},
     {"zero", "\"ici_efficiency\": {\"value\": 1", "\"ici_efficiency\": {\"value\": 0", "ici_efficiency"},
     {"negative", "\"step_seconds\": {\"value\": 0", "\"step_seconds\": {\"value\": -1", "step_seconds"},
     {"text for a number", "\"fsdp_exposed\": {\"value\": 0", "\"fsdp_exposed\": {\"value\": \"0\"", "fsdp_exposed"},
     {"a number for a flag", "\"tile_padding\": {\"value\": false", "\"tile_padding\": {\"value\": 0", "tile_padding"},
     {"half a likely range", "\"likely_low\": {\"value\": 0", "\"likely_low\": {\"value\": 0.9", "likely"},
-    {"experts better than balanced", "\"expert_imbalance\": {\"value\": 1", "\"expert_imbalance\": {\"value\": 0.5", "expert_imbalance"},
+    {"experts better than balanced", "\"expert_imbalance\": {\"value\": 1", "\"expert_imbalance\": {\"value\": 0.5",
+     "expert_imbalance"},
     {"chips that are no list", "\"name\": \"ideal\",", "\"name\": \"ideal\", \"chips\": \"h100\", ", "chips"},
     {"a chip that is no name", "\"name\": \"ideal\",", "\"name\": \"ideal\", \"chips\": [3], ", "chips"},
-    {"a scale-up that is none", "\"name\": \"ideal\",", "\"name\": \"ideal\", \"scaleup\": \"mesh\", ", "torus or switch"},
+    {"a scale-up that is none", "\"name\": \"ideal\",", "\"name\": \"ideal\", \"scaleup\": \"mesh\", ",
+     "torus or switch"},
     {"no name", "\"name\": \"ideal\"", "\"name\": \"\"", "empty"},
-    {"a name too long", "\"name\": \"ideal\"", "\"name\": \"iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii\"", "name"},
+    {"a name too long", "\"name\": \"ideal\"",
+     "\"name\": \"iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii\"", "name"},
     {"cut off", "\"likely_high\"", "", ""},
 };
 
@@ -147,11 +170,13 @@ Test(profile, broken_ones) {
     char *text;
     size_t length;
     const char *folder = file_data_folder("cost/profiles", &arena, &error);
-    cr_assert(folder && file_read(arena_format(&arena, "%s/ideal.json", folder), 1 << 20, &arena, &text, &length, &error));
+    cr_assert(folder &&
+              file_read(arena_format(&arena, "%s/ideal.json", folder), 1 << 20, &arena, &text, &length, &error));
     for (size_t i = 0; i < COUNT_OF(BROKEN); i++) {
         const char *at = strstr(text, BROKEN[i].find);
         cr_assert_not_null(at, "%s: ideal.json has changed its form", BROKEN[i].name);
-        char *changed = arena_format(&arena, "%.*s%s%s", (int)(at - text), text, BROKEN[i].put, at + strlen(BROKEN[i].find));
+        char *changed =
+            arena_format(&arena, "%.*s%s%s", (int)(at - text), text, BROKEN[i].put, at + strlen(BROKEN[i].find));
         Error wrong = {0};
         Profile profile = {.name = "untouched"};
         cJSON *json = json_parse(changed, strlen(changed), "p.json", &wrong);
@@ -159,7 +184,8 @@ Test(profile, broken_ones) {
         cJSON_Delete(json);
         cr_expect_not(ok, "%s: taken", BROKEN[i].name);
         cr_expect_eq(wrong.kind, ERROR_INPUT, "%s", BROKEN[i].name);
-        cr_expect(strncmp(wrong.where, "p.json", 6) == 0 && strstr(wrong.text, BROKEN[i].text), "%s: %s: %s", BROKEN[i].name, wrong.where, wrong.text);
+        cr_expect(strncmp(wrong.where, "p.json", 6) == 0 && strstr(wrong.text, BROKEN[i].text), "%s: %s: %s",
+                  BROKEN[i].name, wrong.where, wrong.text);
         cr_expect_str_eq(profile.name, "untouched", "%s: written half", BROKEN[i].name);
     }
     static const char *const NO_OBJECTS[] = {"[]", "3", "null", "\"ideal\"", "{}"};

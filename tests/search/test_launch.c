@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One row, one rule of reference/exports.md: a plan that every launcher takes, with one thing changed, and who is left. */
+/* One row, one rule of reference/exports.md: a plan that every launcher takes, with one thing changed, and who is left.
+ * */
 #include "base/util.h"
 #include "search/search.h"
 
@@ -35,7 +36,9 @@ static const Row ROWS[] = {
 
     /* heads, KV heads */
     {.name = "heads do not divide", .heads = 36, .kv_heads = 36, .tensor = 8, .expected = 0},
-    {.name = "KV heads copied: tp % groups == 0 (Megatron); n_kv_heads % tp == 0 (torchtitan)", .tensor = 16, .expected = JAX | MEGATRON | DEEPSPEED},
+    {.name = "KV heads copied: tp % groups == 0 (Megatron); n_kv_heads % tp == 0 (torchtitan)",
+     .tensor = 16,
+     .expected = JAX | MEGATRON | DEEPSPEED},
     {.name = "neither divides the other", .heads = 48, .kv_heads = 6, .tensor = 4, .expected = 0},
     {.name = "latent attention has no KV heads", .kv_heads = 1, .tensor = 8, .latent = true, .expected = ALL},
 
@@ -44,41 +47,116 @@ static const Row ROWS[] = {
 
     /* stages */
     {.name = "even stages, microbatches % stages == 0", .pipeline = 4, .microbatches = 8, .expected = ALL},
-    {.name = "microbatches % stages != 0: MaxText refuses", .pipeline = 4, .microbatches = 10, .expected = ALL & ~MAXTEXT},
-    {.name = "uneven stages: layouts of Megatron, torchtitan, DeepSpeed", .layers = 30, .pipeline = 4, .microbatches = 8,
-     .padding = 1u << PAD_STAGES, .expected = MEGATRON | TITAN | DEEPSPEED},
-    {.name = "uneven stages on TPUs: nobody", .layers = 30, .pipeline = 4, .microbatches = 8, .padding = 1u << PAD_STAGES, .tpu = true, .expected = 0},
-    {.name = "interleaved: DeepSpeed has one chunk a stage", .pipeline = 4, .microbatches = 8, .virtual_stages = 4, .expected = ALL & ~DEEPSPEED},
-    {.name = "layers % (stages * repeats) != 0", .pipeline = 4, .microbatches = 8, .virtual_stages = 3, .padding = 1u << PAD_STAGES, .expected = MEGATRON | TITAN},
-    {.name = "interleaved, 10 microbatches are no whole rounds of 4: 2 rounds of 5", .pipeline = 4, .microbatches = 10, .virtual_stages = 2,
+    {.name = "microbatches % stages != 0: MaxText refuses",
+     .pipeline = 4,
+     .microbatches = 10,
+     .expected = ALL & ~MAXTEXT},
+    {.name = "uneven stages: layouts of Megatron, torchtitan, DeepSpeed",
+     .layers = 30,
+     .pipeline = 4,
+     .microbatches = 8,
+     .padding = 1u << PAD_STAGES,
+     .expected = MEGATRON | TITAN | DEEPSPEED},
+    {.name = "uneven stages on TPUs: nobody",
+     .layers = 30,
+     .pipeline = 4,
+     .microbatches = 8,
+     .padding = 1u << PAD_STAGES,
+     .tpu = true,
+     .expected = 0},
+    {.name = "interleaved: DeepSpeed has one chunk a stage",
+     .pipeline = 4,
+     .microbatches = 8,
+     .virtual_stages = 4,
+     .expected = ALL & ~DEEPSPEED},
+    {.name = "layers % (stages * repeats) != 0",
+     .pipeline = 4,
+     .microbatches = 8,
+     .virtual_stages = 3,
+     .padding = 1u << PAD_STAGES,
+     .expected = MEGATRON | TITAN},
+    {.name = "interleaved, 10 microbatches are no whole rounds of 4: 2 rounds of 5",
+     .pipeline = 4,
+     .microbatches = 10,
+     .virtual_stages = 2,
      .expected = JAX | MEGATRON | TITAN},
-    {.name = "interleaved, 13 microbatches in 3 rounds", .pipeline = 4, .microbatches = 13, .virtual_stages = 2, .expected = JAX | MEGATRON},
+    {.name = "interleaved, 13 microbatches in 3 rounds",
+     .pipeline = 4,
+     .microbatches = 13,
+     .virtual_stages = 2,
+     .expected = JAX | MEGATRON},
 
     /* what is sharded beside a pipeline */
-    {.name = "fsdp and pipeline: not Megatron, not DeepSpeed", .fsdp = 2, .pipeline = 4, .microbatches = 8, .expected = MAXTEXT | JAX | TITAN},
-    {.name = "sequence shards parameters too", .sequence = 2, .pipeline = 4, .microbatches = 8, .context = CONTEXT_ALL_GATHER, .expected = MAXTEXT | JAX | TITAN},
+    {.name = "fsdp and pipeline: not Megatron, not DeepSpeed",
+     .fsdp = 2,
+     .pipeline = 4,
+     .microbatches = 8,
+     .expected = MAXTEXT | JAX | TITAN},
+    {.name = "sequence shards parameters too",
+     .sequence = 2,
+     .pipeline = 4,
+     .microbatches = 8,
+     .context = CONTEXT_ALL_GATHER,
+     .expected = MAXTEXT | JAX | TITAN},
     {.name = "ZeRO-1 over data: not torchtitan", .data = 8, .zero = 1, .expected = ALL & ~TITAN},
     {.name = "ZeRO-2: Megatron-FSDP and DeepSpeed", .data = 8, .zero = 2, .expected = JAX | MEGATRON | DEEPSPEED},
     {.name = "ZeRO-2 and pipeline", .data = 2, .pipeline = 4, .microbatches = 8, .zero = 2, .expected = JAX},
-    {.name = "ZeRO-1 and pipeline: DeepSpeed up to 1", .data = 2, .pipeline = 4, .microbatches = 8, .zero = 1, .expected = ALL & ~TITAN},
+    {.name = "ZeRO-1 and pipeline: DeepSpeed up to 1",
+     .data = 2,
+     .pipeline = 4,
+     .microbatches = 8,
+     .zero = 1,
+     .expected = ALL & ~TITAN},
     {.name = "fsdp inside, data outside", .fsdp = 8, .data = 4, .expected = ALL},
-    {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim", .fsdp = 8, .data = 4, .zero = 1, .expected = MAXTEXT | JAX | MEGATRON},
+    {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim",
+     .fsdp = 8,
+     .data = 4,
+     .zero = 1,
+     .expected = MAXTEXT | JAX | MEGATRON},
     {.name = "autotp up to ZeRO-2", .fsdp = 8, .tensor = 2, .expected = ALL & ~DEEPSPEED},
 
     /* context */
-    {.name = "context by all_gather", .sequence = 4, .fsdp = 2, .context = CONTEXT_ALL_GATHER, .expected = ALL & ~DEEPSPEED},
-    {.name = "context by ring: 8192 % 16 == 0", .sequence = 4, .fsdp = 2, .context = CONTEXT_RING, .expected = MAXTEXT | JAX | MEGATRON},
+    {.name = "context by all_gather",
+     .sequence = 4,
+     .fsdp = 2,
+     .context = CONTEXT_ALL_GATHER,
+     .expected = ALL & ~DEEPSPEED},
+    {.name = "context by ring: 8192 % 16 == 0",
+     .sequence = 4,
+     .fsdp = 2,
+     .context = CONTEXT_RING,
+     .expected = MAXTEXT | JAX | MEGATRON},
     {.name = "ring: 8192 % 128^2 != 0", .sequence = 128, .context = CONTEXT_RING, .expected = JAX | MEGATRON},
-    {.name = "ring knows no windows in MaxText", .sequence = 4, .context = CONTEXT_RING, .window = 1024, .expected = JAX | MEGATRON},
-    {.name = "an odd ring cannot be balanced", .seq = 9216, .sequence = 3, .context = CONTEXT_RING, .expected = JAX | MEGATRON},
-    {.name = "seq % (2 cp) != 0", .seq = 8196, .sequence = 8, .context = CONTEXT_ALL_GATHER, .padding = 1u << PAD_TOKENS, .expected = 0},
+    {.name = "ring knows no windows in MaxText",
+     .sequence = 4,
+     .context = CONTEXT_RING,
+     .window = 1024,
+     .expected = JAX | MEGATRON},
+    {.name = "an odd ring cannot be balanced",
+     .seq = 9216,
+     .sequence = 3,
+     .context = CONTEXT_RING,
+     .expected = JAX | MEGATRON},
+    {.name = "seq % (2 cp) != 0",
+     .seq = 8196,
+     .sequence = 8,
+     .context = CONTEXT_ALL_GATHER,
+     .padding = 1u << PAD_TOKENS,
+     .expected = 0},
     {.name = "seq % (tp 2 cp): 1032 = 8 * 129", .seq = 1032, .tensor = 8, .expected = ALL & ~TITAN},
     {.name = "(seq / cp) % tp != 0", .seq = 1020, .tensor = 8, .expected = MAXTEXT | JAX | DEEPSPEED},
 
     /* experts: a role of its own in MaxText, folded elsewhere */
     {.name = "experts and fsdp", .expert = 8, .fsdp = 4, .expected = ALL & ~DEEPSPEED},
-    {.name = "experts and tensor: torchtitan's ep borrows tp ranks", .expert = 8, .tensor = 2, .expected = MAXTEXT | JAX | MEGATRON},
-    {.name = "experts and context: Megatron folds them", .expert = 8, .sequence = 2, .context = CONTEXT_ALL_GATHER, .expected = MAXTEXT | JAX},
+    {.name = "experts and tensor: torchtitan's ep borrows tp ranks",
+     .expert = 8,
+     .tensor = 2,
+     .expected = MAXTEXT | JAX | MEGATRON},
+    {.name = "experts and context: Megatron folds them",
+     .expert = 8,
+     .sequence = 2,
+     .context = CONTEXT_ALL_GATHER,
+     .expected = MAXTEXT | JAX},
 
     /* padding */
     {.name = "vocabulary: Megatron pads it to 128 tp", .tensor = 8, .padding = 1u << PAD_VOCAB, .expected = MEGATRON},
@@ -97,12 +175,20 @@ static LauncherSet launchers_of_row(const Row *row) {
                                  .attention = row->latent ? ATTENTION_LATENT : ATTENTION_HEADS,
                                  .window = row->window};
     Work work = {.sequences = 1024, .seq = or_default(row->seq, 8192)};
-    Plan plan = {.degrees.of = {[ROLE_TENSOR] = or_default(row->tensor, 1), [ROLE_EXPERT] = or_default(row->expert, 1),
-                                [ROLE_SEQUENCE] = or_default(row->sequence, 1), [ROLE_FSDP] = or_default(row->fsdp, 1),
-                                [ROLE_DATA] = or_default(row->data, 1), [ROLE_PIPELINE] = or_default(row->pipeline, 1)},
-                 .knobs = {.microbatches = or_default(row->microbatches, 1), .microbatch_sequences = 1,
-                           .virtual_stages = or_default(row->virtual_stages, 1), .zero_stage = row->zero, .context = row->context,
-                           .schedule = row->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : row->pipeline > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE}};
+    Plan plan = {.degrees.of = {[ROLE_TENSOR] = or_default(row->tensor, 1),
+                                [ROLE_EXPERT] = or_default(row->expert, 1),
+                                [ROLE_SEQUENCE] = or_default(row->sequence, 1),
+                                [ROLE_FSDP] = or_default(row->fsdp, 1),
+                                [ROLE_DATA] = or_default(row->data, 1),
+                                [ROLE_PIPELINE] = or_default(row->pipeline, 1)},
+                 .knobs = {.microbatches = or_default(row->microbatches, 1),
+                           .microbatch_sequences = 1,
+                           .virtual_stages = or_default(row->virtual_stages, 1),
+                           .zero_stage = row->zero,
+                           .context = row->context,
+                           .schedule = row->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
+                                       : row->pipeline > 1     ? SCHEDULE_1F1B
+                                                               : SCHEDULE_NONE}};
     Mesh mesh = {.axis_count = 1, .axes = {{.level = row->tpu ? LEVEL_ICI : LEVEL_NVLINK, .size = 8}}};
     return plan_launchers(&model, &work, &plan, row->padding, &mesh);
 }
@@ -116,9 +202,12 @@ Test(launch, rules) {
 
 /* Every kind of layer has to divide, not only the first. */
 Test(launch, all_kinds_count) {
-    Model model = {.layers = 4, .kind_count = 2, .kinds = {{.count = 2, .heads = 8, .kv_heads = 8}, {.count = 2, .heads = 6, .kv_heads = 6}}};
+    Model model = {.layers = 4,
+                   .kind_count = 2,
+                   .kinds = {{.count = 2, .heads = 8, .kv_heads = 8}, {.count = 2, .heads = 6, .kv_heads = 6}}};
     Work work = {.sequences = 8, .seq = 8192};
-    Plan plan = {.degrees.of = {4, 1, 1, 1, 1, 1}, .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
+    Plan plan = {.degrees.of = {4, 1, 1, 1, 1, 1},
+                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
     Mesh mesh = {0};
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), 0u);
     plan.degrees.of[ROLE_TENSOR] = 2;
@@ -127,5 +216,6 @@ Test(launch, all_kinds_count) {
 
 Test(launch, names) {
     static const char *const NAMES[] = {"maxtext", "jax", "megatron", "torchtitan", "deepspeed"};
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) cr_expect_str_eq(launcher_name(launcher), NAMES[launcher]);
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        cr_expect_str_eq(launcher_name(launcher), NAMES[launcher]);
 }

@@ -30,8 +30,9 @@ Test(request, admits) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Request *request = calloc(1, sizeof *request);
         Error error = {0};
-        cr_expect(requirements_parse(ROWS[i].text, "--require", request->requirements, &request->requirement_count, &error), "%s: %s",
-                  ROWS[i].text, error.text);
+        cr_expect(
+            requirements_parse(ROWS[i].text, "--require", request->requirements, &request->requirement_count, &error),
+            "%s: %s", ROWS[i].text, error.text);
         cr_expect_eq(request_admits(request, &ROWS[i].degrees), ROWS[i].admits, "%s", ROWS[i].text);
         free(request);
     }
@@ -48,7 +49,8 @@ Test(request, text_round_trip) {
     Request *request = calloc(1, sizeof *request), *again = calloc(1, sizeof *again);
     char text[REQUIREMENTS_TEXT_SIZE];
     Error error = {0};
-    cr_assert(requirements_parse("tensor=4, pipeline<=8  data>=2147483648", "--require", request->requirements, &request->requirement_count, &error));
+    cr_assert(requirements_parse("tensor=4, pipeline<=8  data>=2147483648", "--require", request->requirements,
+                                 &request->requirement_count, &error));
     cr_expect_str_eq(requirements_text(request, text), "tensor=4 pipeline<=8 data>=2147483648");
     cr_assert(requirements_parse(text, "--require", again->requirements, &again->requirement_count, &error));
     cr_expect_eq(again->requirement_count, 3);
@@ -58,11 +60,41 @@ Test(request, text_round_trip) {
 }
 
 static const char *const HOSTILE[] = {
-    "", " ", ",,,", "=", "=4", "tensor", "tensor=", "tensor<", "tensor<4", "tensor>4", "tensor==4", "tensor=<4", "tensor<=<=4", "tensor=0",
-    "tensor=-1", "tensor=4.5", "tensor=1e99", "tensor=99999999999999999999", "tensor=2147483649", "tensor=4 pipeline", "tensor=4;pipeline=2",
-    "TENSOR=4", "tp=4", "tensor 4", "tensor=4=4", "tensor= =4", "tensor=%n%s", "\xff=4", "tensor=4\n", "tensor=4 tensor=8", "tensor>=8 tensor<=4",
-    "tensorrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr=4", "tensor=00000000000000000000000000000000000000000000000000000000004",
-    "data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1",
+    "",
+    " ",
+    ",,,",
+    "=",
+    "=4",
+    "tensor",
+    "tensor=",
+    "tensor<",
+    "tensor<4",
+    "tensor>4",
+    "tensor==4",
+    "tensor=<4",
+    "tensor<=<=4",
+    "tensor=0",
+    "tensor=-1",
+    "tensor=4.5",
+    "tensor=1e99",
+    "tensor=99999999999999999999",
+    "tensor=2147483649",
+    "tensor=4 pipeline",
+    "tensor=4;pipeline=2",
+    "TENSOR=4",
+    "tp=4",
+    "tensor 4",
+    "tensor=4=4",
+    "tensor= =4",
+    "tensor=%n%s",
+    "\xff=4",
+    "tensor=4\n",
+    "tensor=4 tensor=8",
+    "tensor>=8 tensor<=4",
+    "tensorrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr=4",
+    "tensor=00000000000000000000000000000000000000000000000000000000004",
+    "data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 "
+    "data=1",
 };
 
 Test(request, hostile_conditions) {
@@ -71,7 +103,8 @@ Test(request, hostile_conditions) {
         int count = 0;
         Error error = {0};
         cr_expect_not(requirements_parse(HOSTILE[i], "--require", list, &count, &error), "%s: taken", HOSTILE[i]);
-        cr_expect(error.kind == ERROR_INPUT && strcmp(error.where, "--require") == 0 && error.text[0], "%s: %s", HOSTILE[i], error.text);
+        cr_expect(error.kind == ERROR_INPUT && strcmp(error.where, "--require") == 0 && error.text[0], "%s: %s",
+                  HOSTILE[i], error.text);
         cr_expect_leq(count, (int)REQUIREMENTS_MAX);
     }
     char *huge = malloc((1 << 20) + 1);
@@ -89,8 +122,10 @@ Test(request, launchers) {
         const char *text;
         bool ok;
         LauncherSet set;
-    } LAUNCHES[] = {{"maxtext", true, 1},   {"jax,megatron", true, 6}, {"DeepSpeed", true, 16}, {"torchtitan,torchtitan", true, 8},
-                    {"", false, 0},         {"maxtext,", false, 0},    {",", false, 0},         {"nemo", false, 0},
+    } LAUNCHES[] = {{"maxtext", true, 1},     {"jax,megatron", true, 6},
+                    {"DeepSpeed", true, 16},  {"torchtitan,torchtitan", true, 8},
+                    {"", false, 0},           {"maxtext,", false, 0},
+                    {",", false, 0},          {"nemo", false, 0},
                     {"maxtext jax", false, 0}};
     for (size_t i = 0; i < COUNT_OF(LAUNCHES); i++) {
         LauncherSet set = 0;
@@ -134,14 +169,16 @@ Test(request, json) {
     cr_assert(request_add_json(request, json));
     static const struct {
         const char *key, *text;
-    } TEXTS[] = {{"model", "405b"}, {"chip", "tpu-v5p"}, {"profile", "ideal"}, {"for", "maxtext,jax"}, {"require", "tensor=4"},
-                 {"padding", "none"}, {"objective", "time"}, {"precision", "bf16"}, {"optimizer", "adamw"}};
+    } TEXTS[] = {{"model", "405b"},      {"chip", "tpu-v5p"},     {"profile", "ideal"},
+                 {"for", "maxtext,jax"}, {"require", "tensor=4"}, {"padding", "none"},
+                 {"objective", "time"},  {"precision", "bf16"},   {"optimizer", "adamw"}};
     for (size_t i = 0; i < COUNT_OF(TEXTS); i++) {
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, TEXTS[i].key);
         cr_expect(cJSON_IsString(value) && strcmp(value->valuestring, TEXTS[i].text) == 0, "%s", TEXTS[i].key);
     }
     char *text = cJSON_PrintUnformatted(json);
-    cr_expect(strstr(text, "\"pods\":1,") && strstr(text, "\"batch\":16777000,") && strstr(text, "\"seq\":8192,"), "%s", text);
+    cr_expect(strstr(text, "\"pods\":1,") && strstr(text, "\"batch\":16777000,") && strstr(text, "\"seq\":8192,"), "%s",
+              text);
     cr_expect_null(strstr(text, "time_limit"));
     free(text);
     cJSON_Delete(json);
