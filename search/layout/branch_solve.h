@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/branch_solve.h: the best layer counts of a branch, proven by GLPK. Internal to search/layout. */
+/* search/layout/branch_solve.h: the best layer counts of a branch: GLPK's relaxation and the search around it. Internal to search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
 #define SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
 
@@ -10,7 +10,7 @@ typedef struct {
     double seconds;
     double bound_seconds;  /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
     int64_t counts[ITEMS_MAX];
-    int solver_calls;      /* linear and integer programs */
+    int solver_calls;      /* programs that GLPK solved */
 } BranchSolution;
 
 /* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory included. */

@@ -68,6 +68,9 @@ static Form maximum(Program *program, Form *forms, int count) {
     }
     int column = program->columns++;
     for (int i = 0; i < count; i++) {
+        bool moves = false;
+        for (int c = 0; c < column; c++) moves = moves || forms[i].of[c] != 0;
+        if (!moves && forms[i].constant <= low) continue; /* the column is not negative: that says it */
         Form *row = &program->rows[program->row_count];
         *row = forms[i];
         row->constant -= low;
@@ -110,15 +113,26 @@ static Form part(Program *program, const Rates *rates, const Form *compute, Form
     return maximum(program, forms, count);
 }
 
+/* Moments count the same bytes with different weights, so their rows are mostly multiples of one another: divided by their largest
+ * coefficients, only those stay that none of the others covers. */
 static void memory_rows_of(Program *program, const StepRule *rule, const Branch *branch) {
-    Form forms[MOMENT_COUNT];
+    Form forms[MOMENT_COUNT], units[MOMENT_COUNT];
+    int count = 0;
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
-        forms[moment] = resource(branch, RES_MEMORY + moment);
-        forms[moment].constant -= rule->memory_limit_bytes;
+        Form form = resource(branch, RES_MEMORY + moment);
+        form.constant -= rule->memory_limit_bytes;
+        if (!(most(program, &form) > 0)) continue;
+        double largest = 0;
+        for (int i = 0; i < program->items; i++) largest = max_real(largest, fabs(form.of[i]));
+        units[count] = scaled(largest > 0 ? 1 / largest : 1, &form);
+        forms[count++] = form;
     }
-    int count = keep_largest(program, forms, MOMENT_COUNT);
-    for (int i = 0; i < count; i++)
-        if (most(program, &forms[i]) > 0) program->memory[program->memory_count++] = forms[i];
+    for (int i = 0; i < count; i++) {
+        bool covered = false;
+        for (int j = 0; j < count && !covered; j++)
+            covered = j != i && never_above(program, &units[i], &units[j]) && (j < i || !never_above(program, &units[j], &units[i]));
+        if (!covered) program->memory[program->memory_count++] = forms[i];
+    }
 }
 
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out) {
@@ -147,7 +161,7 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     }
 
     /* A: every phase but the last microbatch's backward; B: that. */
-    Form hidden[GROUP_COUNT][2], exposed = {0}, main_seconds[2], compute_first;
+    Form hidden[GROUP_COUNT][2], exposed = {0}, compute_first;
     for (int group = 0; group < GROUP_COUNT; group++) {
         Form first = scaled(group == GROUP_DATA ? 1 : m, &group_seconds[group][0]);
         if (group != GROUP_DATA) add(&first, m - 1, &group_seconds[group][1]);
@@ -162,28 +176,20 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     compute_first = scaled(m, &compute[0]);
     add(&compute_first, m - 1, &compute[1]);
     Form a = part(out, rates, &compute_first, hidden, 0), b = part(out, rates, &compute[1], hidden, 1);
-    main_seconds[0] = exposed;
-    for (int phase = 0; phase < PHASE_COUNT; phase++) add(&main_seconds[0], m, &critical[phase]);
-    add(&main_seconds[0], 1, &a);
-    add(&main_seconds[0], 1, &b);
+    out->main = exposed;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) add(&out->main, m, &critical[phase]);
+    add(&out->main, 1, &a);
+    add(&out->main, 1, &b);
     Form offload = resource(branch, RES_OFFLOAD_BYTES);
     bool offloads = rule->offload_bytes_per_second > 0;
-    main_seconds[1] = scaled(offloads ? m / rule->offload_bytes_per_second : 0, &offload);
+    out->pcie = scaled(offloads ? m / rule->offload_bytes_per_second : 0, &offload);
 
-    out->seconds = maximum(out, main_seconds, 2);
+    out->tail = (Form){.constant = rule->optimizer_seconds + rule->other_seconds};
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        add(&out->seconds, rule->bubble_ratio, &compute[phase]);
-        add(&out->seconds, rule->bubble_ratio, &critical[phase]);
+        add(&out->tail, rule->bubble_ratio, &compute[phase]);
+        add(&out->tail, rule->bubble_ratio, &critical[phase]);
     }
-    out->seconds.constant += rule->optimizer_seconds + rule->other_seconds;
-}
-
-void program_complete(const Program *program, double values[COLUMNS_MAX]) {
-    for (int c = program->items; c < program->columns; c++) values[c] = 0;
-    for (int r = 0; r < program->row_count; r++) { /* in the order of the columns they define */
-        const Form *row = &program->rows[r];
-        double sum = row->constant;
-        for (int c = 0; c < program->defines[r]; c++) sum += row->of[c] * values[c];
-        values[program->defines[r]] = max_real(values[program->defines[r]], sum);
-    }
+    Form sides[2] = {out->main, out->pcie};
+    out->seconds = maximum(out, sides, 2);
+    add(&out->seconds, 1, &out->tail);
 }

@@ -22,13 +22,11 @@ typedef struct {
     int row_count;
     Form memory[MOMENT_COUNT];    /* form <= 0, in bytes */
     int memory_count;
-    Form seconds;                 /* the step, to be least */
+    Form seconds;                 /* the step, to be least: */
+    Form main, pcie, tail;        /* the larger of main and pcie, and the tail */
 } Program;
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out);
-
-/* Fills in the maxima for the counts in the first columns of `values`. */
-void program_complete(const Program *program, double values[COLUMNS_MAX]);
 
 #endif
