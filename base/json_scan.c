@@ -239,10 +239,10 @@ static int compare_keys_and_places(const void *a, const void *b, void *text) {
 
 /* Ends the object whose keys begin at `first`; the earliest key that repeats another is the error. */
 static bool close_object(Scan *scan, size_t first) {
-    uint32_t *keys = scan->keys + first;
     size_t count = scan->key_count - first, repeated = scan->length;
     scan->key_count = first;
-    if (count < 2) return true;
+    if (count < 2) return true; /* in a document without keys there is no array either */
+    uint32_t *keys = scan->keys + first;
     void *text = (void *)(uintptr_t)scan->text; /* qsort_r takes no const; nothing writes there */
     qsort_r(keys, count, sizeof *keys, compare_keys_and_places, text);
     for (size_t i = 1; i < count; i++)
