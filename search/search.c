@@ -205,7 +205,8 @@ static bool same_row(const Row *a, const Row *b) {
 }
 
 static double threshold(const Search *search) {
-    return search->best_count < search->request->top ? INFINITY : search->best[search->best_count - 1].ranked_seconds;
+    double wanted = search->request->limit_seconds > 0 ? search->request->limit_seconds : INFINITY;
+    return search->best_count < search->request->top ? wanted : min_real(wanted, search->best[search->best_count - 1].ranked_seconds);
 }
 
 static void keep(Search *search, const Row *row) {
