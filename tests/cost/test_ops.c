@@ -332,7 +332,8 @@ Test(ops, context_traffic) {
 
 /* ---- pipeline ---- */
 
-/* Share of compute and bubble together that is bubble: (p - 1) / (v m + p - 1). Equal stages, no vocabulary. */
+/* Share of compute and bubble together that is bubble: (p - 1) / (v m + p - 1). Equal stages, no vocabulary. A last group of 4 microbatches
+ * on 8 stages with 4 chunks waits 4 slots in each of 3 rounds more: (7 + 12) / 4 of a microbatch. */
 Test(ops, pipeline) {
     static const struct {
         const char *name;
@@ -341,7 +342,7 @@ Test(ops, pipeline) {
         double expected;
     } rows[] = {
         {"one stage", 1, 32, 1, 0},        {"D08", 8, 32, 1, 7. / 39},          {"a microbatch per stage", 8, 8, 1, 7. / 15},
-        {"interleaved", 8, 32, 4, 7. / 135}, {"as many as there are", 2, 1, 1, 1. / 2},
+        {"interleaved", 8, 32, 4, 7. / 135}, {"one microbatch gains nothing", 4, 1, 8, 3. / 4}, {"half a group at the end", 8, 12, 4, 4.75 / 16.75},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Model model = book_model(8192, 28672);
@@ -364,4 +365,30 @@ Test(ops, pipeline) {
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             cr_expect_float_eq(resources.of[res_bytes(GROUP_PIPELINE, (Phase)phase)], boundary, 1e-3, "%s", rows[i].name);
     }
+}
+
+/* Slots that the forward pass of all microbatches takes, by playing it: every stage does its chunks in the order of Megatron's interleaved
+ * schedule, groups of `stages` microbatches through all chunks, each as soon as the stage before has done it. */
+static int played_slots(int stages, int microbatches, int chunks) {
+    enum { STAGES = 6, MICROBATCHES = 14, CHUNKS = 4 };
+    int done[STAGES * CHUNKS][MICROBATCHES], free_at[STAGES] = {0}, end = 0;
+    for (int group = 0; group < microbatches; group += stages)
+        for (int chunk = 0; chunk < chunks; chunk++)
+            for (int i = group; i < group + stages && i < microbatches; i++)
+                for (int stage = 0; stage < stages; stage++) {
+                    int at = chunk * stages + stage, ready = at > 0 ? done[at - 1][i] : 0;
+                    done[at][i] = free_at[stage] = 1 + (ready > free_at[stage] ? ready : free_at[stage]);
+                    if (done[at][i] > end) end = done[at][i];
+                }
+    return end;
+}
+
+Test(ops, bubbles_as_played) {
+    for (int stages = 2; stages <= 6; stages++)
+        for (int microbatches = 1; microbatches <= 14; microbatches++)
+            for (int chunks = 1; chunks <= 4; chunks++) {
+                double idle = (double)played_slots(stages, microbatches, chunks) / chunks - microbatches;
+                cr_expect_float_eq((stages - 1) * bubble_factor(stages, microbatches, chunks), idle, 1e-12, "p=%d m=%d v=%d: %g played", stages,
+                                   microbatches, chunks, idle);
+            }
 }

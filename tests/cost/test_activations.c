@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a layer saves and what having it again takes, in closed form. T tokens of the tensor group, t ways, bf16 but for the log-sum-exp; after
+ * Korthikanti et al. 2022, section 4, for flash attention, grouped queries, a gated MLP and inputs that are saved gathered:
+ *     layer input 2TD/t + attention input 2TD + q, k, v 2T(N + 2K)H/t + context 2TNH/t + 4TN/t + middle 2TD/t
+ *     + MLP input 2TD + gate and up 4TF/t + product 2TF/t. */
+#include "tests/cost/workbench.h"
+
+#include <criterion/criterion.h>
+
+static const double T = 4096, D = 8192, F = 28672, N = 64, K = 8, H = 128;
+
+static Bench bench_70b(double t) {
+    Bench bench = bench_of(llama3_70b(), 1, T);
+    bench_split(&bench, T / t, 1, t);
+    bench.shard.seq = T;
+    return bench;
+}
+
+static void costs_of(const Bench *bench, ActivationCost costs[ACTIVATION_COUNT]) {
+    Setting setting = bench_setting(bench);
+    stage_activations(&setting, &bench->shard, &bench->knobs, &bench->sharding, costs);
+}
+
+Test(activations, bytes_of_a_dense_layer) {
+    static const struct {
+        const char *name;
+        double t;
+        Sharding sharding;
+    } rows[] = {
+        {"one chip", 1, {.residual = RESIDUAL_REPLICATED}},
+        {"8 ways, along the sequence", 8, {.residual = RESIDUAL_SEQUENCE}},
+        {"8 ways, replicated", 8, {.residual = RESIDUAL_REPLICATED}},
+        {"2 ways, MLP weights gathered", 2, {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double t = rows[i].t, r = rows[i].sharding.residual == RESIDUAL_SEQUENCE ? t : 1, g = rows[i].sharding.mlp == MLP_GATHERED ? t : 1;
+        const double expected[ACTIVATION_COUNT] = {
+            [ACTIVATION_LAYER_INPUT] = 2 * T * D / r,
+            [ACTIVATION_ATTENTION_INPUT] = 2 * T * D,
+            [ACTIVATION_QKV] = 2 * T * (N + 2 * K) * H / t,
+            [ACTIVATION_CONTEXT] = 2 * T * N * H / t + 4 * T * N / t,
+            [ACTIVATION_MIDDLE] = 2 * T * D / r,
+            [ACTIVATION_MLP_INPUT] = 2 * T * D / g,
+            [ACTIVATION_GATE_UP] = 4 * T * F / t,
+            [ACTIVATION_PRODUCT] = 2 * T * F / t,
+        };
+        Bench bench = bench_70b(t);
+        bench.sharding = rows[i].sharding;
+        ActivationCost costs[ACTIVATION_COUNT];
+        StageSums sums;
+        Setting setting = bench_setting(&bench);
+        costs_of(&bench, costs);
+        stage_sums(&setting, &bench.shard, CONTEXT_NONE, &bench.sharding, &sums);
+        for (int a = 0; a < ACTIVATION_COUNT; a++) {
+            cr_expect(costs[a].exists, "%s, %s", rows[i].name, activation_name((Activation)a));
+            cr_expect_eq(costs[a].recomputable, a != ACTIVATION_LAYER_INPUT, "%s, %s", rows[i].name, activation_name((Activation)a));
+            cr_expect_float_eq(costs[a].bytes, expected[a], 1e-3, "%s, %s: %.9g, not %.9g", rows[i].name, activation_name((Activation)a),
+                               costs[a].bytes, expected[a]);
+            cr_expect_eq(costs[a].bytes, sums.layer.saved[a], "%s: the stage's sums have another %s", rows[i].name, activation_name((Activation)a));
+        }
+    }
+}
+
+/* Mixtures save what was dispatched: k copies of a token, and the experts' widths; the books of a mean layer are weighted by its kinds. */
+Test(activations, bytes_of_a_mixture) {
+    Model model = dense_model(2, 4096, 14336, 32, 8, 128, 1);
+    model.kind_count = 2;
+    model.kinds[0].count = 1;
+    model.kinds[1] = model.kinds[0];
+    model.kinds[1].d_ff = 0;
+    model.kinds[1].experts = 8, model.kinds[1].top_k = 2, model.kinds[1].d_ff_expert = 1024;
+    Bench bench = bench_of(model, 1, 1000);
+    bench.shard.experts = 8, bench.shard.d_ff_expert = 1024;
+    ActivationCost costs[ACTIVATION_COUNT];
+    costs_of(&bench, costs);
+    cr_expect_float_eq(costs[ACTIVATION_MLP_INPUT].bytes, (2. * 1000 * 4096 + 2. * 2000 * 4096) / 2, 1e-3);
+    cr_expect_float_eq(costs[ACTIVATION_GATE_UP].bytes, (4. * 1000 * 14336 + 4. * 2000 * 1024) / 2, 1e-3);
+    cr_expect_float_eq(costs[ACTIVATION_PRODUCT].bytes, (2. * 1000 * 14336 + 2. * 2000 * 1024) / 2, 1e-3);
+}
+
+/* Everything but the layer's input again: one forward pass less the last matmul, whose product is the next layer's input; on a chip of 1 FLOP/s
+ * seconds are FLOPs. Tensor repeats the gather into the attention, the scatter out of it and the gather into the MLP: 3 of 4 streams. */
+Test(activations, full_recomputation) {
+    for (double t = 1; t <= 8; t *= 2) {
+        Bench bench = bench_70b(t);
+        ActivationCost costs[ACTIVATION_COUNT];
+        costs_of(&bench, costs);
+        double seconds = 0, messages = 0, bytes = 0;
+        for (int a = 0; a < ACTIVATION_COUNT; a++) {
+            seconds += costs[a].recompute_seconds;
+            messages += costs[a].recompute_messages[GROUP_TENSOR];
+            bytes += costs[a].recompute_bytes[GROUP_TENSOR];
+        }
+        double flops = T / t * (2 * (D * H * (2 * N + 2 * K) + 2 * D * F) + 2 * T * N * H);
+        cr_expect_float_eq(seconds, flops, 1e-12 * flops, "t=%g: %.12g of %.12g", t, seconds, flops);
+        cr_expect_float_eq(messages, t > 1 ? 3 : 0, 1e-12, "t=%g", t);
+        cr_expect_float_eq(bytes, t > 1 ? 3 * 2 * T * D : 0, 1e-3, "t=%g", t);
+    }
+}
+
+/* One by one: what each costs to have again. Saved inputs are saved gathered, so the projections themselves repeat no gather. */
+Test(activations, each_recomputation) {
+    const struct {
+        Activation activation;
+        double flops, streams;
+    } rows[] = {
+        {ACTIVATION_ATTENTION_INPUT, 0, 1},
+        {ACTIVATION_QKV, 2 * T * D * (N + 2 * K) * H, 0},
+        {ACTIVATION_CONTEXT, 2 * T * T * N * H, 0},
+        {ACTIVATION_MIDDLE, 2 * T * D * N * H, 1},
+        {ACTIVATION_MLP_INPUT, 0, 1},
+        {ACTIVATION_GATE_UP, 4 * T * D * F, 0},
+        {ACTIVATION_PRODUCT, 0, 0},
+    };
+    Bench bench = bench_70b(4);
+    ActivationCost costs[ACTIVATION_COUNT];
+    costs_of(&bench, costs);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const ActivationCost *cost = &costs[rows[i].activation];
+        const char *name = activation_name(rows[i].activation);
+        cr_expect_float_eq(cost->recompute_seconds, rows[i].flops / 4, 1e-12 * rows[i].flops, "%s: %.9g", name, cost->recompute_seconds);
+        cr_expect_float_eq(cost->recompute_bytes[GROUP_TENSOR], rows[i].streams * 2 * T * D, 1e-3, "%s", name);
+        for (int group = GROUP_PIPELINE; group < GROUP_DATA; group++)
+            cr_expect_eq(cost->recompute_bytes[group], 0, "%s: weights are there for backward, stages wait for nobody", name);
+    }
+}
+
+/* Ring attention: its forward exchange comes again with the context; a mixture's dispatch comes again with the dispatched tokens. */
+Test(activations, recomputation_repeats_exchanges) {
+    Bench ring = bench_70b(1);
+    ring.shard.sequence = 8, ring.shard.seq = 8 * T, ring.knobs.context = CONTEXT_RING;
+    ActivationCost costs[ACTIVATION_COUNT];
+    costs_of(&ring, costs);
+    cr_expect_float_eq(costs[ACTIVATION_CONTEXT].recompute_messages[GROUP_SEQUENCE], 7, 1e-12);
+    cr_expect_float_eq(costs[ACTIVATION_CONTEXT].recompute_bytes[GROUP_SEQUENCE], 2 * T * 2 * K * H * 7, 1e-3);
+    cr_expect_eq(costs[ACTIVATION_QKV].recompute_bytes[GROUP_SEQUENCE], 0);
+
+    Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
+    model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 14336;
+    Bench mixture = bench_of(model, 1, 1000);
+    mixture.shard.expert = 8, mixture.shard.experts = 1;
+    costs_of(&mixture, costs);
+    cr_expect_float_eq(costs[ACTIVATION_MLP_INPUT].recompute_bytes[GROUP_EXPERT], 2. * 1000 * 2 * 4096 * 8, 1e-3);
+    cr_expect_eq(costs[ACTIVATION_GATE_UP].recompute_bytes[GROUP_EXPERT], 0);
+    cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0, "the combine belongs to the layer's output, which is kept");
+}
+
+/* What a state of some layers does to a stage's resources. */
+Test(activations, states) {
+    const double weights[MOMENT_COUNT] = {8, 1, 1, 0};
+    const ActivationCost cost = {.bytes = 100, .recompute_seconds = 3, .recompute_messages = {[GROUP_TENSOR] = 1},
+                                 .recompute_bytes = {[GROUP_TENSOR] = 50}, .exists = true, .recomputable = true};
+    const struct {
+        ActivationState state;
+        double seconds, bytes, offload, memory;
+    } rows[] = {{STATE_SAVED, 0, 0, 0, 0}, {STATE_RECOMPUTED, 30, 500, 0, -8000}, {STATE_OFFLOADED, 0, 0, 2000, -8000}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Resources resources = {0};
+        resources_add_state(&cost, rows[i].state, 10, weights, &resources);
+        const char *name = activation_state_name(rows[i].state);
+        cr_expect_eq(resources.of[RES_COMPUTE_BACKWARD], rows[i].seconds, "%s", name);
+        cr_expect_eq(resources.of[RES_COMPUTE_FORWARD], 0, "%s", name);
+        cr_expect_eq(resources.of[res_bytes(GROUP_TENSOR, PHASE_BACKWARD)], rows[i].bytes, "%s", name);
+        cr_expect_eq(resources.of[RES_OFFLOAD_BYTES], rows[i].offload, "%s: out and back", name);
+        cr_expect_eq(resources.of[RES_MEMORY + MOMENT_FIRST_BACKWARD], rows[i].memory, "%s", name);
+        cr_expect_eq(resources.of[RES_MEMORY + MOMENT_LAST_BACKWARD], rows[i].memory / 8, "%s", name);
+        cr_expect_eq(resources.of[RES_MEMORY + MOMENT_UPDATE], 0, "%s", name);
+    }
+}
