@@ -7,11 +7,12 @@
 #include "search/layout/counts_search.h"
 
 #include "base/util.h"
+#include "search/layout/sums.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BOUNDS_MAX = 2000000, SUMS_MAX = 20000 /* of one leaf */ };
+enum { WORK_MAX = 400000 /* bounds, at most a tenth of a second */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
 /* Ways to write F without its maxima: as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by
  * the last form of each alone, and by what they are at least. */
 enum { SIDES = 3 };
@@ -47,12 +48,14 @@ typedef struct {
     int by_price[SIDES][ITEMS_MAX]; /* choices, seconds per byte rising */
     double offload_price;    /* least seconds per byte */
     double divisor;          /* of the offloads' bytes; 0: none */
+    bool one_price;          /* all offloads free the same bytes per second */
+    SumTable table;
     double missing, base_f[SIDES], base_p;
     bool one_row;            /* of memory: `missing` is exact, but for rounding */
     double best;
     int64_t *counts;
     bool found, complete;
-    int bounds, sums;
+    int work, sums;
 } Search;
 
 /* The weight of a row in a side; `sum`: of all rows' multipliers and the column's own. */
@@ -156,6 +159,20 @@ static void sort_choices(Search *search) {
         }
 }
 
+/* Whether the item stands in no form of the step and frees as much as any other state of its pool. */
+static bool is_free(const Search *search, const Program *program, int pool, int at) {
+    const Pool *of = &search->pools[pool];
+    int item = of->members[0][at];
+    if (program->main.of[item] != 0 || program->tail.of[item] != 0 || program->pcie.of[item] != 0) return false;
+    for (int r = 0; r < program->row_count; r++)
+        if (program->rows[r].of[item] != 0) return false;
+    if (search->branch->items[item].layers < of->layers) return false;
+    for (int i = 0; i < program->memory_count; i++)
+        for (int other = 0; other < of->item_count; other++)
+            if (program->memory[i].of[item] > min_real(0, program->memory[i].of[of->members[0][other]])) return false;
+    return true;
+}
+
 static void make_choices(Search *search, const Program *program, const Multipliers *multipliers) {
     Form f[SIDES], tail[SIDES], p = program->pcie, memory = memory_mean(program, multipliers->memory);
     for (int side = 0; side < SIDES; side++) {
@@ -170,11 +187,10 @@ static void make_choices(Search *search, const Program *program, const Multiplie
         for (int at = 0; at < search->pools[pool].item_count; at++) {
             const Pool *of = &search->pools[pool];
             int item = of->members[0][at];
-            double start = 0, in_f = 0, all = 0;
+            double start = 0, in_f = 0;
             for (int m = 0; m < of->member_count; m++) start += multipliers->counts[of->members[m][at]];
-            for (int r = 0; r < RESOURCE_COUNT; r++) all += max_real(0, search->branch->items[item].adds.of[r]);
             Choice choice = {.pool = pool, .at = at, .bytes = max_real(0, -memory.of[item]),
-                             .beside = max_real(0, p.of[item] + tail[0].of[item]), .free = all == 0 && of->item_count == 1};
+                             .beside = max_real(0, p.of[item] + tail[0].of[item]), .free = is_free(search, program, pool, at)};
             choice.most = (int64_t)search->branch->items[item].layers * of->member_count;
             choice.start = min_whole(choice.most, (int64_t)floor(max_real(0, start) + 0.5));
             for (int side = 0; side < SIDES; side++) {
@@ -191,6 +207,9 @@ static void make_choices(Search *search, const Program *program, const Multiplie
             search->offloads[search->offload_count++] = choice;
         }
     if (isinf(search->offload_price)) search->offload_price = 0;
+    search->one_price = true;
+    for (int i = 0; i < search->offload_count; i++)
+        search->one_price = search->one_price && search->offloads[i].seconds[0] <= search->offload_price * search->offloads[i].bytes * (1 + 1e-12);
     sort_choices(search);
 }
 
@@ -216,7 +235,7 @@ static double side_bound(const Search *search, int side, int open, double f, dou
 /* No way to decide the choices from `open` on is faster. f, p: of what is decided; missing bytes. */
 static double bound_of(Search *search, int open, const double f[SIDES], double p, double missing) {
     double bound = p, capacity = 0;
-    search->bounds++;
+    search->work++;
     for (int i = 0; i < search->offload_count; i++) capacity += search->offloads[i].bytes * (double)search->pools[search->offloads[i].pool].left;
     for (int side = 0; side < SIDES; side++) /* all: the caller relies on a convex bound */
         bound = max_real(bound, missing > 0 ? side_bound(search, side, open, f[side], p, missing, capacity) : f[side]);
@@ -273,7 +292,8 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     for (int i = at; i < search->offload_count; i++) open += search->offloads[i].bytes * (double)search->pools[search->offloads[i].pool].left;
     if (at == search->offload_count || missing > open * (1 + 1e-12)) return false;
     if (max_real(f, p + search->offload_price * round_up(search, missing)) >= search->best * PROVEN) return false;
-    if (++search->sums > SUMS_MAX) {
+    search->work++;
+    if (++search->sums > SUMS_MAX || search->work >= WORK_MAX) {
         search->complete = false;
         return true;
     }
@@ -292,6 +312,29 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     return done;
 }
 
+/* The same by the table of all sums of the common divisor. False: the table does not serve here. */
+static bool table_sums(Search *search, double p, double missing) {
+    if (!(search->divisor > 0) || !search->one_price || !search->one_row || !search->table.bits || missing <= 0) return false;
+    int64_t sizes[ITEMS_MAX], most[ITEMS_MAX], counts[ITEMS_MAX];
+    int count = search->offload_count;
+    bool used[ACTIVATION_COUNT] = {false};
+    for (int i = 0; i < count; i++) {
+        const Choice *choice = &search->offloads[i];
+        sizes[i] = (int64_t)floor(choice->bytes / search->divisor + 0.5);
+        most[i] = min_whole(choice->most, search->pools[choice->pool].left);
+        if (sizes[i] < 1 || used[choice->pool]) return false;
+        used[choice->pool] = true;
+    }
+    double low = ceil(missing / search->divisor - 1e-9), high = low + (double)sizes[0];
+    if (!isinf(search->best)) high = min_real(high, (search->best * PROVEN - p) / (search->offload_price * search->divisor));
+    if (high < low) return true;
+    if (high > SUMS_LIMIT) return false;
+    search->work += TABLE_WORK;
+    if (least_sum(&search->table, sizes, most, count, (int64_t)low, (int64_t)high, counts) < 0) return true;
+    for (int i = 0; i < count; i++) search->offloads[i].count = counts[i];
+    return !isinf(price(search));
+}
+
 static void leaf(Search *search, double p, double missing) {
     for (int i = 0; i < search->offload_count; i++) search->offloads[i].count = 0;
     int64_t counts[ITEMS_MAX];
@@ -299,14 +342,14 @@ static void leaf(Search *search, double p, double missing) {
     counts_of(search, counts);
     branch_resources(search->branch, counts, &resources);
     double f = step_seconds(search->rule, &resources, search->rates);
-    search->bounds += 8;
+    search->work += 8;
     if (f >= search->best * PROVEN) return;
     if (search->offload_count == 0) {
         price(search);
         return;
     }
     search->sums = 0;
-    offload_sums(search, 0, f, p, missing);
+    if (!table_sums(search, p, missing)) offload_sums(search, 0, f, p, missing);
 }
 
 static void decide(Search *search, int at, const double f[SIDES], double p, double missing);
@@ -317,7 +360,7 @@ static void walk(Search *search, int at, int64_t from, int64_t step, const doubl
     Pool *pool = &search->pools[choice->pool];
     int64_t left = pool->left, most = min_whole(left, choice->most);
     double before = INFINITY;
-    for (int64_t count = from; count >= 0 && count <= most && search->bounds < BOUNDS_MAX; count += step) {
+    for (int64_t count = from; count >= 0 && count <= most && search->work < WORK_MAX; count += step) {
         double after_f[SIDES], after_p = p + choice->beside * (double)count, after_missing = missing - choice->bytes * (double)count;
         for (int side = 0; side < SIDES; side++) after_f[side] = f[side] + choice->seconds[side] * (double)count;
         choice->count = count;
@@ -350,8 +393,10 @@ bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rate
                      .one_row = program->memory_count <= 1};
     make_pools(&search);
     make_choices(&search, program, multipliers);
+    if (search.divisor > 0 && !sum_table_make(&search.table)) search.table.bits = NULL; /* sums are searched then, not tabulated */
     decide(&search, 0, search.base_f, search.base_p, search.missing);
+    sum_table_free(&search.table);
     *seconds = search.best;
     *found = *found || search.found;
-    return search.complete && search.bounds < BOUNDS_MAX;
+    return search.complete && search.work < WORK_MAX;
 }

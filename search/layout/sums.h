@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/sums.h: which sums bounded numbers of given sizes make. Internal to search/layout. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_SUMS_H
+#define SHARDOPT_SEARCH_LAYOUT_SUMS_H
+
+#include "search/layout/branch.h"
+
+enum { SUMS_LIMIT = 1 << 19 }; /* the largest sum that is asked for */
+
+/* One bit per sum, for each number of sizes used. */
+typedef struct {
+    uint64_t *bits; /* (ITEMS_MAX + 1) rows of SUMS_LIMIT / 64 + 1 */
+} SumTable;
+
+bool sum_table_make(SumTable *table); /* false: memory is out */
+void sum_table_free(SumTable *table);
+
+/* The least sum from `low` to `high` (0 <= low <= high <= SUMS_LIMIT) of counts[i] x sizes[i] with 0 <= counts[i] <= most[i], sizes >= 1; -1: there
+ * is none. Exact: subset sums by shifting bits. */
+int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, int count, int64_t low, int64_t high, int64_t *counts);
+
+#endif
