@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tests/search/brute_force.h: the k best plans of a small request by trying all: public functions, and no bound. */
+#ifndef SHARDOPT_TESTS_BRUTE_FORCE_H
+#define SHARDOPT_TESTS_BRUTE_FORCE_H
+
+#include "search/layout/layout.h"
+#include "tests/search/random_problem.h"
+
+#include <stdlib.h>
+
+enum { BATCHES_MAX = 256, ROWS_MAX = 4096 };
+
+/* The best plan of one (degrees, schedule). */
+typedef struct {
+    double seconds; /* per requested token: step seconds x requested sequences / its sequences */
+    double memory;  /* bytes at the peak */
+    Degrees degrees;
+    Knobs knobs;
+    int64_t sequences;
+    int machine;
+    Placement placement;
+} BestRow;
+
+typedef struct {
+    BestRow rows[ROWS_MAX];
+    int count;
+    const Machine *machines;
+    int64_t plans, by_glpk;
+} Brute;
+
+static inline int compare_reals(double a, double b) { return (a > b) - (a < b); }
+
+/* contract.md, "Top k": time, memory headroom, degrees, knobs; then, for a total order, batch, machine, placement. */
+static inline int compare_rows(const void *left, const void *right) {
+    const BestRow *a = left, *b = right;
+    int order = compare_reals(a->seconds, b->seconds);
+    if (order == 0) order = compare_reals(a->memory, b->memory);
+    if (order == 0) order = degrees_compare(&a->degrees, &b->degrees);
+    if (order == 0) order = knobs_compare(&a->knobs, &b->knobs);
+    if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
+    if (order == 0) order = compare_reals(a->machine, b->machine);
+    return order != 0 ? order : placement_compare(&a->placement, &b->placement);
+}
+
+static inline void brute_keep(Brute *brute, const BestRow *row) {
+    for (int i = 0; i < brute->count; i++) {
+        BestRow *own = &brute->rows[i];
+        if (own->knobs.schedule != row->knobs.schedule || degrees_compare(&own->degrees, &row->degrees) != 0) continue;
+        if (compare_rows(row, own) < 0) *own = *row;
+        return;
+    }
+    cr_assert(brute->count < ROWS_MAX);
+    brute->rows[brute->count++] = *row;
+}
+
+/* What --padding and --for admit. */
+static inline bool admitted(const Request *request, const Setting *setting, const Mesh *mesh, const Plan *plan,
+                            Shard *shard) {
+    PaddingSet padding;
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->padding, shard, &padding))
+        return false;
+    LauncherSet takers = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
+    if (request->launchers != 0) return (takers & request->launchers) != 0;
+    return request->padding != PADDING_LAUNCHABLE || padding == 0 || takers != 0;
+}
+
+/* One knob setting under all placements. */
+static inline void brute_plan(const Request *request, const Setting *setting, int machine, const Degrees *degrees,
+                              const Knobs *knobs, const Placement *placements, const Rates *rates, int64_t count,
+                              Brute *brute) {
+    Plan plan = {.degrees = *degrees, .knobs = *knobs};
+    Shard shard;
+    if (!admitted(request, setting, &brute->machines[machine].mesh, &plan, &shard)) return;
+    LayoutGraph graph;
+    Arena arena = {0};
+    Error error = {0};
+    cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s", error.text);
+    for (int64_t i = 0; i < count; i++) {
+        brute->plans++;
+        LayoutSolution solution;
+        cr_assert(layout_solve(&graph, &rates[i], &solution, &error), "%s", error.text);
+        brute->by_glpk += solution.solver_calls > 0;
+        if (!solution.found) continue;
+        BestRow row = {.seconds =
+                           solution.seconds * ((double)request->work.sequences / (double)setting->work.sequences),
+                       .degrees = *degrees,
+                       .knobs = *knobs,
+                       .sequences = setting->work.sequences,
+                       .machine = machine,
+                       .placement = placements[i]};
+        for (int moment = 0; moment < MOMENT_COUNT; moment++)
+            row.memory = max_real(row.memory, solution.resources.of[RES_MEMORY + moment]);
+        brute_keep(brute, &row);
+    }
+    arena_free(&arena);
+}
+
+static inline void brute_tuple(const Request *request, int machine, const Mesh *mesh, const Degrees *degrees,
+                               Brute *brute) {
+    static Knobs knobs[KNOBS_MAX];
+    int64_t batches[BATCHES_MAX], batch_count = brute_batches(request, degrees, batches, BATCHES_MAX), count;
+    Arena arena = {0};
+    Error error = {0};
+    Placement *placements;
+    cr_assert(placements_enumerate(mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
+    Rates *rates[CONTEXT_COUNT];
+    for (int context = 0; context < CONTEXT_COUNT; context++) {
+        rates[context] = ARENA_NEW(&arena, Rates, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            rates_of_placement(mesh, &placements[i], (ContextMethod)context, &rates[context][i]);
+    }
+    for (int64_t b = 0; b < batch_count; b++) {
+        Setting setting = request_setting(request);
+        setting.work.sequences = batches[b];
+        int64_t knob_total = brute_knobs(&request->model, degrees, batches[b], knobs);
+        for (int64_t i = 0; i < knob_total; i++)
+            brute_plan(request, &setting, machine, degrees, &knobs[i], placements, rates[knobs[i].context], count,
+                       brute);
+    }
+    arena_free(&arena);
+}
+
+static inline void brute_run(const Request *request, Arena *arena, Brute *brute) {
+    Error error = {0};
+    brute->count = 0;
+    brute->plans = brute->by_glpk = 0;
+    int machines = brute_machines(request, arena, &brute->machines);
+    for (int m = 0; m < machines; m++) {
+        Mesh mesh = profile_mesh(&request->profile, &brute->machines[m].mesh);
+        Degrees *tuples;
+        int64_t count;
+        cr_assert(degrees_enumerate(&mesh, request->roles, 100000, arena, &tuples, &count, &error), "%s", error.text);
+        for (int64_t i = 0; i < count; i++)
+            if (request_admits(request, &tuples[i])) brute_tuple(request, m, &mesh, &tuples[i], brute);
+    }
+    qsort(brute->rows, (size_t)brute->count, sizeof(BestRow), compare_rows);
+}
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tests/search/random_problem.h: small random models, machines, profiles and requests, the same for the same seed. */
+#ifndef SHARDOPT_TESTS_RANDOM_PROBLEM_H
+#define SHARDOPT_TESTS_RANDOM_PROBLEM_H
+
+#include "base/util.h"
+#include "models/parameters.h"
+#include "search/search.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- draws ---- */
+
+typedef struct {
+    uint64_t state;
+} Draw;
+
+static inline uint64_t draw_bits(Draw *draw) { /* xorshift64*, Vigna 2016; the seed must not be 0 */
+    draw->state ^= draw->state >> 12;
+    draw->state ^= draw->state << 25;
+    draw->state ^= draw->state >> 27;
+    return draw->state * 2685821657736338717u;
+}
+static inline Draw draw_seeded(uint64_t seed) {
+    Draw draw = {(seed + 1) * 0x9e3779b97f4a7c15u};
+    for (int i = 0; i < 8; i++) draw_bits(&draw);
+    return draw;
+}
+static inline int64_t draw_below(Draw *draw, int64_t n) { return (int64_t)((draw_bits(draw) >> 16) % (uint64_t)n); }
+static inline int64_t draw_whole(Draw *draw, int64_t low, int64_t high) {
+    return low + draw_below(draw, high - low + 1);
+}
+static inline double draw_real(Draw *draw, double low, double high) {
+    return low + (high - low) * (double)(draw_bits(draw) >> 11) * 0x1p-53;
+}
+static inline bool draw_chance(Draw *draw, double share) { return draw_real(draw, 0, 1) < share; }
+#define DRAW_FROM(draw, ...)                                                                                           \
+    (((const int64_t[]){__VA_ARGS__})[draw_below((draw), (int64_t)COUNT_OF(((const int64_t[]){__VA_ARGS__})))])
+
+/* ---- models ---- */
+
+static inline void random_attention(Draw *draw, LayerKind *kind) {
+    kind->heads = DRAW_FROM(draw, 1, 2, 4, 4, 6, 8, 8, 12, 16);
+    kind->kv_heads = kind->heads;
+    int64_t group = DRAW_FROM(draw, 1, 2, 4, 8);
+    if (kind->heads % group == 0) kind->kv_heads /= group;
+    kind->head_dim = DRAW_FROM(draw, 32, 64, 128);
+    kind->norms = DRAW_FROM(draw, 1, 2, 2, 4);
+    kind->window = draw_chance(draw, 0.15) ? 256 : 0;
+    kind->qkv_bias = draw_chance(draw, 0.2);
+    if (!draw_chance(draw, 0.1)) return;
+    kind->attention = ATTENTION_LATENT;
+    kind->kv_heads = kind->heads;
+    kind->q_lora_rank = draw_chance(draw, 0.5) ? 96 : 0;
+    kind->kv_lora_rank = 64;
+    kind->qk_nope_head_dim = 32;
+    kind->qk_rope_head_dim = 16;
+    kind->v_head_dim = kind->head_dim = 48;
+}
+
+static inline void random_mlp(Draw *draw, bool mixture, LayerKind *kind) {
+    kind->gated = draw_chance(draw, 0.7);
+    if (!mixture) {
+        kind->d_ff = DRAW_FROM(draw, 768, 1000, 2048, 4096, 11008);
+        return;
+    }
+    kind->experts = DRAW_FROM(draw, 4, 6, 8, 16);
+    kind->top_k = draw_whole(draw, 1, 3);
+    kind->d_ff_expert = DRAW_FROM(draw, 256, 500, 1024);
+    kind->d_ff_shared = draw_chance(draw, 0.4) ? 512 : 0;
+}
+
+/* Dense or a mixture of experts (then perhaps with a dense layer in front), one or two kinds of layers. */
+static inline Model random_model(Draw *draw) {
+    Model model = {.layers = draw_whole(draw, 1, 9),
+                   .d_model = DRAW_FROM(draw, 256, 768, 1024, 2048, 4096),
+                   .vocab = DRAW_FROM(draw, 1000, 1024, 32000, 50257, 128256),
+                   .tied = draw_chance(draw, 0.3),
+                   .max_seq = 1 << 20,
+                   .norm = draw_chance(draw, 0.7) ? NORM_RMS : NORM_LAYER};
+    bool mixture = draw_chance(draw, 0.35);
+    random_attention(draw, &model.kinds[0]);
+    random_mlp(draw, mixture, &model.kinds[0]);
+    model.kinds[0].count = model.layers;
+    model.kind_count = 1;
+    if (model.layers > 1 && draw_chance(draw, 0.3)) {
+        model.kinds[1] = model.kinds[0];
+        model.kinds[1].count = draw_whole(draw, 1, model.layers - 1);
+        model.kinds[0].count -= model.kinds[1].count;
+        if (mixture) {
+            model.kinds[0].experts = model.kinds[0].top_k = model.kinds[0].d_ff_expert = model.kinds[0].d_ff_shared = 0;
+            model.kinds[0].d_ff = 2048;
+        } else {
+            model.kinds[1].window = 128;
+        }
+        model.kind_count = 2;
+    }
+    strcpy(model.name, "random");
+    Error error = {0};
+    cr_assert(model_validate(&model, "random", &error), "%s", error.text);
+    return model;
+}
+
+static inline bool is_mixture(const Model *model) { return model->kinds[model->kind_count - 1].experts > 0; }
+
+/* ---- machines ---- */
+
+/* Any mesh of at most `most` chips: torus axes, rings or lines as they please, or an NVLink domain; then a network. */
+static inline Mesh random_mesh(Draw *draw, int64_t most) {
+    for (;;) {
+        Mesh mesh = {.chips = 1};
+        bool torus = draw_chance(draw, 0.7);
+        int inner = torus ? (int)draw_whole(draw, 1, 3) : 1;
+        for (int i = 0; i < inner; i++) {
+            Axis *axis = &mesh.axes[mesh.axis_count++];
+            *axis = (Axis){.kind = !torus                   ? AXIS_SWITCH
+                                   : draw_chance(draw, 0.5) ? AXIS_RING
+                                                            : AXIS_LINE,
+                           .level = torus ? LEVEL_ICI : LEVEL_NVLINK,
+                           .size = torus ? DRAW_FROM(draw, 2, 2, 3, 4, 4, 5, 6, 8) : DRAW_FROM(draw, 2, 4, 8, 8),
+                           .bytes_per_second = draw_real(draw, 10e9, torus ? 100e9 : 450e9),
+                           .latency_seconds = draw_real(draw, 0, 5e-6)};
+            strcpy(axis->name, torus ? (const char *[]){"x", "y", "z"}[i] : "nvlink");
+        }
+        if (draw_chance(draw, 0.4)) {
+            Axis *axis = &mesh.axes[mesh.axis_count++];
+            *axis = (Axis){.kind = AXIS_SWITCH,
+                           .level = torus ? LEVEL_DCN : LEVEL_NETWORK,
+                           .size = DRAW_FROM(draw, 2, 2, 3, 4),
+                           .bytes_per_second = draw_real(draw, 1e9, 50e9),
+                           .latency_seconds = draw_real(draw, 1e-6, 50e-6)};
+            strcpy(axis->name, torus ? "dcn" : "network");
+        }
+        for (int i = 0; i < mesh.axis_count; i++) mesh.chips *= mesh.axes[i].size;
+        mesh.devices = mesh.chips;
+        if (mesh.chips >= 4 && mesh.chips <= most) return mesh;
+    }
+}
+
+/* A machine of the catalog with few chips, so that it has idle shapes; `text` says which. */
+static inline Machine random_machine(Draw *draw, const Chip *chip, int64_t most) {
+    for (;;) {
+        Machine machine = {0};
+        int64_t first = DRAW_FROM(draw, 1, 2, 2, 4), second = DRAW_FROM(draw, 2, 2, 4);
+        int64_t third = chip->scaleup == SCALEUP_TORUS_3D ? DRAW_FROM(draw, 1, 1, 2) : 1;
+        if (chip->scaleup == SCALEUP_SWITCH)
+            machine_of_gpus(chip, draw_chance(draw, 0.5) ? 2 * chip->chips_per_host : DRAW_FROM(draw, 4, 8), &machine);
+        else
+            machine_of_slice(chip, (SliceShape){{first, second, third}}, DRAW_FROM(draw, 1, 1, 2, 3), &machine);
+        if (machine.mesh.devices >= 4 && machine.mesh.devices <= most) return machine;
+    }
+}
+
+static inline void load_catalog(Arena *arena, Catalog *catalog) {
+    Error error = {0};
+    cr_assert(catalog_load(arena, catalog, &error), "%s: %s", error.where, error.text);
+}
+
+static inline const Chip *random_chip(Draw *draw, const Catalog *catalog) {
+    static const char *const NAMES[] = {"v5p", "v5e", "v4", "h100", "a100", "v7"};
+    const Chip *chip = catalog_find(catalog, NAMES[draw_below(draw, COUNT_OF(NAMES))]);
+    cr_assert_not_null(chip);
+    return chip;
+}
+
+/* ---- profiles ---- */
+
+/* `ideal`, the chip's own, or one with every efficiency and overhead drawn. */
+static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena) {
+    Profile profile;
+    Error error = {0};
+    int64_t choice = draw_below(draw, 3);
+    cr_assert(profile_load(choice == 1 ? "default" : "ideal", chip, arena, &profile, &error), "%s: %s", error.where,
+              error.text);
+    if (choice < 2) return profile;
+    profile.tile_padding = draw_chance(draw, 0.5);
+    profile.matmul_traffic = draw_real(draw, 0, 2);
+    profile.attention_backward_rate = draw_real(draw, 0.5, 1);
+    profile.elementwise_traffic = draw_real(draw, 0, 1);
+    profile.expert_imbalance = draw_real(draw, 1, 2);
+    double *const efficiencies[] = {
+        &profile.matrix_efficiency,  &profile.grouped_efficiency, &profile.attention_efficiency,
+        &profile.hbm_efficiency,     &profile.ici_efficiency,     &profile.nvlink_efficiency,
+        &profile.network_efficiency, &profile.dcn_efficiency,     &profile.pcie_efficiency};
+    for (size_t i = 0; i < COUNT_OF(efficiencies); i++) *efficiencies[i] = draw_real(draw, 0.3, 1);
+    double *const exposed[] = {&profile.tensor_exposed,        &profile.expert_exposed, &profile.sequence_exposed,
+                               &profile.pipeline_exposed,      &profile.fsdp_exposed,   &profile.data_exposed,
+                               &profile.ring_attention_exposed};
+    for (size_t i = 0; i < COUNT_OF(exposed); i++) *exposed[i] = draw_chance(draw, 0.2) ? 1 : draw_real(draw, 0, 1);
+    profile.layer_seconds = draw_real(draw, 0, 1e-4);
+    profile.microbatch_seconds = draw_real(draw, 0, 1e-4);
+    profile.step_seconds = draw_real(draw, 0, 1e-2);
+    return profile;
+}
+
+/* ---- requests ---- */
+
+enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
+
+static inline void set_hbm(Request *request, double bytes) { request->chip.hbm_bytes.value = bytes; }
+
+/* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
+static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t chips_most, int64_t sequences_most,
+                                     Arena *arena) {
+    Request request = {.model = random_model(draw), .chip = *random_chip(draw, catalog), .top = 3, .threads = 1};
+    if (draw_chance(draw, 0.4))
+        request.machine.mesh = random_mesh(draw, chips_most);
+    else
+        request.machine = random_machine(draw, &request.chip, chips_most);
+    if (request.machine.text[0] && draw_chance(draw, 0.6)) request.max_idle = draw_real(draw, 0.3, 0.75);
+    request.profile = random_profile(draw, &request.chip, arena);
+    request.work =
+        (Work){.sequences = draw_whole(draw, 1, sequences_most), .seq = DRAW_FROM(draw, 128, 512, 1000, 2048, 8192)};
+    if (draw_chance(draw, 0.5)) request.work.sequences = request.machine.mesh.devices * draw_whole(draw, 1, 2);
+    request.roles = is_mixture(&request.model) ? ROLES_ALL : ROLES_DENSE;
+    request.padding = (PaddingRule)draw_below(draw, 3);
+    if (draw_chance(draw, 0.25)) request.batch_tolerance = draw_real(draw, 0.02, 0.3);
+    if (draw_chance(draw, 0.25))
+        request.requirements[request.requirement_count++] =
+            (Requirement){(Role)draw_below(draw, ROLE_COUNT),
+                          draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST, DRAW_FROM(draw, 1, 2, 4)};
+    if (draw_chance(draw, 0.15)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
+    request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
+    set_hbm(&request, NO_LIMIT * request.chip.hbm_bytes.value);
+    return request;
+}
+
+/* ---- the space, from its definition alone: reference/search.md, section 9; contract.md, "Words" ---- */
+
+enum { KNOBS_MAX = 1 << 14 };
+
+/* Every x of 1 .. n whose ceil(n / x) no smaller x has. */
+static inline int64_t brute_quotients(int64_t n, int64_t *out) {
+    int64_t count = 0;
+    for (int64_t x = 1; x <= n; x++) {
+        bool first = true;
+        for (int64_t y = 1; y < x && first; y++) first = (n + y - 1) / y != (n + x - 1) / x;
+        if (!first) continue;
+        if (out) out[count] = x;
+        count++;
+    }
+    return count;
+}
+
+/* All knobs of a tuple; a role of degree 1 has its knobs off. */
+static inline int64_t brute_knobs(const Model *model, const Degrees *degrees, int64_t sequences, Knobs out[KNOBS_MAX]) {
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
+            stages = degrees->of[ROLE_PIPELINE];
+    int64_t n = (sequences + replicas - 1) / replicas,
+            chunks = stages > 1 && stages <= model->layers ? model->layers / stages : 1;
+    bool gathers = degrees->of[ROLE_EXPERT] > 1 || degrees->of[ROLE_SEQUENCE] > 1 || degrees->of[ROLE_FSDP] > 1;
+    int64_t b[1024], v[1024], b_count = brute_quotients(n, b), v_count = brute_quotients(chunks, v), count = 0;
+    cr_assert(n <= 1024 && chunks <= 1024);
+    for (int64_t i = 0; i < b_count; i++)
+        for (int64_t j = 0; j < v_count; j++)
+            for (int zero = 0; zero <= (degrees->of[ROLE_DATA] > 1 ? 2 : 0); zero++)
+                for (int context = CONTEXT_NONE; context < CONTEXT_COUNT; context++)
+                    for (int regather = gathers ? 0 : 1; regather <= 1; regather++) {
+                        if ((context == CONTEXT_NONE) != (degrees->of[ROLE_SEQUENCE] == 1)) continue;
+                        cr_assert(count < KNOBS_MAX);
+                        out[count++] = (Knobs){.microbatches = (n + b[i] - 1) / b[i],
+                                               .microbatch_sequences = b[i],
+                                               .schedule = stages == 1 ? SCHEDULE_NONE
+                                                           : v[j] > 1  ? SCHEDULE_INTERLEAVED
+                                                                       : SCHEDULE_1F1B,
+                                               .virtual_stages = v[j],
+                                               .zero_stage = zero,
+                                               .context = (ContextMethod)context,
+                                               .regather = regather == 1};
+                    }
+    return count;
+}
+
+/* The batches of a tuple: the one asked for, and within the tolerance those that its replicas divide. */
+static inline int64_t brute_batches(const Request *request, const Degrees *degrees, int64_t *out, int64_t room) {
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
+            asked = request->work.sequences, count = 0;
+    for (int64_t batch = 1; batch <= 2 * asked; batch++) {
+        bool near = fabs((double)(batch - asked)) <= request->batch_tolerance * (double)asked + 1e-9;
+        if (batch != asked && (!near || request->batch_tolerance <= 0 || batch % replicas != 0)) continue;
+        cr_assert(count < room);
+        out[count++] = batch;
+    }
+    return count;
+}
+
+/* The machines of a request: the one asked for first. In the arena. */
+static inline int brute_machines(const Request *request, Arena *arena, const Machine **out) {
+    Machine *idle = NULL;
+    int count = 0;
+    Error error = {0};
+    if (request->max_idle > 0)
+        cr_assert(
+            machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &count, &error),
+            "%s", error.text);
+    Machine *all = ARENA_NEW(arena, Machine, (size_t)count + 1);
+    cr_assert_not_null(all);
+    all[0] = request->machine;
+    if (count > 0) memcpy(all + 1, idle, (size_t)count * sizeof(Machine));
+    *out = all;
+    return count + 1;
+}
+
+/* One line that makes a problem again. */
+static inline const char *problem_text(const Request *request, char text[320]) {
+    int used = 0;
+    for (int i = 0; i < request->machine.mesh.axis_count; i++)
+        used += snprintf(text + used, (size_t)(320 - used), "%s%s%lld", i ? " " : "",
+                         request->machine.mesh.axes[i].name, (long long)request->machine.mesh.axes[i].size);
+    snprintf(text + used, (size_t)(320 - used),
+             " on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
+             request->chip.name, (long long)request->model.layers, (long long)request->work.sequences,
+             (long long)request->work.seq, request->profile.name, padding_rule_name(request->padding),
+             request->max_idle, request->batch_tolerance);
+    return text;
+}
+
+#endif

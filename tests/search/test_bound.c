@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every bound of the search stands below what it bounds: for random plans of random problems
+ *     tuple_bound <= knob_bound <= relaxed at the least rates <= at the best joint rates <= at the plan's rates
+ *                 <= best layout = its estimate,
+ * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
+ * solved time, not one unit in the last place is forgiven; between two bounds, whose sums have other orders, 1e-11 is. */
+#include "search/batch.h"
+#include "search/bound.h"
+#include "search/joint.h"
+#include "search/layout/layout.h"
+#include "search/space.h"
+#include "tests/search/random_problem.h"
+
+enum { PROBLEMS = 500, TUPLES = 6, KNOBS = 4, PLACEMENTS = 3 };
+
+static const double OTHER_ORDER = 1 + 1e-11;
+
+/* How much of the space the draws reached, so that a test that tests nothing fails. */
+static struct {
+    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close;
+} seen;
+
+typedef struct {
+    const Request *request;
+    const Mesh *mesh; /* the profile's rates */
+    const LeastRates *least;
+    LeastSums *cache;
+    Arena *arena;
+    const char *text;
+} Problem;
+
+static Shard plan_shard(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+                        bool *ok) {
+    Shard shard = {0};
+    PaddingSet padding;
+    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->padding, &shard, &padding);
+    return shard;
+}
+
+static double peak(const Resources *resources) {
+    double most = 0;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) most = max_real(most, resources->of[RES_MEMORY + moment]);
+    return most;
+}
+
+/* The layout that was found is a plan: priced anew, from the ops, it takes that long and holds that much. */
+static void check_estimate(const Problem *problem, const Setting *setting, const Plan *plan,
+                           const LayoutSolution *solution) {
+    Estimate estimate;
+    Error error = {0};
+    cr_assert(
+        estimate_plan(setting, &problem->request->machine.mesh, plan, problem->request->padding, &estimate, &error),
+        "%s", error.text);
+    cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
+              "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
+    double held = memory_total(&estimate.memory), counted = peak(&solution->resources);
+    cr_expect(fabs(held - counted) <= 1e-9 * counted, "%s: estimate holds %.17g, layout %.17g", problem->text, held,
+              counted);
+    cr_expect(counted <= estimate.memory_limit_bytes, "%s: %.17g of %.17g", problem->text, counted,
+              estimate.memory_limit_bytes);
+}
+
+/* The same relaxed time from the vectorised loop: not above, and not far below. */
+static void check_batch(const LayoutGraph *graph, const Relaxation *relaxation, const Rates *rates, double relaxed,
+                        const char *text) {
+    Arena arena = {0};
+    Error error = {0};
+    RateTable table;
+    double batch;
+    cr_assert(rate_table_fill(rates, 1, &arena, &table, &error), "%s", error.text);
+    batch_relaxed_seconds(&graph->rule, relaxation, &table, &batch);
+    cr_expect(batch <= relaxed && batch >= relaxed * (1 - 1e-11), "%s: in a batch %.17g, alone %.17g", text, batch,
+              relaxed);
+    arena_free(&arena);
+}
+
+/* The least over the points that tensor, expert and sequence can have together. */
+static double joint_bound(const Problem *problem, const Degrees *degrees, const Knobs *knobs, const LayoutGraph *graph,
+                          const Relaxation *relaxation, const Rates *least) {
+    JointRates joint;
+    Error error = {0};
+    double bound = INFINITY;
+    cr_assert(joint_rates(problem->mesh, degrees, &joint, &error), "%s", error.text);
+    for (int i = 0; i < joint.count; i++) {
+        Rates rates = joint_apply(&joint, i, knobs->context, least);
+        bound = min_real(bound, relaxed_seconds(&graph->rule, relaxation, &rates));
+    }
+    return bound;
+}
+
+typedef struct {
+    TupleBound tuple;
+    double knob, knob_bytes, relaxed_least, relaxed_joint;
+} Bounds;
+
+static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
+                            const LayoutGraph *graph, const Relaxation *relaxation, Plan *plan) {
+    Rates rates;
+    LayoutSolution solution;
+    Error error = {0};
+    char notation[NOTATION_SIZE];
+    degrees_notation(&plan->degrees, true, notation);
+    rates_of_placement(problem->mesh, &plan->placement, plan->knobs.context, &rates);
+    cr_assert(layout_solve(graph, &rates, &solution, &error), "%s: %s", problem->text, error.text);
+    seen.plans++;
+    if (!solution.found) {
+        seen.infeasible++;
+        return;
+    }
+    seen.solved++;
+    seen.tight += solution.solver_calls > 0;
+    seen.mixtures += is_mixture(setting->model);
+    seen.close += bounds->tuple.seconds > 0.99 * solution.seconds;
+    cr_expect(relaxation->fits && !bounds->tuple.too_large && bounds->knob_bytes <= graph->rule.memory_limit_bytes,
+              "%s: %s fits, %.17g bytes of %.17g, bounded by %.17g and %.17g", problem->text, notation,
+              peak(&solution.resources), graph->rule.memory_limit_bytes, bounds->knob_bytes, bounds->tuple.least_bytes);
+    if (!relaxation->fits) return;
+    double relaxed = relaxed_seconds(&graph->rule, relaxation, &rates);
+    cr_expect(bounds->relaxed_least <= relaxed, "%s: %s: least rates %.17g, own %.17g", problem->text, notation,
+              bounds->relaxed_least, relaxed);
+    cr_expect(bounds->relaxed_joint <= relaxed, "%s: %s: joint rates %.17g, own %.17g", problem->text, notation,
+              bounds->relaxed_joint, relaxed);
+    check_batch(graph, relaxation, &rates, relaxed, problem->text);
+    const struct {
+        const char *name;
+        double seconds;
+    } all[] = {{"tuple_bound", bounds->tuple.seconds},
+               {"knob_bound", bounds->knob},
+               {"relaxed at the least rates", bounds->relaxed_least},
+               {"relaxed", relaxed}};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        cr_expect(all[i].seconds <= solution.seconds, "%s: %s m=%lld v=%lld zero=%d: %s %.17g > %.17g", problem->text,
+                  notation, (long long)plan->knobs.microbatches, (long long)plan->knobs.virtual_stages,
+                  plan->knobs.zero_stage, all[i].name, all[i].seconds, solution.seconds);
+    plan->layout = solution.layout;
+    check_estimate(problem, setting, plan, &solution);
+}
+
+static void check_knobs(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+                        const TupleBound *tuple, Draw *draw) {
+    bool divides;
+    Shard shard = plan_shard(problem, setting, degrees, knobs, &divides);
+    cr_expect(!divides || (!tuple->forbidden && !tuple->unusable),
+              "%s: the tuple was called indivisible, its knobs are not", problem->text);
+    if (!divides || tuple->forbidden || tuple->unusable) return;
+    Rates least;
+    LayoutGraph graph;
+    Relaxation relaxation;
+    Error error = {0};
+    Arena arena = {0};
+    least_rates_of(problem->least, degrees, knobs->context, &least);
+    Bounds bounds = {.tuple = *tuple};
+    bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
+    cr_expect(tuple->seconds <= bounds.knob * OTHER_ORDER, "%s: tuple %.17g, knobs %.17g", problem->text,
+              tuple->seconds, bounds.knob);
+    cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
+    layout_relax(&graph, &least, &relaxation);
+    if (relaxation.fits) {
+        bounds.relaxed_least = relaxed_seconds(&graph.rule, &relaxation, &least);
+        bounds.relaxed_joint = joint_bound(problem, degrees, knobs, &graph, &relaxation, &least);
+        cr_expect(bounds.relaxed_least <= bounds.relaxed_joint, "%s: least rates %.17g, joint rates %.17g",
+                  problem->text, bounds.relaxed_least, bounds.relaxed_joint);
+        cr_expect(bounds.knob <= bounds.relaxed_least * OTHER_ORDER, "%s: knobs %.17g, relaxed %.17g", problem->text,
+                  bounds.knob, bounds.relaxed_least);
+    }
+    seen.too_large += tuple->too_large;
+    seen.knob_too_large += bounds.knob_bytes > graph.rule.memory_limit_bytes;
+    Placement *placements;
+    int64_t count;
+    cr_assert(placements_enumerate(problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
+    for (int i = 0; i < PLACEMENTS && i < count; i++) {
+        Plan plan = {.degrees = *degrees,
+                     .knobs = *knobs,
+                     .placement = placements[count <= PLACEMENTS ? i : draw_below(draw, count)]};
+        check_placement(problem, setting, &bounds, &graph, &relaxation, &plan);
+    }
+    arena_free(&arena);
+}
+
+static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
+    Setting setting = request_setting(problem->request);
+    TupleBound bound = tuple_bound(&setting, problem->request->padding, problem->least, problem->cache, degrees);
+    seen.forbidden += bound.forbidden != 0;
+    seen.unusable += bound.unusable;
+    KnobSpace space;
+    Error error = {0};
+    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, problem->arena, &space, &error));
+    for (int i = 0; i < KNOBS; i++) {
+        Knobs knobs = knob_space_at(&space, draw_below(draw, knob_space_size(&space)));
+        check_knobs(problem, &setting, degrees, &knobs, &bound, draw);
+    }
+}
+
+/* HBM around what some plan of the problem holds with everything saved: a third of the problems is tight, a third
+ * loose, a third in between. */
+static void limit_memory(Request *request, const Degrees *tuples, int64_t count, Draw *draw) {
+    Setting setting = request_setting(request);
+    for (int tries = 0; tries < 50; tries++) {
+        const Degrees *degrees = &tuples[draw_below(draw, count)];
+        int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+        Knobs knobs = {.microbatches = 1,
+                       .microbatch_sequences = divide_up(setting.work.sequences, replicas),
+                       .virtual_stages = 1,
+                       .regather = true,
+                       .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                       .context = degrees->of[ROLE_SEQUENCE] > 1 ? CONTEXT_RING : CONTEXT_NONE};
+        Shard shard;
+        PaddingSet padding;
+        Sharding shardings[SHARDINGS_MAX];
+        Resources resources;
+        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->padding, &shard, &padding)) continue;
+        shardings_of(&setting, &shard, shardings);
+        stage_resources(&setting, &shard, &knobs, &shardings[0], &resources);
+        static const double LOW[] = {0.2, 0.6, 1}, HIGH[] = {0.7, 1.2, 4};
+        int64_t third = draw_below(draw, 3);
+        set_hbm(request, draw_real(draw, LOW[third], HIGH[third]) * peak(&resources));
+        return;
+    }
+}
+
+static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache) {
+    Draw draw = draw_seeded(seed);
+    Arena arena = {0};
+    Error error = {0};
+    Request request = random_request(&draw, catalog, 64, 96, &arena);
+    Mesh mesh = profile_mesh(&request.profile, &request.machine.mesh);
+    Degrees *tuples;
+    int64_t count;
+    cr_assert(degrees_enumerate(&mesh, request.roles, 100000, &arena, &tuples, &count, &error), "%s", error.text);
+    limit_memory(&request, tuples, count, &draw);
+    char text[320], numbered[384];
+    snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
+    Problem problem = {.request = &request,
+                       .mesh = &mesh,
+                       .least = least_rates_new(&mesh, &arena),
+                       .cache = cache,
+                       .arena = &arena,
+                       .text = numbered};
+    cr_assert_not_null(problem.least);
+    for (int i = 0; i < TUPLES; i++) check_tuple(&problem, &tuples[draw_below(&draw, count)], &draw);
+    arena_free(&arena);
+}
+
+Test(bound, stands_below_every_plan) {
+    Arena arena = {0};
+    Catalog catalog;
+    load_catalog(&arena, &catalog);
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        LeastSums *cache = least_sums_new(); /* of one setting */
+        cr_assert_not_null(cache);
+        check_problem(&catalog, seed, cache);
+        least_sums_free(cache);
+    }
+    arena_free(&arena);
+    cr_expect(seen.solved > 2000 && seen.tight > 300 && seen.infeasible > 300 && seen.mixtures > 300,
+              "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
+              seen.mixtures);
+    cr_expect(seen.forbidden > 30 && seen.unusable > 30 && seen.too_large > 30 && seen.knob_too_large > 30 &&
+                  seen.close > 30,
+              "%d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close);
+}
+
+/* Rates of every placement are at least the least of its degrees, part by part; and the table gives what the walk over
+ * footprints gives. */
+Test(bound, least_rates) {
+    Draw draw = draw_seeded(77);
+    int64_t compared = 0;
+    for (int round = 0; round < 120; round++) {
+        Arena arena = {0};
+        Error error = {0};
+        Mesh mesh = random_mesh(&draw, 48);
+        const LeastRates *table = least_rates_new(&mesh, &arena);
+        Degrees *tuples;
+        int64_t count;
+        cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        for (int i = 0; i < 12; i++) {
+            const Degrees *degrees = &tuples[draw_below(&draw, count)];
+            ContextMethod context = (ContextMethod)draw_whole(&draw, CONTEXT_RING, CONTEXT_ALL_GATHER);
+            Rates least, walked, rates;
+            least_rates_of(table, degrees, context, &least);
+            rates_least(&mesh, degrees, context, &walked);
+            cr_expect_arr_eq(least.cost, walked.cost, sizeof least.cost);
+            cr_expect_arr_eq(least.axes, walked.axes, sizeof least.axes);
+            Placement *placements;
+            int64_t ways;
+            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &ways, &error));
+            for (int64_t j = 0; j < ways; j++) {
+                rates_of_placement(&mesh, &placements[j], context, &rates);
+                const double *low = (const double *)least.cost, *own = (const double *)rates.cost;
+                for (size_t k = 0; k < sizeof rates.cost / (sizeof(double)); k++)
+                    cr_expect(low[k] <= own[k], "group %zu: %g > %g", k / 4, low[k], own[k]);
+                compared++;
+            }
+        }
+        arena_free(&arena);
+    }
+    cr_expect(compared > 2000, "%lld", (long long)compared);
+}
