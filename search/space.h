@@ -9,7 +9,7 @@
 typedef struct {
     int64_t *microbatch_sequences; /* b: the least for each distinct number of microbatches m = ceil(n / b); m falls as b rises */
     int64_t microbatch_count;
-    int64_t *virtual_stages;       /* v: the least for each distinct chunk of ceil(layers / (stages v)) layers; 1 is 1F1B (or no pipeline) */
+    int64_t *virtual_stages;       /* v: the least for each distinct ceil(l / v), l = floor(layers / stages); 1 is 1F1B (or no pipeline) */
     int64_t virtual_count;
     int zero_count;                /* stages 0 .. zero_count - 1 */
     int context_count;
