@@ -3,7 +3,7 @@
  *     tuple_bound <= knob_bound <= relaxed at the least rates <= at the best joint rates <= at the plan's rates
  *                 <= best layout = its estimate,
  * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
- * solved time, not one unit in the last place is forgiven; between two bounds, whose sums have other orders, 1e-11 is. */
+ * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is. */
 #include "search/batch.h"
 #include "search/bound.h"
 #include "search/joint.h"

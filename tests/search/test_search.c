@@ -169,8 +169,8 @@ static int compare_bounds(const void *left, const void *right) {
     return order != 0 ? order : degrees_compare(&a->degrees, &b->degrees);
 }
 
-/* Whether a walk by rising bound finds the k first rows of the brute force: it opens tuples until one's bound x `factor`
- * is above the k-th best so far. One machine and one batch. */
+/* Whether a walk by rising bound finds the k first rows of the brute force: it opens tuples until a bound x `factor` is
+ * above the k-th best so far. One machine and one batch. */
 static bool walk_finds(const Request *request, const Brute *brute, int top, double factor) {
     static Bounded tuples[ROWS_MAX];
     static bool open[ROWS_MAX];
