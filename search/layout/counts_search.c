@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORK_MAX = 400000 /* bounds, at most a tenth of a second */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
+enum { WORK_MAX = 2000000 /* bounds: some tenths of a second */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
 /* Ways to write F without its maxima: as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by
  * the last form of each alone, and by what they are at least. */
 enum { SIDES = 3 };
@@ -47,7 +47,8 @@ typedef struct {
     int choice_count, offload_count;
     int by_price[SIDES][ITEMS_MAX]; /* choices, seconds per byte rising */
     double offload_price;    /* least seconds per byte */
-    double divisor;          /* of the offloads' bytes; 0: none */
+    int regular;             /* offloads from here on have bytes that are whole multiples of the divisor */
+    double divisor;
     bool one_price;          /* all offloads free the same bytes per second */
     SumTable table;
     double missing, base_f[SIDES], base_p;
@@ -124,9 +125,9 @@ static void make_pools(Search *search) {
     }
 }
 
-/* The greatest common divisor of bytes that are whole multiples of something sizeable. */
+/* The greatest common divisor of bytes that are whole multiples of something sizeable; else 0. */
 static double common_divisor(double a, double b) {
-    double least = 1e-6 * min_real(a, b);
+    double least = 1e-5 * min_real(a, b);
     while (b > least) {
         double rest = fmod(a, b);
         a = b, b = rest;
@@ -134,12 +135,44 @@ static double common_divisor(double a, double b) {
     return b == 0 ? a : 0;
 }
 
-static void sort_choices(Search *search) {
+/* The divisor of the offloads that have one in common with offload `with`; `members`: which. */
+static double divisor_with(const Search *search, int with, bool members[ITEMS_MAX], int *count) {
+    double divisor = search->offloads[with].bytes;
+    *count = 0;
+    for (int i = 0; i < search->offload_count; i++) {
+        double bytes = search->offloads[i].bytes, common = bytes > 0 && divisor > 0 ? common_divisor(divisor, bytes) : 0;
+        members[i] = common > 0 && (search->missing + bytes) / common < SUMS_LIMIT;
+        if (!members[i]) continue;
+        divisor = common;
+        ++*count;
+    }
+    return *count > 0 ? divisor : 0;
+}
+
+/* Offloads whose bytes fit no divisor first, then the others; the larger before the smaller. */
+static void sort_offloads(Search *search) {
+    bool members[ITEMS_MAX], best[ITEMS_MAX] = {false};
+    int most = 0, count;
+    for (int with = 0; with < search->offload_count; with++) {
+        double divisor = divisor_with(search, with, members, &count);
+        if (count <= most) continue;
+        most = count;
+        search->divisor = divisor;
+        memcpy(best, members, sizeof(best));
+    }
+    search->regular = search->offload_count - most;
     for (int i = 1; i < search->offload_count; i++)
-        for (int j = i; j > 0 && search->offloads[j].bytes > search->offloads[j - 1].bytes; j--) {
-            Choice swap = search->offloads[j];
-            search->offloads[j] = search->offloads[j - 1], search->offloads[j - 1] = swap;
+        for (int j = i; j > 0; j--) {
+            Choice *a = &search->offloads[j - 1], *b = &search->offloads[j], swap = *a;
+            if (best[j - 1] == best[j] ? a->bytes >= b->bytes : !best[j - 1]) break;
+            bool flag = best[j - 1];
+            *a = *b, *b = swap;
+            best[j - 1] = best[j], best[j] = flag;
         }
+}
+
+static void sort_choices(Search *search) {
+    sort_offloads(search);
     /* The finest last: the largest bytes first fix the coarse sum. */
     for (int i = 1; i < search->choice_count; i++)
         for (int j = i; j > 0 && search->choices[j].bytes > search->choices[j - 1].bytes; j--) {
@@ -203,7 +236,6 @@ static void make_choices(Search *search, const Program *program, const Multiplie
             }
             choice.seconds[0] = p.of[item];
             if (choice.bytes > 0) search->offload_price = min_real(search->offload_price, choice.seconds[0] / choice.bytes);
-            search->divisor = search->offload_count == 0 ? choice.bytes : common_divisor(max_real(search->divisor, 1e-9), choice.bytes);
             search->offloads[search->offload_count++] = choice;
         }
     if (isinf(search->offload_price)) search->offload_price = 0;
@@ -277,8 +309,33 @@ static double price(Search *search) {
     return seconds;
 }
 
-static double round_up(const Search *search, double bytes) {
-    return search->divisor > 0 ? ceil(bytes / search->divisor - 1e-9) * search->divisor : bytes;
+/* What offloads from `at` on can free, no less than `bytes`. */
+static double round_up(const Search *search, int at, double bytes) {
+    return at >= search->regular && search->divisor > 0 ? ceil(bytes / search->divisor - 1e-9) * search->divisor : bytes;
+}
+
+/* Regular offloads by the table of all their sums: the least that frees what is missing. False: the table does not serve here. *seconds: of what was
+ * found, or INFINITY. */
+static bool table_sums(Search *search, double p, double missing, double *seconds) {
+    *seconds = INFINITY;
+    if (!(search->divisor > 0) || !search->one_price || !search->one_row || !search->table.bits) return false;
+    int64_t sizes[ITEMS_MAX], most[ITEMS_MAX], counts[ITEMS_MAX];
+    int count = search->offload_count - search->regular;
+    for (int i = 0; i < count; i++) {
+        const Choice *choice = &search->offloads[search->regular + i];
+        sizes[i] = (int64_t)floor(choice->bytes / search->divisor + 0.5);
+        most[i] = min_whole(choice->most, search->pools[choice->pool].left);
+        if (sizes[i] < 1) return false;
+    }
+    double low = ceil(missing / search->divisor - 1e-9), high = low + (double)sizes[0];
+    if (!isinf(search->best)) high = min_real(high, (search->best * PROVEN - p) / (search->offload_price * search->divisor));
+    if (high < low) return true;
+    if (high > SUMS_LIMIT) return false;
+    search->work += TABLE_WORK;
+    if (least_sum(&search->table, sizes, most, count, (int64_t)low, (int64_t)high, counts) < 0) return true;
+    for (int i = 0; i < count; i++) search->offloads[search->regular + i].count = counts[i];
+    *seconds = price(search);
+    return !isinf(*seconds);
 }
 
 /* Offloads from `at` on are to free `missing`; p: PCIe side so far; the step takes no less than f. True: nothing better under this leaf. */
@@ -291,7 +348,9 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     double open = 0;
     for (int i = at; i < search->offload_count; i++) open += search->offloads[i].bytes * (double)search->pools[search->offloads[i].pool].left;
     if (at == search->offload_count || missing > open * (1 + 1e-12)) return false;
-    if (max_real(f, p + search->offload_price * round_up(search, missing)) >= search->best * PROVEN) return false;
+    if (max_real(f, p + search->offload_price * round_up(search, at, missing)) >= search->best * PROVEN) return false;
+    double tabled;
+    if (at == search->regular && table_sums(search, p, missing, &tabled)) return tabled * PROVEN <= f;
     search->work++;
     if (++search->sums > SUMS_MAX || search->work >= WORK_MAX) {
         search->complete = false;
@@ -312,29 +371,6 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     return done;
 }
 
-/* The same by the table of all sums of the common divisor. False: the table does not serve here. */
-static bool table_sums(Search *search, double p, double missing) {
-    if (!(search->divisor > 0) || !search->one_price || !search->one_row || !search->table.bits || missing <= 0) return false;
-    int64_t sizes[ITEMS_MAX], most[ITEMS_MAX], counts[ITEMS_MAX];
-    int count = search->offload_count;
-    bool used[ACTIVATION_COUNT] = {false};
-    for (int i = 0; i < count; i++) {
-        const Choice *choice = &search->offloads[i];
-        sizes[i] = (int64_t)floor(choice->bytes / search->divisor + 0.5);
-        most[i] = min_whole(choice->most, search->pools[choice->pool].left);
-        if (sizes[i] < 1 || used[choice->pool]) return false;
-        used[choice->pool] = true;
-    }
-    double low = ceil(missing / search->divisor - 1e-9), high = low + (double)sizes[0];
-    if (!isinf(search->best)) high = min_real(high, (search->best * PROVEN - p) / (search->offload_price * search->divisor));
-    if (high < low) return true;
-    if (high > SUMS_LIMIT) return false;
-    search->work += TABLE_WORK;
-    if (least_sum(&search->table, sizes, most, count, (int64_t)low, (int64_t)high, counts) < 0) return true;
-    for (int i = 0; i < count; i++) search->offloads[i].count = counts[i];
-    return !isinf(price(search));
-}
-
 static void leaf(Search *search, double p, double missing) {
     for (int i = 0; i < search->offload_count; i++) search->offloads[i].count = 0;
     int64_t counts[ITEMS_MAX];
@@ -349,7 +385,7 @@ static void leaf(Search *search, double p, double missing) {
         return;
     }
     search->sums = 0;
-    if (!table_sums(search, p, missing)) offload_sums(search, 0, f, p, missing);
+    offload_sums(search, 0, f, p, missing);
 }
 
 static void decide(Search *search, int at, const double f[SIDES], double p, double missing);
@@ -393,7 +429,7 @@ bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rate
                      .one_row = program->memory_count <= 1};
     make_pools(&search);
     make_choices(&search, program, multipliers);
-    if (search.divisor > 0 && !sum_table_make(&search.table)) search.table.bits = NULL; /* sums are searched then, not tabulated */
+    if (search.regular < search.offload_count && !sum_table_make(&search.table)) search.table.bits = NULL; /* sums are searched then, not tabulated */
     decide(&search, 0, search.base_f, search.base_p, search.missing);
     sum_table_free(&search.table);
     *seconds = search.best;
