@@ -14,11 +14,12 @@ static double split(int64_t a, int64_t b, PaddingKind kind, PaddingSet *padding)
     return (double)divide_up(a, b);
 }
 
-/* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. */
+/* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. Chips begin at multiples of
+ * `heads`: as far into a group as their greatest common divisor lets them. */
 static int64_t touched_kv_heads(int64_t heads, int64_t group) {
-    if (heads % group == 0) return heads / group;
-    if (group % heads == 0) return 1;
-    return divide_up(heads - 1, group) + 1;
+    int64_t divisor = heads;
+    for (int64_t rest = group, next; rest != 0; rest = next) next = divisor % rest, divisor = rest;
+    return divide_up(heads + group - divisor, group);
 }
 
 static void split_attention(const LayerKind *kind, int64_t tensor, Shard *shard, PaddingSet *padding) {

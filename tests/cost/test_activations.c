@@ -145,6 +145,20 @@ Test(activations, recomputation_repeats_exchanges) {
     cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0, "the combine belongs to the layer's output, which is kept");
 }
 
+/* With a shared expert beside them: both down projections end in the layer's output and are not made again. Of 1000 tokens, top 2, D = 4096,
+ * widths 1024 (routed) and 2048 (shared): gate and up of both, attention, router; seconds are FLOPs. */
+Test(activations, full_recomputation_of_a_mixture) {
+    Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
+    model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 1024, model.kinds[0].d_ff_shared = 2048;
+    Bench bench = bench_of(model, 1, 1000);
+    ActivationCost costs[ACTIVATION_COUNT];
+    costs_of(&bench, costs);
+    double seconds = 0;
+    for (int a = 0; a < ACTIVATION_COUNT; a++) seconds += costs[a].recompute_seconds;
+    double per_token = 2 * 4096. * (128 * 80 + 8 + 2 * 2 * 1024 + 2 * 2048) + 2 * 1000. * 4096;
+    cr_expect_float_eq(seconds, 1000 * per_token, 1e-6 * seconds, "%.9g, not %.9g", seconds, 1000 * per_token);
+}
+
 /* What a state of some layers does to a stage's resources. */
 Test(activations, states) {
     const double weights[MOMENT_COUNT] = {8, 1, 1, 0};

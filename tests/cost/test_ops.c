@@ -214,6 +214,68 @@ Test(ops, tensor_streams_of_a_layer) {
     cr_expect_float_eq(latent.bytes, 2 * T * (2112 + 3 * 7168), 1e-3, "latent attention: %.9g", latent.bytes);
 }
 
+/* Tables: [V, D] of 32000 x 4096 on 4 ways, 1000 tokens, streams of 2 T D = 8,192,000 bytes. Rows split: partial streams are scattered behind the
+ * look-up and gathered in front of the logits, or all_reduced. Columns split: the look-up exchanges columns for tokens (or gathers them), the
+ * logits scatter partial sums over the whole vocabulary, 2 T V = 64e6 bytes. And the softmax: two passes of 8 bytes a token. */
+Test(ops, table_streams) {
+    const double stream = 8192000, whole = 64e6, softmax = 2 * 8000;
+    const struct {
+        const char *name;
+        Sharding sharding;
+        double embedding[PHASE_COUNT], logits[PHASE_COUNT];
+    } rows[] = {
+        {"rows, along the sequence", {.residual = RESIDUAL_SEQUENCE}, {stream, stream}, {stream + softmax, stream}},
+        {"rows, stream whole", {.residual = RESIDUAL_REPLICATED}, {2 * stream, 0}, {softmax, 2 * stream}},
+        {"columns, along the sequence", {.residual = RESIDUAL_SEQUENCE, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
+         {stream / 4, stream / 4}, {whole + stream / 4 + softmax, whole + stream / 4}},
+        {"columns, stream whole", {.residual = RESIDUAL_REPLICATED, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
+         {stream, 0}, {whole + stream / 4 + softmax, whole + stream / 4}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(dense_model(1, 4096, 14336, 32, 8, 128, 32000), 1, 1000);
+        bench_split(&bench, 250, 1, 4);
+        bench.shard.vocab = 8000;
+        Op ops[OPS_MAX];
+        Totals embedding = {0}, logits = {0};
+        add_ops(ops, ops_of_embedding(&bench.model, &bench.shard, &rows[i].sharding, ops), 1, &embedding);
+        add_ops(ops, ops_of_logits(&bench.model, &bench.shard, &rows[i].sharding, ops), 1, &logits);
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            double e = embedding.traffic[GROUP_TENSOR][phase].bytes, l = logits.traffic[GROUP_TENSOR][phase].bytes;
+            cr_expect_float_eq(e, rows[i].embedding[phase], 1e-3, "%s: embedding %.9g", rows[i].name, e);
+            cr_expect_float_eq(l, rows[i].logits[phase], 1e-3, "%s: logits %.9g", rows[i].name, l);
+        }
+    }
+}
+
+/* HBM traffic of each op of a layer, bf16: a matmul reads two matrices and writes one, twice that back; a norm with its residual sum moves 5
+ * streams and 7 back; flash attention reads q, k, v and writes its context, twice that back. 1000 tokens, D = 4096, F = 14336, N = 32, K = 8. */
+Test(ops, hbm_bytes) {
+    const double T = 1000, D = 4096, F = 14336, q = 4096, kv = 1024;
+    const struct {
+        const char *name;
+        double bytes[PHASE_COUNT];
+    } rows[] = {
+        {"attention norm", {2 * 5 * T * D, 2 * 7 * T * D}},
+        {"qkv projection", {2 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv)), 4 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv))}},
+        {"rotary", {2 * 2 * T * (q + 2 * kv), 2 * 3 * T * (q + 2 * kv)}},
+        {"attention", {2 * T * (2 * q + 2 * kv), 2 * T * (4 * q + 4 * kv)}},
+        {"attention output", {2 * (T * q + q * D + T * D), 4 * (T * q + q * D + T * D)}},
+        {"mlp norm", {2 * 5 * T * D, 2 * 7 * T * D}},
+        {"mlp gate and up", {2 * (T * D + 2 * D * F + 2 * T * F), 4 * (T * D + 2 * D * F + 2 * T * F)}},
+        {"mlp activation", {2 * 3 * T * F, 2 * 5 * T * F}},
+        {"mlp down", {2 * (T * F + F * D + T * D), 4 * (T * F + F * D + T * D)}},
+    };
+    Bench bench = bench_of(dense_model(1, 4096, 14336, 32, 8, 128, 1), 1, T);
+    Op ops[OPS_MAX];
+    int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, CONTEXT_NONE, 1, ops);
+    cr_assert_eq(count, (int)COUNT_OF(rows));
+    for (int i = 0; i < count; i++) {
+        cr_expect_str_eq(ops[i].name, rows[i].name);
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            cr_expect_eq(ops[i].hbm_bytes[phase], rows[i].bytes[phase], "%s: %.9g", rows[i].name, ops[i].hbm_bytes[phase]);
+    }
+}
+
 /* ---- weights and gradients, by stage_resources and step_rule: D, F of two matrices, P = 2DF ---- */
 Test(ops, weight_traffic) {
     const double P = 2. * 8192 * 28672;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stage that sets the pace, what stands on it beside layers, and the rule that a profile makes. LLaMA-3 70B unless said otherwise: a layer
+ * is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192; at 4096 tokens a layer's forward pass takes
+ * 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9: as much as 1.18 layers. */
+#include "tests/cost/workbench.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static Bench staged(double stages, double layers, double layers_last) {
+    Bench bench = bench_of(llama3_70b(), 1, 4096);
+    bench.shard.vocab = 128256;
+    bench.shard.pipeline = stages, bench.shard.layers = layers, bench.shard.layers_last = layers_last;
+    bench.shard.microbatches = 16;
+    return bench;
+}
+
+Test(stage, pace) {
+    const double layer = 2 * 855654400. + 67108864, head = 2 * 128256. * 8192;
+    const struct {
+        const char *name;
+        double stages, layers, layers_last;
+        int64_t chunks;
+        double paced, ratio;
+        bool embedding, logits;
+    } rows[] = {
+        {"one stage", 1, 80, 80, 1, 80, 0, true, true},
+        {"equal stages: logits make the last one slower", 4, 20, 20, 1, 20, 60 * layer / (20 * layer + head), false, true},
+        {"in two chunks, half the bubble", 4, 20, 20, 2, 20, 60 * layer / (20 * layer + head) / 2, false, true},
+        {"a layer less leaves the last slower by a fifth of one", 3, 27, 26, 1, 26, 54 * layer / (26 * layer + head), false, true},
+        {"two less do not", 2, 41, 39, 1, 41, (39 * layer + head) / (41 * layer), true, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = staged(rows[i].stages, rows[i].layers, rows[i].layers_last);
+        if (rows[i].stages == 3) bench.shard.microbatches = 15;
+        bench.knobs.virtual_stages = rows[i].chunks;
+        Setting setting = bench_setting(&bench);
+        StagePace pace = stage_pace(&setting, &bench.shard, &bench.knobs);
+        cr_expect_eq(pace.layers, rows[i].paced, "%s", rows[i].name);
+        cr_expect_float_eq(pace.bubble_ratio, rows[i].ratio, 1e-12, "%s: %.12g, not %.12g", rows[i].name, pace.bubble_ratio, rows[i].ratio);
+        cr_expect_eq(pace.embedding, rows[i].embedding, "%s", rows[i].name);
+        cr_expect_eq(pace.logits, rows[i].logits, "%s", rows[i].name);
+    }
+}
+
+/* bf16 bytes that fsdp gathers in one forward pass of the stage that sets the pace, and in how many messages. */
+Test(stage, gathers) {
+    const double layer = 855638016 + 16384, table = 128256. * 8192, norm = 8192;
+    const struct {
+        const char *name;
+        double stages, layers, layers_last;
+        bool tied;
+        double messages, weights;
+    } rows[] = {
+        {"one stage: both tables", 1, 80, 80, false, 82, 80 * layer + 2 * table + norm},
+        {"tied: one", 1, 80, 80, true, 81, 80 * layer + table},
+        {"the last of four: logits", 4, 20, 20, false, 21, 20 * layer + table + norm},
+        {"the last of four, tied: its own copy", 4, 20, 20, true, 21, 20 * layer + table + norm},
+        {"the first of two: the embedding", 2, 41, 39, false, 42, 41 * layer + table},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = staged(rows[i].stages, rows[i].layers, rows[i].layers_last);
+        bench.model.tied = rows[i].tied;
+        bench.shard.fsdp = 8;
+        Resources resources = bench_resources(&bench);
+        cr_expect_eq(resources.of[res_messages(GROUP_WEIGHTS, PHASE_FORWARD)], rows[i].messages, "%s", rows[i].name);
+        cr_expect_eq(resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)], 2 * rows[i].weights, "%s", rows[i].name);
+        cr_expect_eq(resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)], 4 * rows[i].weights, "%s", rows[i].name);
+    }
+}
+
+/* Layers of two kinds count as often as there are: 3 dense of 2 x 3 x 4096 x 14336 x 1000 FLOPs forward, 1 with 2 of 8 experts as wide, half. */
+Test(stage, mean_layer) {
+    Model model = dense_model(4, 4096, 14336, 32, 8, 128, 1);
+    model.kind_count = 2;
+    model.kinds[0].count = 3;
+    model.kinds[1] = model.kinds[0];
+    model.kinds[1].count = 1, model.kinds[1].d_ff = 0;
+    model.kinds[1].experts = 8, model.kinds[1].top_k = 2, model.kinds[1].d_ff_expert = 14336 / 4;
+    Bench bench = bench_of(model, 1, 1000);
+    bench.shard.experts = 8, bench.shard.d_ff_expert = 14336 / 4;
+    Setting setting = bench_setting(&bench);
+    StageSums sums;
+    stage_sums(&setting, &bench.shard, CONTEXT_NONE, &bench.sharding, &sums);
+    double mlp = 2 * 3. * 4096 * 14336 * 1000, attention = 2 * 4096. * 128 * 80 * 1000, router = 2 * 4096. * 8 * 1000;
+    double expected = attention + (3 * mlp + mlp / 2 + router) / 4;
+    cr_expect_float_eq(sums.layer.compute[PHASE_FORWARD], expected, 1e-12 * expected);
+    cr_expect_float_eq(sums.layer.expert_weights, 8 * 3. * 4096 * (14336 / 4) / 4, 1e-3);
+    cr_expect_float_eq(sums.layer.dense_weights, 4096. * 128 * 80 + 2 * 4096 + (3 * 3. * 4096 * 14336 + 8 * 4096) / 4, 1e-3);
+}
+
+/* Weights that the layout gathers over tensor stand in memory whole: the MLP's 3DF, two layers of them and a gradient. */
+Test(stage, weights_gathered_over_tensor) {
+    Bench bench = staged(1, 80, 80);
+    bench_split(&bench, 1024, 1, 4);
+    bench.sharding.mlp = MLP_GATHERED;
+    Setting setting = bench_setting(&bench);
+    MemoryRows rows;
+    memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
+    cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
+}
+
+/* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of the stream; with logits in
+ * place, two streams of the chip and the gathered one. T = 4096, 8 ways along the sequence. */
+Test(stage, transient) {
+    const double T = 4096, D = 8192, F = 28672, t = 8, stream = 2 * T * D / t;
+    double mlp = 6 * T * F / t, attention = 2 * T * 80 * 128 / t + (2 * T * 8192 + 4 * T * 64) / t, saved = 2 * stream + 4 * T * D + mlp + attention;
+    const struct {
+        const char *name;
+        int64_t d_ff;
+        Moment moment;
+        double expected;
+    } rows[] = {
+        {"the MLP is wider", 28672, MOMENT_FIRST_BACKWARD, saved + mlp + stream},
+        {"the same on the last stage", 28672, MOMENT_LAST_BACKWARD, saved + mlp + stream},
+        {"and when all is done", 28672, MOMENT_UPDATE, saved + mlp + stream},
+        {"attention is wider", 8, MOMENT_FIRST_BACKWARD, saved - mlp + 6 * T * 8 / t + attention + stream},
+        {"logits", 28672, MOMENT_LAST_LOGITS, 2 * stream + 2 * T * D},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = staged(1, 80, 80);
+        bench.model.kinds[0].d_ff = rows[i].d_ff;
+        bench_split(&bench, T / t, 1, t);
+        Setting setting = bench_setting(&bench);
+        MemoryRows found;
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
+        cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name, found.transient_bytes, rows[i].expected);
+    }
+}
+
+Test(stage, rule_of_a_profile) {
+    Profile profile = IDEAL;
+    profile.tensor_exposed = 0.1, profile.expert_exposed = 0.2, profile.sequence_exposed = 0.3, profile.pipeline_exposed = 0.4;
+    profile.fsdp_exposed = 0.5, profile.data_exposed = 0.6, profile.ring_attention_exposed = 0.7;
+    profile.layer_seconds = 1e-3, profile.microbatch_seconds = 1e-2, profile.step_seconds = 0.1, profile.hbm_efficiency = 0.5;
+    profile.pcie_efficiency = 0.8;
+    for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {
+        Bench bench = staged(4, 20, 20);
+        bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9, bench.chip.pcie_bytes_per_second.value = 1e10;
+        bench.shard.sequence = 2, bench.knobs.context = (ContextMethod)context;
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile, setting.hbm_reserve = 0.08;
+        StepRule rule;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        const double expected[GROUP_COUNT] = {[GROUP_TENSOR] = 0.1, [GROUP_EXPERT] = 0.2, [GROUP_SEQUENCE] = context == CONTEXT_RING ? 0.7 : 0.3,
+                                              [GROUP_PIPELINE] = 0.4, [GROUP_WEIGHTS] = 0.5, [GROUP_EXPERT_WEIGHTS] = 0.5,
+                                              [GROUP_TENSOR_WEIGHTS] = 0.5, [GROUP_DATA] = 0.6};
+        for (int group = 0; group < GROUP_COUNT; group++) cr_expect_eq(rule.exposed[group], expected[group], "group %d", group);
+        cr_expect_eq(rule.ring, context == CONTEXT_RING);
+        cr_expect_eq(rule.microbatches, 16);
+        cr_expect_float_eq(rule.other_seconds, 0.1 + 16 * (1e-2 + 20 * 1e-3), 1e-12);
+        cr_expect_float_eq(rule.offload_bytes_per_second, 8e9, 1e-3);
+        cr_expect_float_eq(rule.memory_limit_bytes, 92e9, 1e-3);
+        /* The first stage's half: 20 layers and the embedding over 2 context ways, 30 bytes each at half of 1e12. */
+        cr_expect_float_eq(rule.optimizer_seconds, 30 * (20 * (855638016. + 16384) + 128256. * 8192) / 2 / 5e11, 1e-9);
+    }
+}
+
+/* Every combination once, the default first. */
+Test(stage, shardings) {
+    static const struct {
+        const char *name;
+        double tensor, seq;
+        int count;
+        Sharding first;
+    } rows[] = {
+        {"one chip has no choice", 1, 4096, 1, {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"8 ways: (2 along + 1) x 1 x 4", 8, 4096, 12, {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"16 ways: KV heads copied or gathered", 16, 4096, 24, {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_REPLICATED, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"tokens that do not divide", 8, 4100, 4, {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = staged(1, 80, 80);
+        bench_split(&bench, 512, 1, rows[i].tensor);
+        bench.shard.seq = rows[i].seq;
+        Setting setting = bench_setting(&bench);
+        Sharding found[SHARDINGS_MAX];
+        int count = shardings_of(&setting, &bench.shard, found);
+        cr_expect_eq(count, rows[i].count, "%s: %d", rows[i].name, count);
+        cr_expect_eq(memcmp(&found[0], &rows[i].first, sizeof found[0]), 0, "%s", rows[i].name);
+        for (int a = 0; a < count; a++)
+            for (int b = 0; b < a; b++) cr_expect_neq(memcmp(&found[a], &found[b], sizeof found[a]), 0, "%s: %d is %d again", rows[i].name, a, b);
+    }
+}
