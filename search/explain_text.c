@@ -16,8 +16,8 @@ static bool finish(Table *table, bool ok, FILE *out) {
 }
 
 static bool write_ops(const RankedPlan *ranked, FILE *out) {
-    static const TableColumn COLUMNS[] = {{"op", false},   {"forward", true},   {"backward", true}, {"FLOPs", true},
-                                          {"bytes", true}, {"FLOP/s", true}, {"bound by", false}};
+    static const TableColumn COLUMNS[] = {{"op", false},   {"forward", true}, {"backward", true}, {"FLOPs", true},
+                                          {"bytes", true}, {"FLOP/s", true},  {"bound by", false}};
     const Estimate *estimate = &ranked->estimate;
     fputs("\nOps of the fullest stage, over a step, one chip (recomputation apart):\n", out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -33,7 +33,9 @@ static bool write_ops(const RankedPlan *ranked, FILE *out) {
                                part->flops > 0 ? number_short(part->flops, c) : "-",
                                number_bytes(part->hbm_bytes, d),
                                counts ? rate_text(part->flops / seconds, "FLOP", e) : "-",
-                               seconds <= 0 ? "free (fused)" : part->memory_bound ? "HBM" : "compute"};
+                               seconds <= 0         ? "free (fused)"
+                               : part->memory_bound ? "HBM"
+                                                    : "compute"};
         ok = table_row(table, cells);
     }
     return finish(table, ok, out);
@@ -50,7 +52,8 @@ static int64_t group_degree(const Degrees *degrees, Group group) {
     return degree;
 }
 
-/* Bytes and messages of a microbatch, forward / backward; over data they are those of a step, at its start / at its end. */
+/* Bytes and messages of a microbatch, forward / backward; over data they are those of a step, at its start / at its
+ * end. */
 static void traffic_of(const Estimate *estimate, Group group, Phase phase, double *messages, double *bytes) {
     if (group == GROUP_DATA) {
         const Traffic *traffic = phase == PHASE_FORWARD ? &estimate->rule.data_start : &estimate->rule.data_end;
@@ -63,29 +66,39 @@ static void traffic_of(const Estimate *estimate, Group group, Phase phase, doubl
 }
 
 static bool write_groups(const RankedPlan *ranked, FILE *out) {
-    static const TableColumn COLUMNS[] = {{"group", false},    {"chips", true}, {"lies on", false}, {"bytes", true},
+    static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
-    fputs("\nCommunication (bytes of the whole array and messages, of one microbatch, forward / backward; over data of a step,\n"
-          "start / end; seconds over the step):\n", out);
+    fputs("\nCommunication (bytes of the whole array and messages, of one microbatch, forward / backward; over data of "
+          "a step,\n"
+          "start / end; seconds over the step):\n",
+          out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < GROUP_COUNT && ok; i++) {
         Group group = (Group)i;
         if (estimate->time.group_seconds[i] <= 0) continue;
-        char chips[NUMBER_TEXT_SIZE], bytes_text[2 * NUMBER_TEXT_SIZE + 4], messages_text[64], step[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE];
+        char chips[NUMBER_TEXT_SIZE], bytes_text[2 * NUMBER_TEXT_SIZE + 4], messages_text[64], step[NUMBER_TEXT_SIZE],
+            exposed[NUMBER_TEXT_SIZE];
         char lies[WORDS_SIZE], number[2][NUMBER_TEXT_SIZE];
         double messages[PHASE_COUNT], bytes[PHASE_COUNT];
-        for (int phase = 0; phase < PHASE_COUNT; phase++) traffic_of(estimate, group, (Phase)phase, &messages[phase], &bytes[phase]);
-        Footprint footprint = placement_footprint(&ranked->machine.mesh, &ranked->plan.placement, group_first_role(group), group_last_role(group));
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            traffic_of(estimate, group, (Phase)phase, &messages[phase], &bytes[phase]);
+        Footprint footprint = placement_footprint(&ranked->machine.mesh, &ranked->plan.placement,
+                                                  group_first_role(group), group_last_role(group));
         Prose words = {0};
         footprint_words(&ranked->machine.mesh, &footprint, &words);
         snprintf(lies, sizeof lies, "%.*s", (int)sizeof lies - 1, words.text);
         table_wrap(lies, 34);
-        snprintf(bytes_text, sizeof bytes_text, "%s / %s", number_bytes(bytes[0], number[0]), number_bytes(bytes[1], number[1]));
+        snprintf(bytes_text, sizeof bytes_text, "%s / %s", number_bytes(bytes[0], number[0]),
+                 number_bytes(bytes[1], number[1]));
         snprintf(messages_text, sizeof messages_text, "%.6g / %.6g", messages[0], messages[1]);
-        const char *cells[] = {GROUP_NAMES[i], number_grouped(group_degree(&ranked->plan.degrees, group), chips), lies, bytes_text,
-                               messages_text,  step_text(estimate->time.group_seconds[i], step),
+        const char *cells[] = {GROUP_NAMES[i],
+                               number_grouped(group_degree(&ranked->plan.degrees, group), chips),
+                               lies,
+                               bytes_text,
+                               messages_text,
+                               step_text(estimate->time.group_seconds[i], step),
                                step_text(estimate->time.group_exposed_seconds[i], exposed)};
         ok = table_row(table, cells);
     }
@@ -94,36 +107,45 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
     char seconds[NUMBER_TEXT_SIZE];
     Prose busy = {0};
     for (int a = 0; a < ranked->machine.mesh.axis_count; a++)
-        prose_item(&busy, ", ", "%s %s", ranked->machine.mesh.axes[a].name, step_text(estimate->time.axis_seconds[a], seconds));
-    if (estimate->time.pcie_seconds > 0) prose_item(&busy, ", ", "PCIe %s", step_text(estimate->time.pcie_seconds, seconds));
+        prose_item(&busy, ", ", "%s %s", ranked->machine.mesh.axes[a].name,
+                   step_text(estimate->time.axis_seconds[a], seconds));
+    if (estimate->time.pcie_seconds > 0)
+        prose_item(&busy, ", ", "PCIe %s", step_text(estimate->time.pcie_seconds, seconds));
     Prose line = {0};
-    if (busy.used > 0) prose_add(&line, "Links are busy for: %s, of a step of %s.", busy.text, step_text(estimate->time.seconds, seconds));
-    else prose_add(&line, "One chip: nothing communicates.");
+    if (busy.used > 0)
+        prose_add(&line, "Links are busy for: %s, of a step of %s.", busy.text,
+                  step_text(estimate->time.seconds, seconds));
+    else
+        prose_add(&line, "One chip: nothing communicates.");
     prose_write(out, "  ", "  ", line.text);
     return ok;
 }
 
 static bool write_memory(const Request *request, const RankedPlan *ranked, FILE *out) {
-    static const TableColumn COLUMNS[] = {{"at", false},         {"parameters", true}, {"gradients", true}, {"optimizer", true}, {"activations", true},
-                                          {"gathered", true}, {"logits", true},     {"transients", true}, {"total", true}};
+    static const TableColumn COLUMNS[] = {{"at", false},       {"parameters", true},  {"gradients", true},
+                                          {"optimizer", true}, {"activations", true}, {"gathered", true},
+                                          {"logits", true},    {"transients", true},  {"total", true}};
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     Setting setting = request_setting(request);
     setting.work = ranked->work;
     char limit[NUMBER_TEXT_SIZE], reserve[NUMBER_TEXT_SIZE];
     fprintf(out, "\nHBM at each moment that can peak (limit %s, %s kept back; > marks the peak):\n",
-            number_bytes(ranked->estimate.memory_limit_bytes, limit), number_bytes(ranked->estimate.reserve_bytes, reserve));
+            number_bytes(ranked->estimate.memory_limit_bytes, limit),
+            number_bytes(ranked->estimate.reserve_bytes, reserve));
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < MOMENT_COUNT && ok; i++) {
         if (i == MOMENT_LAST_BACKWARD && !stages) continue; /* the first stage's */
         MemoryRows rows;
         double total = plan_memory(&setting, &ranked->estimate.shard, &ranked->plan, (Moment)i, &rows);
-        const double bytes[] = {rows.parameters_bytes, rows.gradients_bytes, rows.optimizer_bytes, rows.activations_bytes,
-                                rows.gathered_bytes,   rows.logits_bytes,    rows.transient_bytes, total};
+        const double bytes[] = {
+            rows.parameters_bytes, rows.gradients_bytes, rows.optimizer_bytes, rows.activations_bytes,
+            rows.gathered_bytes,   rows.logits_bytes,    rows.transient_bytes, total};
         char texts[COUNT_OF(bytes)][NUMBER_TEXT_SIZE], name[64];
         const char *cells[1 + COUNT_OF(bytes)] = {name};
-        snprintf(name, sizeof name, "%s%s", i == (int)ranked->estimate.moment ? "> " : "", moment_text((Moment)i, stages));
-        table_wrap(name, 26);
+        snprintf(name, sizeof name, "%s%s", i == (int)ranked->estimate.moment ? "> " : "",
+                 moment_text((Moment)i, stages));
+        table_wrap(name, 32);
         for (size_t j = 0; j < COUNT_OF(bytes); j++) cells[1 + j] = number_bytes(bytes[j], texts[j]);
         ok = table_row(table, cells);
     }
@@ -134,7 +156,9 @@ static bool write_layout(const Request *request, const RankedPlan *ranked, FILE 
     static const TableColumn COLUMNS[] = {{"tensor", false}, {"sharding", false}, {"state", false}, {"layers", true}};
     LayoutRow rows[LAYOUT_ROWS_MAX];
     int count = layout_rows(&request->model, &ranked->plan, rows);
-    fputs("\nLayout (dimensions as in a JAX PartitionSpec; activations: sequences, tokens, width; layers of the fullest stage):\n", out);
+    fputs("\nLayout (dimensions as in a JAX PartitionSpec; activations: sequences, tokens, width; layers of the "
+          "fullest stage):\n",
+          out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < count && ok; i++) {
@@ -150,14 +174,19 @@ static void write_plan(const RankedPlan *ranked, FILE *out) {
     char notation[NOTATION_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
     Prose text = {0};
     prose_add(&text, "Plan: %s; ", degrees_notation(&ranked->plan.degrees, false, notation));
-    prose_add(&text, "%s microbatch%s of %s sequence%s", number_grouped(knobs->microbatches, a), knobs->microbatches == 1 ? "" : "es",
-              number_grouped(knobs->microbatch_sequences, b), knobs->microbatch_sequences == 1 ? "" : "s");
+    prose_add(&text, "%s microbatch%s of %s sequence%s", number_grouped(knobs->microbatches, a),
+              knobs->microbatches == 1 ? "" : "es", number_grouped(knobs->microbatch_sequences, b),
+              knobs->microbatch_sequences == 1 ? "" : "s");
     if (knobs->schedule != SCHEDULE_NONE)
-        prose_add(&text, ", schedule %s with %lld chunks a stage", schedule_name(knobs->schedule), (long long)knobs->virtual_stages);
+        prose_add(&text, ", schedule %s with %lld chunks a stage", schedule_name(knobs->schedule),
+                  (long long)knobs->virtual_stages);
     if (ranked->plan.degrees.of[ROLE_DATA] > 1) prose_add(&text, ", ZeRO-%d over data", knobs->zero_stage);
     if (knobs->context != CONTEXT_NONE) prose_add(&text, ", context by %s", context_method_name(knobs->context));
-    if (ranked->plan.degrees.of[ROLE_FSDP] > 1) prose_add(&text, ", weights %s", knobs->regather ? "gathered again for backward" : "kept from forward to backward");
-    prose_add(&text, "; remat %s; padded: %s", layout_remat_name(&ranked->plan.layout), padding_text(ranked->padding, words));
+    if (ranked->plan.degrees.of[ROLE_FSDP] > 1)
+        prose_add(&text, ", weights %s",
+                  knobs->regather ? "gathered again for backward" : "kept from forward to backward");
+    prose_add(&text, "; remat %s; padded: %s", layout_remat_name(&ranked->plan.layout),
+              padding_text(ranked->padding, words));
     prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
     prose_write(out, "", "  ", text.text);
 }
@@ -171,10 +200,11 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     verdict_write(request, ranked, out);
     fputc('\n', out);
     write_plan(ranked, out);
-    fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n", step_text(time->lower_seconds, a),
-            step_text(time->seconds, b), step_text(time->serial_seconds, c));
+    fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
+            step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", ranked, out);
-    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out) && write_layout(request, ranked, out);
+    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out) &&
+              write_layout(request, ranked, out);
 
     Why why;
     report_why(ranked, &why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/prose.h"
 
-#include "base/util.h"
 #include "base/utf8.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -96,8 +96,10 @@ const char *clean_name(const char *name, char *text) {
         size_t size = utf8_size(name, left);
         bool bad = size == 0 || harmful((const unsigned char *)name, size);
         if (used + (bad ? 1 : size) >= PROSE_NAME_SIZE) break;
-        if (bad) text[used++] = '?';
-        else for (size_t i = 0; i < size; i++) text[used++] = name[i];
+        if (bad)
+            text[used++] = '?';
+        else
+            for (size_t i = 0; i < size; i++) text[used++] = name[i];
         name += size ? size : 1;
         left -= size ? size : 1;
     }
@@ -112,8 +114,10 @@ const char *step_text(double seconds, char *text) {
         for (; unit + 1 < COUNT_OF(UNITS) && seconds < 0.99995; unit++) seconds *= 1000;
     if (!(seconds < 9999.5)) {
         char grouped[NUMBER_TEXT_SIZE];
-        if (seconds < 1e15) snprintf(text, NUMBER_TEXT_SIZE, "%s s", number_grouped((int64_t)(seconds + 0.5), grouped));
-        else snprintf(text, NUMBER_TEXT_SIZE, "%.3g s", seconds);
+        if (seconds < 1e15)
+            snprintf(text, NUMBER_TEXT_SIZE, "%s s", number_grouped((int64_t)(seconds + 0.5), grouped));
+        else
+            snprintf(text, NUMBER_TEXT_SIZE, "%.3g s", seconds);
         return text;
     }
     int decimals = seconds < 9.9995 ? 3 : seconds < 99.995 ? 2 : seconds < 999.95 ? 1 : 0;
@@ -127,8 +131,10 @@ const char *share_text(double share, char *text) {
 }
 
 const char *change_text(double share, char *text) {
-    if (fabs(share) < 0.0005) snprintf(text, NUMBER_TEXT_SIZE, "none");
-    else snprintf(text, NUMBER_TEXT_SIZE, "%+.1f%%", 100 * share);
+    if (fabs(share) < 0.0005)
+        snprintf(text, NUMBER_TEXT_SIZE, "none");
+    else
+        snprintf(text, NUMBER_TEXT_SIZE, "%+.1f%%", 100 * share);
     return text;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/prose.h: text for people: sentences put together in a bounded buffer, wrapped to a width, with names made harmless
- * and every number with its unit. Pure but for the stream it is given. */
+/* search/prose.h: text for people: sentences put together in a bounded buffer, wrapped to a width, with names made
+ * harmless and every number with its unit. Pure but for the stream it is given. */
 #ifndef SHARDOPT_SEARCH_PROSE_H
 #define SHARDOPT_SEARCH_PROSE_H
 
@@ -37,9 +37,9 @@ const char *clean_name(const char *name, char *text);
 /* Four significant digits, so that plans half a percent apart read apart: "3.421 s", "12.08 ms", "1,720 s". Into `text`
  * of NUMBER_TEXT_SIZE bytes, returned; so the next ones. */
 const char *step_text(double seconds, char *text);
-const char *share_text(double share, char *text);    /* "6.1%" */
-const char *change_text(double share, char *text);   /* "-10.8%", "+2.0%", "none" below 0.05% */
-const char *duration_text(double seconds, char *text); /* "35.4 days" */
+const char *share_text(double share, char *text);                       /* "6.1%" */
+const char *change_text(double share, char *text);                      /* "-10.8%", "+2.0%", "none" below 0.05% */
+const char *duration_text(double seconds, char *text);                  /* "35.4 days" */
 const char *rate_text(double per_second, const char *unit, char *text); /* "459 TFLOP/s", "90.0 GB/s" */
 
 #endif

@@ -23,21 +23,24 @@ static void add_unverified(const Request *request, const RankedPlan *ranked, Pro
         const char *name;
         bool used;
     } FIGURES[] = {
-        {request->precision == PRECISION_FP8 ? &chip->fp8_flops_per_second : &chip->bf16_flops_per_second, "peak FLOP/s", true},
+        {request->precision == PRECISION_FP8 ? &chip->fp8_flops_per_second : &chip->bf16_flops_per_second,
+         "peak FLOP/s", true},
         {&chip->hbm_bytes, "HBM size", true},
         {&chip->hbm_bytes_per_second, "HBM bandwidth", true},
         {&chip->matrix_tile, "matrix tile", request->profile.tile_padding},
         {&chip->link_bytes_per_second, "link bandwidth", scaleup},
         {&chip->hop_seconds, "link latency", scaleup},
         {&chip->device_link_bytes_per_second, "link between cores", chip->devices_per_chip > 1},
-        {&chip->scaleout_bytes_per_second, chip->scaleup == SCALEUP_SWITCH ? "network bandwidth" : "DCN bandwidth", scaleout},
+        {&chip->scaleout_bytes_per_second, chip->scaleup == SCALEUP_SWITCH ? "network bandwidth" : "DCN bandwidth",
+         scaleout},
         {&chip->scaleout_seconds, chip->scaleup == SCALEUP_SWITCH ? "network latency" : "DCN latency", scaleout},
         {&chip->pcie_bytes_per_second, "PCIe bandwidth", offloads},
         {&chip->usd_per_chip_hour, "price", true},
     };
     Prose list = {0};
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
-        if (FIGURES[i].used && FIGURES[i].figure->value > 0 && !FIGURES[i].figure->verified) prose_item(&list, ", ", "%s", FIGURES[i].name);
+        if (FIGURES[i].used && FIGURES[i].figure->value > 0 && !FIGURES[i].figure->verified)
+            prose_item(&list, ", ", "%s", FIGURES[i].name);
     if (list.used > 0) prose_add(to, " Figures nobody could check (`shardopt chips`): %s.", list.text);
 }
 
@@ -46,8 +49,10 @@ static void add_profile(const Request *request, Prose *to) {
     char name[PROSE_NAME_SIZE];
     prose_add(to, "; profile %s", clean_name(profile->name, name));
     if (profile->likely_low > 0 && profile->likely_high > 0)
-        prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low, profile->likely_high);
-    else prose_add(to, " (peak rates, no overheads: no likely range)");
+        prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
+                  profile->likely_high);
+    else
+        prose_add(to, " (peak rates, no overheads: no likely range)");
 }
 
 void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
@@ -66,7 +71,8 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
         prose_add(&text, ", longer than the %s the model is made for", number_grouped(request->model.max_seq, a));
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->training_tokens, a),
               origin_text(request->tokens_origin, "20 per parameter"));
-    prose_add(&text, "; %s matmuls, bf16 weights and activations, fp32 master weights and AdamW moments, gradients fp32 when "
+    prose_add(&text,
+              "; %s matmuls, bf16 weights and activations, fp32 master weights and AdamW moments, gradients fp32 when "
               "accumulated over microbatches, else bf16",
               precision_name(request->precision));
     prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
@@ -74,7 +80,8 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     add_profile(request, &text);
     prose_add(&text, "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip",
               rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->precision));
-    if (ranked) prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));
+    if (ranked)
+        prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));
     if (price > 0) prose_add(&text, "; $%.2f per chip-hour, idle chips paid for", price);
     prose_add(&text, ".");
     if (ranked) add_unverified(request, ranked, &text);
@@ -83,7 +90,10 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
 }
 
 static const char *const CUT_WORDS[PRUNED_COUNT] = {
-    "not what --require or --for asks", "sizes that do not divide", "do not fit in HBM", "by the bound of their degrees",
+    "not what --require or --for asks",
+    "of sizes that do not divide, or padded as no launcher takes it",
+    "do not fit in HBM",
+    "by the bound of their degrees",
     "by the bound of their knobs",
 };
 
@@ -91,8 +101,10 @@ void searched_write(const Report *report, FILE *out) {
     const Certificate *certificate = &report->result.certificate;
     char a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     Prose text = {0}, cut = {0};
-    prose_add(&text, "Searched: %s factorizations of %s (roles nest tensor, expert, sequence, fsdp, data, pipeline from the inside)",
-              count_text(certificate->factorizations, true, a), report->request->machine.text);
+    prose_add(
+        &text,
+        "Searched: %s factorizations of %s (roles nest tensor, expert, sequence, fsdp, data, pipeline from the inside)",
+        count_text(certificate->factorizations, true, a), report->request->machine.text);
     prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
     if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
     if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);
@@ -107,7 +119,8 @@ void searched_write(const Report *report, FILE *out) {
     bool bounded = certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds);
     if (certificate->proof == PROOF_GAP) {
         prose_add(&text, " Not proven: a limit ended the search");
-        if (bounded) prose_add(&text, "; what is left might take %s", step_text(certificate->best_bound_seconds, seconds));
+        if (bounded)
+            prose_add(&text, "; what is left might take %s", step_text(certificate->best_bound_seconds, seconds));
         prose_add(&text, " (gap %s).", share_text(certificate->gap, share));
     } else if (count == 0) {
         prose_add(&text, " Proven: no plan fits.");
@@ -115,7 +128,9 @@ void searched_write(const Report *report, FILE *out) {
         prose_add(&text, " Proven: these are all that fit, one per degrees and schedule.");
     } else {
         prose_add(&text, " Proven: nothing that was left out is faster than plan %d", count);
-        if (bounded) prose_add(&text, "; the least bound of what was cut is %s", step_text(certificate->best_bound_seconds, seconds));
+        if (bounded)
+            prose_add(&text, "; the least bound of what was cut is %s",
+                      step_text(certificate->best_bound_seconds, seconds));
         prose_add(&text, ".");
     }
     prose_write(out, "", "", text.text);

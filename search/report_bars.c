@@ -34,10 +34,11 @@ static int time_lines(const RankedPlan *ranked, Line *lines) {
     double longest = 0;
     for (int i = 0; i < terms_count; i++) longest = max_real(longest, terms[i].seconds);
     for (int i = 0; i < terms_count; i++) {
-        if (terms[i].seconds <= 0 && terms[i].whole_seconds <= 0) continue;
+        bool shown = terms[i].seconds > 1e-6 * longest; /* less is what rounding leaves */
+        if (!shown && terms[i].whole_seconds <= 0) continue;
         char seconds[NUMBER_TEXT_SIZE], whole[NUMBER_TEXT_SIZE];
         Prose line = {0};
-        prose_add(&line, "  %-12s%9s  ", terms[i].name, terms[i].seconds > 0 ? number_time(terms[i].seconds, seconds) : "-");
+        prose_add(&line, "  %-12s%9s  ", terms[i].name, shown ? number_time(terms[i].seconds, seconds) : "-");
         add_bar(&line, longest > 0 ? terms[i].seconds / longest : 0, LEFT_BAR);
         if (terms[i].whole_seconds > terms[i].seconds * (1 + 1e-9))
             prose_add(&line, " of %s, rest may hide", number_time(terms[i].whole_seconds, whole));
@@ -53,8 +54,9 @@ static int memory_lines(const RankedPlan *ranked, Line *lines) {
         const char *name;
         double bytes;
     } ROWS[] = {
-        {"parameters", rows->parameters_bytes},   {"gradients", rows->gradients_bytes}, {"optimizer", rows->optimizer_bytes},
-        {"activations", rows->activations_bytes}, {"gathered", rows->gathered_bytes},   {"logits", rows->logits_bytes},
+        {"parameters", rows->parameters_bytes}, {"gradients", rows->gradients_bytes},
+        {"optimizer", rows->optimizer_bytes},   {"activations", rows->activations_bytes},
+        {"gathered", rows->gathered_bytes},     {"logits", rows->logits_bytes},
         {"transients", rows->transient_bytes},
     };
     double largest = 0, total = memory_total(rows);
@@ -67,9 +69,12 @@ static int memory_lines(const RankedPlan *ranked, Line *lines) {
         add_bar(&line, largest > 0 ? ROWS[i].bytes / largest : 0, RIGHT_BAR);
         if (ROWS[i].bytes == rows->activations_bytes && i == 3) {
             const char *remat = layout_remat_name(&ranked->plan.layout);
-            if (strcmp(remat, "none") == 0) prose_add(&line, " all saved");
-            else if (strcmp(remat, "offload") == 0) prose_add(&line, " some offloaded");
-            else prose_add(&line, " %s remat", remat);
+            if (strcmp(remat, "none") == 0)
+                prose_add(&line, " all saved");
+            else if (strcmp(remat, "offload") == 0)
+                prose_add(&line, " some offloaded");
+            else
+                prose_add(&line, " %s remat", remat);
         }
         keep(&line, &lines[count++]);
     }
@@ -90,7 +95,8 @@ void bars_write(const char *title, const RankedPlan *ranked, FILE *out) {
     for (int i = 0; i < left_count || i < right_count; i++) {
         const char *first = i < left_count ? left[i].text : "";
         fputs(first, out);
-        if (i < right_count) fprintf(out, "%*s%s", (int)max_whole(2, LEFT_COLUMNS - text_columns(first)), "", right[i].text);
+        if (i < right_count)
+            fprintf(out, "%*s%s", (int)max_whole(2, LEFT_COLUMNS - text_columns(first)), "", right[i].text);
         fputc('\n', out);
     }
 }

@@ -20,7 +20,8 @@ static bool add_mesh_axes(cJSON *to, const Mesh *mesh) {
         const Axis *axis = &mesh->axes[a];
         cJSON *item = json_add_object(axes, NULL);
         ok = json_add_text(item, "name", axis->name) && json_add_whole(item, "size", axis->size) &&
-             json_add_text(item, "kind", axis_kind_name(axis->kind)) && json_add_real(item, "bytes_per_second", axis->bytes_per_second) &&
+             json_add_text(item, "kind", axis_kind_name(axis->kind)) &&
+             json_add_real(item, "bytes_per_second", axis->bytes_per_second) &&
              json_add_real(item, "latency_seconds", axis->latency_seconds);
     }
     return ok;
@@ -31,14 +32,18 @@ static bool add_machine(cJSON *to, const char *key, const Chip *chip, const Mach
     cJSON *json = json_add_object(to, key);
     char shape[SLICE_TEXT_SIZE];
     bool ok = json != NULL;
-    if (chip->scaleup == SCALEUP_SWITCH) ok = ok && json_add_whole(json, "nodes", machine->nodes);
-    else ok = ok && json_add_text(json, "slice", slice_text(chip, machine->slice, shape)) && json_add_whole(json, "slices", machine->slices);
+    if (chip->scaleup == SCALEUP_SWITCH)
+        ok = ok && json_add_whole(json, "nodes", machine->nodes);
+    else
+        ok = ok && json_add_text(json, "slice", slice_text(chip, machine->slice, shape)) &&
+             json_add_whole(json, "slices", machine->slices);
     return ok && json_add_text(json, "text", machine->text) && add_mesh_axes(json, &machine->mesh);
 }
 
 static bool add_program(cJSON *to, const Report *report) {
     cJSON *json = json_add_object(to, "program");
-    return json_add_text(json, "version", SHARDOPT_VERSION) && json_add_text(json, "data_sha256", report->data_sha256) &&
+    return json_add_text(json, "version", SHARDOPT_VERSION) &&
+           json_add_text(json, "data_sha256", report->data_sha256) &&
            json_add_text(json, "profile", report->request->profile.name);
 }
 
@@ -55,9 +60,11 @@ static bool add_model(cJSON *to, const Request *request) {
 
 static bool add_mesh(cJSON *to, const Request *request) {
     cJSON *json = json_add_object(to, "mesh");
-    return json_add_text(json, "chip", request->chip.name) && json_add_whole(json, "chips", request->machine.mesh.chips) &&
-           json_add_whole(json, "devices", request->machine.mesh.devices) && json_add_text(json, "text", request->machine.text) &&
-           json_add_text(json, "note", request->machine.note) && add_mesh_axes(json, &request->machine.mesh);
+    return json_add_text(json, "chip", request->chip.name) &&
+           json_add_whole(json, "chips", request->machine.mesh.chips) &&
+           json_add_whole(json, "devices", request->machine.mesh.devices) &&
+           json_add_text(json, "text", request->machine.text) && json_add_text(json, "note", request->machine.note) &&
+           add_mesh_axes(json, &request->machine.mesh);
 }
 
 static bool add_search(cJSON *to, const Certificate *certificate) {
@@ -69,15 +76,19 @@ static bool add_search(cJSON *to, const Certificate *certificate) {
     ok = pruned != NULL;
     for (int i = 0; i < PRUNED_COUNT && ok; i++)
         ok = json_add_count(pruned, prune_reason_name((PruneReason)i), certificate->plans_pruned[i]);
-    return ok && json_add_count(json, "layouts_solved", certificate->layouts_solved) && json_add_whole(json, "machines", certificate->machines) &&
-           json_add_whole(json, "batches", certificate->batches) && json_add_whole(json, "degree_tuples", certificate->degree_tuples) &&
+    return ok && json_add_count(json, "layouts_solved", certificate->layouts_solved) &&
+           json_add_whole(json, "machines", certificate->machines) &&
+           json_add_whole(json, "batches", certificate->batches) &&
+           json_add_whole(json, "degree_tuples", certificate->degree_tuples) &&
            json_add_whole(json, "degree_tuples_opened", certificate->degree_tuples_opened) &&
            json_add_text(json, "proof", certificate->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
-           json_add_real(json, "gap", certificate->gap) && json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds);
+           json_add_real(json, "gap", certificate->gap) &&
+           json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds);
 }
 
 static bool add_degrees(cJSON *to, const char *key, const Degrees *degrees) {
-    static const Role ORDER[ROLE_COUNT] = {ROLE_DATA, ROLE_FSDP, ROLE_SEQUENCE, ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
+    static const Role ORDER[ROLE_COUNT] = {ROLE_DATA,   ROLE_FSDP,   ROLE_SEQUENCE,
+                                           ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
     cJSON *json = json_add_object(to, key);
     bool ok = json != NULL;
     for (int i = 0; i < ROLE_COUNT && ok; i++) ok = json_add_whole(json, role_name(ORDER[i]), degrees->of[ORDER[i]]);
@@ -93,8 +104,9 @@ static bool add_placement(cJSON *to, const Mesh *mesh, const Placement *placemen
             int64_t factor = placement->factor[a][role];
             if (factor <= 1) continue;
             cJSON *item = json_add_object(json, NULL);
-            ok = json_add_text(item, "axis", mesh->axes[a].name) && json_add_text(item, "role", role_name((Role)role)) &&
-                 json_add_whole(item, "factor", factor) && json_add_whole(item, "stride", stride);
+            ok = json_add_text(item, "axis", mesh->axes[a].name) &&
+                 json_add_text(item, "role", role_name((Role)role)) && json_add_whole(item, "factor", factor) &&
+                 json_add_whole(item, "stride", stride);
             stride *= factor;
         }
     }
@@ -104,10 +116,14 @@ static bool add_placement(cJSON *to, const Mesh *mesh, const Placement *placemen
 static bool add_knobs(cJSON *to, const Plan *plan) {
     const Knobs *knobs = &plan->knobs;
     cJSON *json = json_add_object(to, "knobs");
-    return json_add_whole(json, "microbatches", knobs->microbatches) && json_add_whole(json, "microbatch_sequences", knobs->microbatch_sequences) &&
-           json_add_text(json, "schedule", schedule_name(knobs->schedule)) && json_add_whole(json, "virtual_stages", knobs->virtual_stages) &&
-           json_add_text(json, "remat", layout_remat_name(&plan->layout)) && json_add_whole(json, "zero_stage", knobs->zero_stage) &&
-           json_add_text(json, "context_method", context_method_name(knobs->context)) && json_add_bool(json, "regather", knobs->regather);
+    return json_add_whole(json, "microbatches", knobs->microbatches) &&
+           json_add_whole(json, "microbatch_sequences", knobs->microbatch_sequences) &&
+           json_add_text(json, "schedule", schedule_name(knobs->schedule)) &&
+           json_add_whole(json, "virtual_stages", knobs->virtual_stages) &&
+           json_add_text(json, "remat", layout_remat_name(&plan->layout)) &&
+           json_add_whole(json, "zero_stage", knobs->zero_stage) &&
+           json_add_text(json, "context_method", context_method_name(knobs->context)) &&
+           json_add_bool(json, "regather", knobs->regather);
 }
 
 static bool add_layout(cJSON *to, const Model *model, const Plan *plan) {
@@ -142,7 +158,8 @@ static bool add_launchers(cJSON *to, LauncherSet set) {
 static bool add_step(cJSON *to, const Request *request, const StepTime *time) {
     const Profile *profile = &request->profile;
     cJSON *json = json_add_object(to, "step");
-    bool ok = json_add_real(json, "seconds", time->seconds) && json_add_real(json, "lower_seconds", time->lower_seconds) &&
+    bool ok = json_add_real(json, "seconds", time->seconds) &&
+              json_add_real(json, "lower_seconds", time->lower_seconds) &&
               json_add_real(json, "upper_seconds", time->serial_seconds);
     if (ok && profile->likely_low > 0 && profile->likely_high > 0)
         ok = json_add_real(json, "likely_low_seconds", profile->likely_low * time->seconds) &&
@@ -150,19 +167,25 @@ static bool add_step(cJSON *to, const Request *request, const StepTime *time) {
     ok = ok && json_add_real(json, "compute_seconds", time->compute_seconds);
     cJSON *roles = ok ? json_add_object(json, "communication_seconds") : NULL;
     ok = roles != NULL;
-    for (int role = 0; role < ROLE_COUNT && ok; role++) ok = json_add_real(roles, role_name((Role)role), role_seconds(time, (Role)role, NULL));
+    for (int role = 0; role < ROLE_COUNT && ok; role++)
+        ok = json_add_real(roles, role_name((Role)role), role_seconds(time, (Role)role, NULL));
     return ok && json_add_real(json, "exposed_communication_seconds", time->exposed_seconds) &&
-           json_add_real(json, "bubble_seconds", time->bubble_seconds) && json_add_real(json, "optimizer_seconds", time->optimizer_seconds) &&
+           json_add_real(json, "bubble_seconds", time->bubble_seconds) &&
+           json_add_real(json, "optimizer_seconds", time->optimizer_seconds) &&
            json_add_real(json, "other_seconds", time->other_seconds);
 }
 
 static bool add_memory(cJSON *to, const char *key, const MemoryRows *rows, double limit, double reserve) {
     cJSON *json = json_add_object(to, key);
     return json_add_real(json, "limit_bytes", limit) && json_add_real(json, "total_bytes", memory_total(rows)) &&
-           json_add_real(json, "parameters_bytes", rows->parameters_bytes) && json_add_real(json, "gradients_bytes", rows->gradients_bytes) &&
-           json_add_real(json, "optimizer_bytes", rows->optimizer_bytes) && json_add_real(json, "activations_bytes", rows->activations_bytes) &&
-           json_add_real(json, "gathered_bytes", rows->gathered_bytes) && json_add_real(json, "logits_bytes", rows->logits_bytes) &&
-           json_add_real(json, "transient_bytes", rows->transient_bytes) && json_add_real(json, "reserve_bytes", reserve);
+           json_add_real(json, "parameters_bytes", rows->parameters_bytes) &&
+           json_add_real(json, "gradients_bytes", rows->gradients_bytes) &&
+           json_add_real(json, "optimizer_bytes", rows->optimizer_bytes) &&
+           json_add_real(json, "activations_bytes", rows->activations_bytes) &&
+           json_add_real(json, "gathered_bytes", rows->gathered_bytes) &&
+           json_add_real(json, "logits_bytes", rows->logits_bytes) &&
+           json_add_real(json, "transient_bytes", rows->transient_bytes) &&
+           json_add_real(json, "reserve_bytes", reserve);
 }
 
 static bool add_training(cJSON *to, const Request *request, const RankedPlan *ranked) {
@@ -187,21 +210,26 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
     char notation[NOTATION_SIZE];
     int64_t used = ranked->machine.mesh.chips;
     bool ok = json_add_text(json, "notation", degrees_notation(&ranked->plan.degrees, false, notation)) &&
-              add_degrees(json, "axes", &ranked->plan.degrees) && add_machine(json, "machine", &request->chip, &ranked->machine);
+              add_degrees(json, "axes", &ranked->plan.degrees) &&
+              add_machine(json, "machine", &request->chip, &ranked->machine);
     cJSON *batch = ok ? json_add_object(json, "batch") : NULL;
-    return json_add_whole(batch, "sequences", ranked->work.sequences) && json_add_whole(batch, "seq", ranked->work.seq) &&
+    return json_add_whole(batch, "sequences", ranked->work.sequences) &&
+           json_add_whole(batch, "seq", ranked->work.seq) &&
            json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
            add_placement(json, &ranked->machine.mesh, &ranked->plan.placement) && add_knobs(json, &ranked->plan) &&
-           add_layout(json, &request->model, &ranked->plan) && add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
-           json_add_whole(json, "chips_used", used) &&
+           add_layout(json, &request->model, &ranked->plan) && add_padding(json, ranked->padding) &&
+           add_launchers(json, ranked->launchable_by) && json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
-           json_add_real(json, "ranked_seconds", ranked->ranked_seconds) && add_step(json, request, &ranked->estimate.time);
+           json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
+           add_step(json, request, &ranked->estimate.time);
 }
 
 static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
-    bool ok = json_add_text(json, "bound_by", bound_name(estimate->bound_by)) && json_add_text(json, "bound_next", bound_name(estimate->bound_next)) &&
-              json_add_real(json, "mfu", estimate->mfu) && json_add_real(json, "mfu_full_attention", estimate->mfu_full_attention) &&
+    bool ok = json_add_text(json, "bound_by", bound_name(estimate->bound_by)) &&
+              json_add_text(json, "bound_next", bound_name(estimate->bound_next)) &&
+              json_add_real(json, "mfu", estimate->mfu) &&
+              json_add_real(json, "mfu_full_attention", estimate->mfu_full_attention) &&
               json_add_text(json, "flop_convention", "6N + causal attention, useful tokens") &&
               json_add_real(json, "peak_flops_per_chip", request_setting(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
@@ -221,8 +249,8 @@ static bool add_plans(cJSON *to, const Report *report) {
         cJSON *json = json_add_object(plans, NULL);
         ok = json_add_whole(json, "rank", i + 1) && json_add_bool(json, "tied", ranked->tied) &&
              json_add_count(json, "equal_placements", ranked->equal_placements) &&
-             json_add_count(json, "within_one_percent", ranked->within_one_percent) && add_identity(json, request, ranked) &&
-             add_numbers(json, request, ranked) && add_why(json, ranked);
+             json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
+             add_identity(json, request, ranked) && add_numbers(json, request, ranked) && add_why(json, ranked);
     }
     return ok;
 }
@@ -235,8 +263,10 @@ static bool add_ways(cJSON *to, const Report *report) {
         const WayOutResult *way = &report->ways[i];
         if (!way->tried) continue;
         cJSON *json = json_add_object(ways, NULL);
-        ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) && json_add_bool(json, "cut_short", way->cut_short) &&
-             (!way->found || (add_identity(json, report->request, &way->best) && add_numbers(json, report->request, &way->best)));
+        ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) &&
+             json_add_bool(json, "cut_short", way->cut_short) &&
+             (!way->found ||
+              (add_identity(json, report->request, &way->best) && add_numbers(json, report->request, &way->best)));
     }
     return ok;
 }
@@ -246,7 +276,8 @@ static bool add_helps(cJSON *to, const Report *report) {
     bool ok = helps != NULL;
     for (int i = 0; i < report->help_count && ok; i++) {
         cJSON *json = json_add_object(helps, NULL);
-        ok = json_add_text(json, "change", report->helps[i].text) && json_add_bool(json, "found", report->helps[i].found) &&
+        ok = json_add_text(json, "change", report->helps[i].text) &&
+             json_add_bool(json, "found", report->helps[i].found) &&
              (!report->helps[i].found || json_add_real(json, "relative_seconds_per_token", report->helps[i].relative));
     }
     return ok;
@@ -260,7 +291,8 @@ static bool add_nearest(cJSON *to, const Report *report) {
         char notation[NOTATION_SIZE];
         cJSON *json = json_add_object(to, "shortfall");
         ok = json_add_text(json, "notation", degrees_notation(&shortfall->plan.degrees, false, notation)) &&
-             json_add_real(json, "needed_bytes", shortfall->needed_bytes) && json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
+             json_add_real(json, "needed_bytes", shortfall->needed_bytes) &&
+             json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
              add_memory(json, "memory", &shortfall->memory, shortfall->limit_bytes,
                         report->request->chip.hbm_bytes.value * report->request->hbm_reserve);
     }
@@ -268,7 +300,8 @@ static bool add_nearest(cJSON *to, const Report *report) {
     ok = nearest != NULL;
     for (int i = 0; i < report->nearest_count && ok; i++) {
         cJSON *json = json_add_object(nearest, NULL);
-        ok = json && add_identity(json, report->request, &report->nearest[i]) && add_numbers(json, report->request, &report->nearest[i]);
+        ok = json && add_identity(json, report->request, &report->nearest[i]) &&
+             add_numbers(json, report->request, &report->nearest[i]);
     }
     return ok;
 }
@@ -276,12 +309,15 @@ static bool add_nearest(cJSON *to, const Report *report) {
 bool report_write_json(const Report *report, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
     cJSON *request = NULL;
-    bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) && (request = json_add_object(json, "request")) != NULL &&
-              request_add_json(report->request, request) && add_model(json, report->request) && add_mesh(json, report->request) &&
-              add_search(json, &report->result.certificate) && add_plans(json, report) && add_ways(json, report) && add_helps(json, report) &&
-              add_nearest(json, report);
-    if (!ok) error_memory(error);
-    else if (!json_print(out, json)) ok = error_set(error, ERROR_IO, "report", "the JSON could not be written");
+    bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
+              (request = json_add_object(json, "request")) != NULL && request_add_json(report->request, request) &&
+              add_model(json, report->request) && add_mesh(json, report->request) &&
+              add_search(json, &report->result.certificate) && add_plans(json, report) && add_ways(json, report) &&
+              add_helps(json, report) && add_nearest(json, report);
+    if (!ok)
+        error_memory(error);
+    else if (!json_print(out, json))
+        ok = error_set(error, ERROR_IO, "report", "the JSON could not be written");
     cJSON_Delete(json);
     return ok;
 }

@@ -16,8 +16,10 @@ static void dimension(const Degrees *degrees, const Role *roles, int count, char
         used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s'", split ? ", " : "", role_name(roles[i]));
         split++;
     }
-    if (split == 0) snprintf(text, size, "None");
-    else snprintf(text, size, split > 1 ? "(%s)" : "%s", names);
+    if (split == 0)
+        snprintf(text, size, "None");
+    else
+        snprintf(text, size, split > 1 ? "(%s)" : "%s", names);
 }
 
 /* The words that specs are made of, for the degrees of one plan. */
@@ -62,9 +64,12 @@ static LayoutRow *add_row(Rows *to, const char *tensor, const char *state, int64
 static void add_weights(Rows *to, const char *tensor, int64_t layers, const char *a, const char *b, const char *c) {
     LayoutRow *row = add_row(to, tensor, "saved", layers);
     if (!row) return;
-    if (c) snprintf(row->sharding, SPEC_SIZE, "(%s, %s, %s)", a, b, c);
-    else if (b) snprintf(row->sharding, SPEC_SIZE, "(%s, %s)", a, b);
-    else snprintf(row->sharding, SPEC_SIZE, "(%s)", a);
+    if (c)
+        snprintf(row->sharding, SPEC_SIZE, "(%s, %s, %s)", a, b, c);
+    else if (b)
+        snprintf(row->sharding, SPEC_SIZE, "(%s, %s)", a, b);
+    else
+        snprintf(row->sharding, SPEC_SIZE, "(%s,)", a);
 }
 
 /* What an activation's last two dimensions, tokens and width, lie over. */
@@ -77,16 +82,21 @@ static const char *activation_spec(const Layout *layout, Activation activation, 
         if (along) tokens = words->sequence_tensor;
         break;
     case ACTIVATION_QKV:
-    case ACTIVATION_CONTEXT: width = words->tensor; break;
+    case ACTIVATION_CONTEXT:
+        width = words->tensor;
+        break;
     case ACTIVATION_MLP_INPUT:
         if (gathered) tokens = words->sequence_tensor;
         break;
     case ACTIVATION_GATE_UP:
     case ACTIVATION_PRODUCT:
-        if (gathered) tokens = words->sequence_tensor;
-        else width = words->tensor;
+        if (gathered)
+            tokens = words->sequence_tensor;
+        else
+            width = words->tensor;
         break;
-    default: break;
+    default:
+        break;
     }
     snprintf(text, SPEC_SIZE, "(%.40s, %.40s, %.40s)", words->batch, tokens, width);
     return text;
@@ -103,7 +113,8 @@ int layout_rows(const Model *model, const Plan *plan, LayoutRow out[LAYOUT_ROWS_
         experts = experts || model->kinds[i].experts > 0;
     }
     bool rows_split = layout->sharding.embedding == TABLE_VOCABULARY;
-    add_weights(&rows, "embedding", 1, rows_split ? words.tensor : words.weights, rows_split ? words.weights : words.tensor, NULL);
+    add_weights(&rows, "embedding", 1, rows_split ? words.tensor : words.weights,
+                rows_split ? words.weights : words.tensor, NULL);
     add_weights(&rows, "query weights", layers, words.weights, words.tensor, NULL);
     add_weights(&rows, "key and value weights", layers, words.weights, copies ? "None" : words.tensor, NULL);
     add_weights(&rows, "attention output weights", layers, words.tensor, words.weights, NULL);
@@ -123,8 +134,8 @@ int layout_rows(const Model *model, const Plan *plan, LayoutRow out[LAYOUT_ROWS_
     add_weights(&rows, "logits", 1, words.batch, words.sequence, columns_split ? words.tensor : "None");
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         for (int state = 0; state < STATE_COUNT; state++) {
-            LayoutRow *row = add_row(&rows, activation_name((Activation)i), activation_state_name((ActivationState)state),
-                                     layout->layers[i][state]);
+            LayoutRow *row = add_row(&rows, activation_name((Activation)i),
+                                     activation_state_name((ActivationState)state), layout->layers[i][state]);
             if (row) activation_spec(layout, (Activation)i, &words, row->sharding);
         }
     return rows.count;

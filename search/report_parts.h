@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report_parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the report. */
+/* search/report_parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the
+ * report. */
 #ifndef SHARDOPT_SEARCH_REPORT_PARTS_H
 #define SHARDOPT_SEARCH_REPORT_PARTS_H
 

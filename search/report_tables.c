@@ -24,7 +24,8 @@ static void add_factors(Prose *to, int64_t n) {
 /* What a plan moves away from: another machine than plan 1's, another batch than asked, padding; empty: nothing. */
 static void deviations(const Report *report, const RankedPlan *ranked, Prose *to) {
     char number[NUMBER_TEXT_SIZE], kinds[WORDS_SIZE];
-    if (strcmp(ranked->machine.text, report->result.plans[0].machine.text) != 0) prose_item(to, ", ", "on %s", ranked->machine.text);
+    if (strcmp(ranked->machine.text, report->result.plans[0].machine.text) != 0)
+        prose_item(to, ", ", "on %s", ranked->machine.text);
     if (ranked->work.sequences != report->request->work.sequences)
         prose_item(to, ", ", "%s sequences", number_grouped(ranked->work.sequences, number));
     if (ranked->padding != 0) prose_item(to, ", ", "padded %s", padding_text(ranked->padding, kinds));
@@ -34,7 +35,8 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
     char number[16], label[WORDS_SIZE], cell[2 * WORDS_SIZE + 4], launchers[WORDS_SIZE];
-    char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE], bubble[NUMBER_TEXT_SIZE];
+    char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE],
+        bubble[NUMBER_TEXT_SIZE];
     Prose moves = {0};
     deviations(report, ranked, &moves);
     table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
@@ -57,8 +59,9 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
 
 bool plans_write(const Report *report, FILE *out) {
     const SearchResult *result = &report->result;
-    static const TableColumn COLUMNS[] = {{"", true},     {"plan", false},  {"step", true},      {"MFU", true}, {"HBM", true},
-                                          {"exposed", true}, {"bubble", true}, {"bound by", false}, {"for", false}};
+    static const TableColumn COLUMNS[] = {{"", true},       {"plan", false},     {"step", true},
+                                          {"MFU", true},    {"HBM", true},       {"exposed", true},
+                                          {"bubble", true}, {"bound by", false}, {"for", false}};
     bool any_tied = false;
     for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -71,9 +74,11 @@ bool plans_write(const Report *report, FILE *out) {
     char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
     const RankedPlan *first = &result->plans[0];
     Prose counts = {0};
-    prose_add(&counts, "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it: --variants.",
-              count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
-              first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within));
+    prose_add(
+        &counts,
+        "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it: --variants.",
+        count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
+        first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within));
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
     prose_write(out, "    ", "    ", counts.text);
     return true;
@@ -86,17 +91,21 @@ static void what_it_takes(const Request *request, WayOut way, const RankedPlan *
     int64_t used = best->machine.mesh.chips, asked = request->machine.mesh.chips;
     double moved = (double)best->work.sequences / (double)request->work.sequences - 1;
     Prose what = {0};
-    if (used != asked) prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
-    else if (way == WAY_OFF_SIZE) prose_item(&what, ", ", "%s", best->machine.text);
-    if (moved != 0) prose_item(&what, ", ", "%s sequences (%+.1f%%)", number_grouped(best->work.sequences, number), 100 * moved);
+    if (used != asked)
+        prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
+    else if (way == WAY_OFF_SIZE)
+        prose_item(&what, ", ", "%s", best->machine.text);
+    if (moved != 0)
+        prose_item(&what, ", ", "%s sequences (%+.1f%%)", number_grouped(best->work.sequences, number), 100 * moved);
     if (best->padding) prose_item(&what, ", ", "padded %s", padding_text(best->padding, kinds));
     if (what.used == 0) prose_add(&what, "nothing");
     snprintf(text, WORDS_SIZE, "%.300s", what.text);
 }
 
 static bool same_plan(const RankedPlan *a, const RankedPlan *b) {
-    return degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 && knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0 &&
-           a->work.sequences == b->work.sequences && strcmp(a->machine.text, b->machine.text) == 0;
+    return degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
+           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0 && a->work.sequences == b->work.sequences &&
+           strcmp(a->machine.text, b->machine.text) == 0;
 }
 
 static bool add_way(Table *table, const Report *report, WayOut way) {
@@ -104,7 +113,16 @@ static bool add_way(Table *table, const Report *report, WayOut way) {
     const WayOutResult *result = &report->ways[way];
     char what[WORDS_SIZE], step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE];
     if (!result->found) {
-        const char *cells[] = {NAMES[way], result->cut_short ? "time is up" : "no plan fits", "-", "-", "-", "-"};
+        const Request *request = report->request;
+        const char *none = result->cut_short ? "time is up" : "no plan fits";
+        if (way == WAY_IDLE)
+            snprintf(what, sizeof what, "up to %s idle: %s", share_text(request->max_idle, step), none);
+        else if (way == WAY_BATCH)
+            snprintf(what, sizeof what, "up to %s away: %s",
+                     share_text(max_real(request->batch_tolerance, WAY_TOLERANCE), step), none);
+        else
+            snprintf(what, sizeof what, "%s", none);
+        const char *cells[] = {NAMES[way], what, "-", "-", "-", "-"};
         return table_row(table, cells);
     }
     const RankedPlan *best = &result->best, *first = report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
@@ -116,7 +134,8 @@ static bool add_way(Table *table, const Report *report, WayOut way) {
     table_wrap(launchers_text(best->launchable_by, " ", launchers), LAUNCHER_COLUMNS);
     if (first) change_text(best->ranked_seconds / first->ranked_seconds - 1, change);
     if (first && strcmp(change, "none") == 0) snprintf(change, sizeof change, "+0.0%%");
-    const char *cells[] = {NAMES[way], what, step_text(best->estimate.time.seconds, step), first ? change : "-", label, launchers};
+    const char *cells[] = {NAMES[way],           what,  step_text(best->estimate.time.seconds, step),
+                           first ? change : "-", label, launchers};
     return table_row(table, cells);
 }
 
@@ -128,7 +147,8 @@ static void write_sizes(const Report *report, FILE *out) {
     number_grouped(request->machine.mesh.chips, chips);
     if (!report->ways[WAY_AS_ASKED].found)
         prose_add(&text, "Nothing uses all %s chips with this batch and no padding", chips);
-    else prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
+    else
+        prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
     prose_add(&text, " (%s chips = ", chips);
     add_factors(&text, request->machine.mesh.chips);
     prose_add(&text, "; %s sequences = ", number_grouped(request->work.sequences, number));
@@ -152,7 +172,8 @@ static void write_sizes(const Report *report, FILE *out) {
 }
 
 bool ways_write(const Report *report, FILE *out) {
-    static const TableColumn COLUMNS[] = {{"way", false}, {"what moves", false}, {"step", true}, {"price", true}, {"plan", false}, {"for", false}};
+    static const TableColumn COLUMNS[] = {{"way", false},  {"what moves", false}, {"step", true},
+                                          {"price", true}, {"plan", false},       {"for", false}};
     bool any = false;
     for (int i = 0; i < WAY_COUNT; i++) any = any || report->ways[i].tried;
     if (!any) return true;

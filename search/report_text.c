@@ -15,8 +15,10 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     Prose text = {0};
     prose_add(&text, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
     if (used != asked)
-        prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a), number_grouped(asked, b));
-    else prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
+        prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a),
+                  number_grouped(asked, b));
+    else
+        prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
     prose_add(&text, ":");
     prose_write(out, "", "", text.text);
 
@@ -28,17 +30,20 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, "%s if all communication hid, %s if none did), ", number_time(time->lower_seconds, a),
               number_time(time->serial_seconds, b));
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
-    prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a), number_bytes(estimate->memory_limit_bytes, b));
-    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by), bound_text(estimate->bound_next),
-              100 * (1 - estimate->bound_next_share));
+    prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a),
+              number_bytes(estimate->memory_limit_bytes, b));
+    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by),
+              bound_text(estimate->bound_next), 100 * (1 - estimate->bound_next_share));
     prose_write(out, "", "", text.text);
 
     Training training = training_of(request, ranked);
     text = (Prose){0};
     prose_add(&text, "%s tokens take %s", number_short(training.tokens, a), duration_text(training.seconds, b));
     prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
-    if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
-    else prose_add(&text, " (no price is known)");
+    if (training.usd >= 0)
+        prose_add(&text, ", $%s", number_short(training.usd, a));
+    else
+        prose_add(&text, " (no price is known)");
     prose_add(&text, ".");
     prose_write(out, "", "", text.text);
 }
@@ -63,14 +68,19 @@ static void write_why(const SearchResult *result, FILE *out) {
 
 static void write_helps(const Report *report, FILE *out) {
     char change[NUMBER_TEXT_SIZE];
-    Prose text = {0};
+    Prose some = {0}, none = {0}, line = {0};
     for (int i = 0; i < report->help_count; i++) {
         const Help *help = &report->helps[i];
-        prose_item(&text, " · ", "%s %s", help->text, help->found ? change_text(help->relative, change) : "does not fit");
+        if (!help->found)
+            prose_item(&some, " · ", "%s does not fit", help->text);
+        else if (strcmp(change_text(help->relative, change), "none") == 0)
+            prose_item(&none, ", ", "%s", help->text);
+        else
+            prose_item(&some, " · ", "%s %s", help->text, change);
     }
-    if (text.used == 0) return;
-    Prose line = {0};
-    prose_add(&line, "What would help most, time per token: %s", text.text);
+    if (none.used > 0) prose_item(&some, " · ", "no difference: %s", none.text);
+    if (some.used == 0) return;
+    prose_add(&line, "What would help most, searched again on machines like plan 1's, time per token: %s", some.text);
     fputc('\n', out);
     prose_write(out, "", "  ", line.text);
 }
@@ -80,20 +90,28 @@ static void write_shortfall(const Report *report, FILE *out) {
     const Request *request = report->request;
     const Shortfall *shortfall = &report->result.shortfall;
     const MemoryRows *rows = &shortfall->memory;
-    char need[NUMBER_TEXT_SIZE], keeps[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], notation[NOTATION_SIZE], title[PROSE_NAME_SIZE];
+    char need[NUMBER_TEXT_SIZE], keeps[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], notation[NOTATION_SIZE],
+        title[PROSE_NAME_SIZE];
     double state = rows->parameters_bytes + rows->gradients_bytes + rows->optimizer_bytes;
     Prose text = {0};
     if (state > shortfall->limit_bytes)
-        prose_add(&text, "No plan fits: parameters, gradients and optimizer alone need %s per chip", number_bytes(state, need));
-    else prose_add(&text, "No plan fits: with every activation recomputed or offloaded it needs at least %s per chip", number_bytes(shortfall->needed_bytes, need));
+        prose_add(&text, "No plan fits: parameters, gradients and optimizer alone need %s per chip",
+                  number_bytes(state, need));
+    else if (memory_total(rows) <= 0) /* cut before knobs: by what no knob changes */
+        prose_add(&text, "No plan fits: parameters and optimizer state alone need %s per chip",
+                  number_bytes(shortfall->needed_bytes, need));
+    else
+        prose_add(&text, "No plan fits: with every activation recomputed or offloaded it needs at least %s per chip",
+                  number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
-    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title), number_bytes(shortfall->limit_bytes, keeps),
-              number_bytes(request->chip.hbm_bytes.value, all));
+    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title),
+              number_bytes(shortfall->limit_bytes, keeps), number_bytes(request->chip.hbm_bytes.value, all));
     prose_write(out, "", "", text.text);
 }
 
 static void write_nearest(const Report *report, FILE *out) {
-    char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];
+    char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE],
+        chips[NUMBER_TEXT_SIZE];
     if (!report->result.shortfall.known) return;
     clean_name(report->request->chip.title, title);
     if (report->nearest_count == 0) fputs("Nothing up to 64 times the chips fits either.\n", out);
@@ -101,18 +119,34 @@ static void write_nearest(const Report *report, FILE *out) {
         const RankedPlan *ranked = &report->nearest[i];
         Prose text = {0};
         prose_add(&text, "%s of %s, %s chips: %s, %s per step, %s", ranked->machine.text, title,
-                  number_grouped(ranked->machine.mesh.chips, chips), number_bytes(memory_total(&ranked->estimate.memory), hbm),
+                  number_grouped(ranked->machine.mesh.chips, chips),
+                  number_bytes(memory_total(&ranked->estimate.memory), hbm),
                   step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label));
         prose_write(out, i == 0 ? "Nearest that fits: " : "             then: ", "                   ", text.text);
     }
 }
 
+/* Nothing is left though memory is not what lacks. */
+static void write_all_cut(const Report *report, FILE *out) {
+    const Certificate *certificate = &report->result.certificate;
+    char all[COUNT_TEXT_SIZE], count[COUNT_TEXT_SIZE];
+    Prose text = {0};
+    prose_add(&text, "No plan fits: of all %s plans", count_text(certificate->plans_covered, true, all));
+    if (certificate->plans_pruned[PRUNED_REQUIRE] > 0)
+        prose_add(&text, " %s are not what --require or --for asks,",
+                  count_text(certificate->plans_pruned[PRUNED_REQUIRE], true, count));
+    prose_add(&text, " %s have sizes that do not divide, or would need padding that no launcher takes.",
+              count_text(certificate->plans_pruned[PRUNED_INDIVISIBLE], true, count));
+    prose_write(out, "", "", text.text);
+}
+
 static bool write_no_plan(const Report *report, FILE *out) {
     if (report->result.certificate.proof == PROOF_GAP)
         prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
-    else if (report->result.shortfall.known) write_shortfall(report, out);
-    else prose_write(out, "", "", "No plan is left: of all plans of this machine none meets the conditions and divides the sizes "
-                                  "(see below); loosen --require, --for or --padding, or move the batch.");
+    else if (report->result.shortfall.known)
+        write_shortfall(report, out);
+    else
+        write_all_cut(report, out);
     write_nearest(report, out);
     return ways_write(report, out);
 }

@@ -9,13 +9,12 @@
 
 enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
 static const int64_t NEAREST_GROWTH = 64;
-static const double WAY_TOLERANCE = 0.1;
 
 static void change_for_way(const Request *request, WayOut way, Request *changed) {
     request_copy(request, changed);
     changed->max_idle = way == WAY_IDLE ? request->max_idle : 0;
     changed->batch_tolerance = way == WAY_BATCH ? max_real(request->batch_tolerance, WAY_TOLERANCE) : 0;
-    changed->padding = way == WAY_PADDED                       ? PADDING_ANY
+    changed->padding = way == WAY_PADDED                         ? PADDING_ANY
                        : way == WAY_BATCH || way == WAY_OFF_SIZE ? PADDING_LAUNCHABLE
                                                                  : PADDING_NONE;
 }
@@ -39,11 +38,21 @@ static void take(WayOutResult *way, const Answer *answer) {
     way->best = answer->best;
 }
 
-static int64_t girth(const Machine *machine) { return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2]; }
+static int64_t girth(const Machine *machine) {
+    return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
+}
 
-/* Longer axes mean fewer links across: the most cubic twins hold the best one. */
+/* Longer axes mean fewer links across: the most cubic twins hold the best one. As many chips have the same degrees, and
+ * which degrees fit is no matter of shape: where the machine itself has no plan, no twin has one. */
 static bool try_twins(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
+    WayOutResult *way = &report->ways[WAY_OFF_SIZE];
+    Answer own;
+    change_for_way(request, WAY_OFF_SIZE, changed);
+    if (!report_ask(report, changed, &own, error)) return false;
+    way->tried = true;
+    way->cut_short = own.cut_short;
+    if (!own.found) return true;
     Arena arena = {0};
     Machine *twins = NULL;
     int count = 0;
@@ -57,9 +66,8 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
         Answer answer;
         change_for_way(request, WAY_OFF_SIZE, changed);
         changed->machine = twin;
-        ok = report_ask(changed, &answer, error);
-        if (ok) take(&report->ways[WAY_OFF_SIZE], &answer);
-        report->ways[WAY_OFF_SIZE].tried = true;
+        ok = report_ask(report, changed, &answer, error);
+        if (ok) take(way, &answer);
     }
     arena_free(&arena);
     return ok;
@@ -78,14 +86,14 @@ bool report_make_ways(Report *report, Request *scratch, Error *error) {
             continue;
         }
         Answer answer;
-        if (!report_ask(scratch, &answer, error)) return false;
+        if (!report_ask(report, scratch, &answer, error)) return false;
         take(way, &answer);
     }
     return request->chip.scaleup == SCALEUP_SWITCH || try_twins(report, scratch, error);
 }
 
-/* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then slices of the
- * largest. False: there is none. */
+/* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then
+ * slices of the largest. False: there is none. */
 static bool larger_machine(const Request *request, int64_t factor, Machine *out) {
     const Chip *chip = &request->chip;
     int64_t asked = request->machine.mesh.chips;
@@ -108,7 +116,8 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     }
     /* Halves of what was wanted until a slice has that size. */
     for (int64_t part = chips / 2, count = 2; part >= 1; part /= 2, count *= 2) {
-        bool fits_job = chip->max_job_chips == 0 || part <= chip->max_job_chips || part <= slice_chips(request->machine.slice);
+        bool fits_job =
+            chip->max_job_chips == 0 || part <= chip->max_job_chips || part <= slice_chips(request->machine.slice);
         if (part * count != chips || !fits_job) continue;
         shape = request->machine.slice;
         if (part != slice_chips(shape) && !slice_default(chip, part, &shape)) continue;
@@ -118,15 +127,33 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     return false;
 }
 
+/* Where memory is not what lacks, the nearest are the ways out, the fastest first. */
+static void nearest_of_ways(Report *report) {
+    for (int i = 0; i < WAY_COUNT; i++) {
+        if (!report->ways[i].found) continue;
+        const RankedPlan *best = &report->ways[i].best;
+        int at = report->nearest_count, most = (int)COUNT_OF(report->nearest);
+        while (at > 0 && report->nearest[at - 1].ranked_seconds > best->ranked_seconds) at--;
+        if (at == most) continue;
+        if (report->nearest_count < most) report->nearest_count++;
+        for (int j = report->nearest_count - 1; j > at; j--) report->nearest[j] = report->nearest[j - 1];
+        report->nearest[at] = *best;
+    }
+}
+
 bool report_make_nearest(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
-    if (!report->result.shortfall.known || report->result.certificate.proof != PROOF_OPTIMAL) return true;
+    if (report->result.certificate.proof != PROOF_OPTIMAL) return true;
+    if (!report->result.shortfall.known) {
+        nearest_of_ways(report);
+        return true;
+    }
     for (int64_t factor = 2; factor <= NEAREST_GROWTH && report->nearest_count < NEAREST_WANTED; factor *= 2) {
         Answer answer;
         request_copy(request, scratch);
         scratch->max_idle = 0;
         if (!larger_machine(request, factor, &scratch->machine)) break;
-        if (!report_ask(scratch, &answer, error)) return false;
+        if (!report_ask(report, scratch, &answer, error)) return false;
         if (answer.found) report->nearest[report->nearest_count++] = answer.best;
     }
     return true;

@@ -15,8 +15,8 @@ static void say(Why *to, const Prose *sentence) {
 /* What the role's messages carry, for a reader who does not know. */
 static const char *carries(Role role) {
     static const char *const WHAT[ROLE_COUNT] = {
-        [ROLE_TENSOR] = "activations", [ROLE_EXPERT] = "routed tokens",          [ROLE_SEQUENCE] = "keys and values",
-        [ROLE_FSDP] = "weights and gradients", [ROLE_DATA] = "gradients", [ROLE_PIPELINE] = "the residual stream",
+        [ROLE_TENSOR] = "activations",         [ROLE_EXPERT] = "routed tokens", [ROLE_SEQUENCE] = "keys and values",
+        [ROLE_FSDP] = "weights and gradients", [ROLE_DATA] = "gradients",       [ROLE_PIPELINE] = "the residual stream",
     };
     return WHAT[role];
 }
@@ -33,9 +33,12 @@ static void say_role(const RankedPlan *ranked, Role role, Why *to) {
     footprint_words(mesh, &footprint, &sentence);
     if (whole > 0) {
         prose_add(&sentence, "; moving %s takes %s a step, ", carries(role), number_time(whole, whole_text));
-        if (exposed <= 0) prose_add(&sentence, "behind compute as far as there is some");
-        else if (exposed >= whole * (1 - 1e-9)) prose_add(&sentence, "all of it exposed");
-        else prose_add(&sentence, "%s of it exposed", number_time(exposed, exposed_text));
+        if (exposed <= 0)
+            prose_add(&sentence, "behind compute as far as there is some");
+        else if (exposed >= whole * (1 - 1e-9))
+            prose_add(&sentence, "all of it exposed");
+        else
+            prose_add(&sentence, "%s of it exposed", number_time(exposed, exposed_text));
     }
     prose_add(&sentence, ".");
     say(to, &sentence);
@@ -55,8 +58,10 @@ static void say_bound(const RankedPlan *ranked, Why *to) {
         prose_add(&sentence, " %s of parameter gathers and gradient reductions hide whole behind %s of compute.",
                   number_time(background, a), number_time(time->compute_seconds, b));
     else if (background > 0)
-        prose_add(&sentence, " Of %s of parameter gathers and gradient reductions %s find nothing to hide behind (compute is %s).",
-                  number_time(background, a), number_time(time->unhidden_seconds, c), number_time(time->compute_seconds, b));
+        prose_add(&sentence,
+                  " Of %s of parameter gathers and gradient reductions %s find nothing to hide behind (compute is %s).",
+                  number_time(background, a), number_time(time->unhidden_seconds, c),
+                  number_time(time->compute_seconds, b));
     say(to, &sentence);
 }
 
@@ -67,8 +72,10 @@ static void say_sharding(const Plan *plan, Why *to) {
         prose_add(&sentence, sharding->residual == RESIDUAL_SEQUENCE
                                  ? "Between blocks the residual stream lies over tensor along the sequence"
                                  : "Every chip of a tensor group holds the whole residual stream");
-        if (sharding->mlp == MLP_GATHERED) prose_add(&sentence, "; the MLP gathers weights over tensor instead of moving activations");
-        if (sharding->kv == KV_REPLICATED) prose_add(&sentence, "; KV heads are fewer than tensor's ways: chips hold copies");
+        if (sharding->mlp == MLP_GATHERED)
+            prose_add(&sentence, "; the MLP gathers weights over tensor instead of moving activations");
+        if (sharding->kv == KV_REPLICATED)
+            prose_add(&sentence, "; KV heads are fewer than tensor's ways: chips hold copies");
         if (sharding->kv == KV_GATHERED) prose_add(&sentence, "; KV heads are computed once and gathered over tensor");
         if (sharding->embedding == TABLE_D_MODEL) prose_add(&sentence, "; the embedding is split by d_model");
         if (sharding->logits == TABLE_D_MODEL) prose_add(&sentence, "; the logits are split by d_model");
@@ -86,15 +93,18 @@ static void say_remat(const RankedPlan *ranked, Why *to) {
     for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
         for (int i = 0; i < ACTIVATION_COUNT; i++)
             if (layout->layers[i][state] > 0)
-                prose_item(&list, ", ", "%s %s in %lld", activation_name((Activation)i), activation_state_name((ActivationState)state),
-                           (long long)layout->layers[i][state]);
+                prose_item(&list, ", ", "%s %s in %lld", activation_name((Activation)i),
+                           activation_state_name((ActivationState)state), (long long)layout->layers[i][state]);
     double spare = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     if (list.used == 0)
-        prose_add(&sentence, "All activations of its %lld layers are saved: %s of HBM stay free.", (long long)layers,
-                  number_bytes(spare, free_text));
+        prose_add(&sentence, "All activations of its %lld layers are saved", (long long)layers);
     else
-        prose_add(&sentence, "To fit, of %lld layers: %s; computing again takes %s a step, %s of HBM stay free.", (long long)layers,
-                  list.text, number_time(estimate->recompute_seconds, cost), number_bytes(spare, free_text));
+        prose_add(&sentence, "To fit, of %lld layers: %s", (long long)layers, list.text);
+    if (estimate->recompute_seconds > 1e-6 * estimate->time.seconds)
+        prose_add(&sentence, "; computing again takes %s a step", number_time(estimate->recompute_seconds, cost));
+    if (estimate->time.pcie_seconds > 0)
+        prose_add(&sentence, "; offloading keeps PCIe busy for %s", number_time(estimate->time.pcie_seconds, cost));
+    prose_add(&sentence, "; %s of HBM stay free.", number_bytes(spare, free_text));
     say(to, &sentence);
 }
 
@@ -115,13 +125,16 @@ static void say_padding(const RankedPlan *ranked, Why *to) {
     char kinds[WORDS_SIZE];
     if (ranked->padding == 0) return;
     Prose sentence = {0};
-    prose_add(&sentence, "Sizes do not divide; padded: %s. What that wastes is in the times and the bytes, not in the MFU's FLOPs.",
-              padding_text(ranked->padding, kinds));
+    prose_add(
+        &sentence,
+        "Sizes do not divide; padded: %s. What that wastes is in the times and the bytes, not in the MFU's FLOPs.",
+        padding_text(ranked->padding, kinds));
     say(to, &sentence);
 }
 
 void report_why(const RankedPlan *ranked, Why *out) {
-    static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE};
+    static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE,
+                                           ROLE_FSDP,   ROLE_DATA,   ROLE_PIPELINE};
     out->count = 0;
     for (int i = 0; i < ROLE_COUNT; i++) say_role(ranked, ORDER[i], out);
     say_bound(ranked, out);
@@ -141,7 +154,8 @@ static int pair_terms(const RankedPlan *first, const RankedPlan *other, Pair pai
     Term a[TERMS_MAX], b[TERMS_MAX];
     int a_count = step_terms(&first->estimate, &first->plan.degrees, a), count = 0;
     int b_count = step_terms(&other->estimate, &other->plan.degrees, b);
-    double scale = (double)other->work.sequences * (double)other->work.seq / ((double)first->work.sequences * (double)first->work.seq);
+    double scale = (double)other->work.sequences * (double)other->work.seq /
+                   ((double)first->work.sequences * (double)first->work.seq);
     for (int i = 0; i < a_count; i++) pairs[count++] = (Pair){a[i].name, a[i].seconds * scale, 0};
     for (int i = 0; i < b_count; i++) {
         int at = 0;
@@ -161,7 +175,7 @@ static const char *term_phrase(const char *name) {
         {"recompute", "recomputation"},
         {"elementwise", "elementwise work"},
         {"waits", "communication that finds nothing to hide behind"},
-        {"waits, PCIe", "waiting for PCIe"},
+        {"PCIe, waits", "waiting for PCIe or for links"},
         {"optimizer", "the optimizer"},
         {"other", "fixed overheads"},
         {"tensor", "exposed tensor communication"},
@@ -190,12 +204,16 @@ void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out
     double lost = worst->second - worst->first, won = best->first - best->second;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     if (!(lost > 1e-9 * other->estimate.time.seconds)) {
-        prose_add(out, "no part of its step is longer; it comes behind by the tie rule (memory headroom, then degrees).");
+        prose_add(out,
+                  "no part of its step is longer; it comes behind by the tie rule (memory headroom, then degrees).");
         return;
     }
     if (worst->first > 0)
-        prose_add(out, "it spends %s on %s, plan 1 %s", step_text(worst->second, a), term_phrase(worst->name), step_text(worst->first, b));
-    else prose_add(out, "it spends %s on %s, plan 1 nothing", step_text(worst->second, a), term_phrase(worst->name));
-    if (won > 0.01 * lost) prose_add(out, "; %s less on %s do not make up for it", step_text(won, c), term_phrase(best->name));
+        prose_add(out, "it spends %s on %s, plan 1 %s", step_text(worst->second, a), term_phrase(worst->name),
+                  step_text(worst->first, b));
+    else
+        prose_add(out, "it spends %s on %s, plan 1 nothing", step_text(worst->second, a), term_phrase(worst->name));
+    if (won > 0.01 * lost)
+        prose_add(out, "; %s less on %s do not make up for it", step_text(won, c), term_phrase(best->name));
     prose_add(out, ".");
 }

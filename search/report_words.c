@@ -9,12 +9,14 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     const Knobs *knobs = &ranked->plan.knobs;
     char notation[NOTATION_SIZE];
     degrees_notation(&ranked->plan.degrees, true, notation);
-    if (knobs->schedule == SCHEDULE_NONE) snprintf(text, WORDS_SIZE, "%s", notation);
+    if (knobs->schedule == SCHEDULE_NONE)
+        snprintf(text, WORDS_SIZE, "%s", notation);
     else if (knobs->virtual_stages > 1)
         snprintf(text, WORDS_SIZE, "%s %s v=%lld m=%lld", notation, schedule_name(knobs->schedule),
                  (long long)knobs->virtual_stages, (long long)knobs->microbatches);
     else
-        snprintf(text, WORDS_SIZE, "%s %s m=%lld", notation, schedule_name(knobs->schedule), (long long)knobs->microbatches);
+        snprintf(text, WORDS_SIZE, "%s %s m=%lld", notation, schedule_name(knobs->schedule),
+                 (long long)knobs->microbatches);
     return text;
 }
 
@@ -25,7 +27,8 @@ char *launchers_text(LauncherSet set, const char *between, char text[WORDS_SIZE]
     text[0] = '\0';
     for (int i = 0; i < LAUNCHER_COUNT; i++)
         if (set >> i & 1)
-            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? between : "", launcher_name((Launcher)i));
+            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? between : "",
+                                     launcher_name((Launcher)i));
     return text;
 }
 
@@ -34,7 +37,8 @@ const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {
     strcpy(text, "nothing");
     for (int i = 0; i < PAD_COUNT; i++)
         if (set >> i & 1)
-            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? ", " : "", padding_name((PaddingKind)i));
+            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? ", " : "",
+                                     padding_name((PaddingKind)i));
     return text;
 }
 
@@ -44,14 +48,18 @@ const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
     clean_name(chip->title[0] ? chip->title : chip->name, title);
     clean_name(request->machine.text, shape);
     int64_t pods = request->machine_request.pods;
-    if (pods > 0) snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
-    else if (chip->scaleup == SCALEUP_SWITCH) snprintf(text, WORDS_SIZE, "%s, %s", shape, title);
-    else snprintf(text, WORDS_SIZE, "%s of %s", shape, title);
+    if (pods > 0)
+        snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
+    else if (chip->scaleup == SCALEUP_SWITCH) /* "16 nodes of 8", or "4 chips of one node" */
+        snprintf(text, WORDS_SIZE, "%s%s %s", shape, strstr(shape, "chip") ? "," : "", title);
+    else
+        snprintf(text, WORDS_SIZE, "%s of %s", shape, title);
     return text;
 }
 
 const char *moment_text(Moment moment, bool stages) {
-    static const char *const ONE[MOMENT_COUNT] = {"at the start of backward", "at the logits", "at the start of backward", "at the end of backward"};
+    static const char *const ONE[MOMENT_COUNT] = {"at the start of backward", "at the logits",
+                                                  "at the start of backward", "at the end of backward"};
     static const char *const MANY[MOMENT_COUNT] = {"first stage, start of backward", "last stage, at the logits",
                                                    "last stage, start of backward", "at the end of backward"};
     return (stages ? MANY : ONE)[moment];
@@ -72,12 +80,16 @@ void footprint_words(const Mesh *mesh, const Footprint *footprint, Prose *to) {
         if (!first) prose_add(to, ", ");
         first = false;
         bool whole = span.factor == axis->size;
-        if (whole) prose_add(to, "all %lld of %s", (long long)span.factor, axis->name);
-        else prose_add(to, "%lld of %s", (long long)span.factor, axis->name);
+        if (whole)
+            prose_add(to, "all %lld of %s", (long long)span.factor, axis->name);
+        else
+            prose_add(to, "%lld of %s", (long long)span.factor, axis->name);
         if (axis->kind == AXIS_SWITCH) continue;
         bool ring = axis->kind == AXIS_RING && span.factor * span.stride == axis->size;
-        if (span.stride > 1) prose_add(to, " (a %s, %lld apart)", ring ? "ring" : "line", (long long)span.stride);
-        else prose_add(to, " (a %s)", ring ? "ring" : "line");
+        if (span.stride > 1)
+            prose_add(to, " (a %s, %lld apart)", ring ? "ring" : "line", (long long)span.stride);
+        else
+            prose_add(to, " (a %s)", ring ? "ring" : "line");
     }
 }
 
@@ -94,7 +106,8 @@ double role_seconds(const StepTime *time, Role role, double *exposed) {
 
 int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERMS_MAX]) {
     const StepTime *time = &estimate->time;
-    static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_PIPELINE, ROLE_FSDP, ROLE_DATA};
+    static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR,   ROLE_EXPERT, ROLE_SEQUENCE,
+                                           ROLE_PIPELINE, ROLE_FSDP,   ROLE_DATA};
     int count = 0;
     double counted = 0;
     terms[count++] = (Term){"matmul", estimate->matmul_seconds, 0};
@@ -109,7 +122,8 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
         const char *name = ORDER[i] == ROLE_FSDP && degrees->of[ROLE_FSDP] == 1 ? "weights" : role_name(ORDER[i]);
         terms[count++] = (Term){name, exposed, whole};
     }
-    terms[count++] = (Term){time->pcie_seconds > 0 ? "waits, PCIe" : "waits", time->unhidden_seconds, 0};
+    terms[count++] =
+        (Term){time->pcie_seconds > 0 ? "PCIe, waits" : "waits", time->unhidden_seconds, time->pcie_seconds};
     terms[count++] = (Term){"bubble", time->bubble_seconds, 0};
     terms[count++] = (Term){"optimizer", time->optimizer_seconds, 0};
     terms[count++] = (Term){"other", time->other_seconds, 0};
@@ -120,7 +134,8 @@ Training training_of(const Request *request, const RankedPlan *ranked) {
     Training training = {.tokens = request->training_tokens, .usd = -1};
     training.steps = training.tokens / ((double)ranked->work.sequences * (double)ranked->work.seq);
     training.seconds = training.steps * ranked->estimate.time.seconds;
-    training.chip_hours = training.seconds / 3600 * max_real((double)request->machine.mesh.chips, (double)ranked->machine.mesh.chips);
+    training.chip_hours =
+        training.seconds / 3600 * max_real((double)request->machine.mesh.chips, (double)ranked->machine.mesh.chips);
     double price = request->chip.usd_per_chip_hour.value;
     if (price > 0) training.usd = training.chip_hours * price;
     return training;

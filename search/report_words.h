@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to the report. */
+/* search/report_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to the
+ * report. */
 #ifndef SHARDOPT_SEARCH_REPORT_WORDS_H
 #define SHARDOPT_SEARCH_REPORT_WORDS_H
 
@@ -49,9 +50,9 @@ void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out
 /* How each tensor lies: one row per tensor and state. */
 enum { LAYOUT_ROWS_MAX = 40, SPEC_SIZE = 224 };
 typedef struct {
-    const char *tensor;    /* "attention qkv weights" */
+    const char *tensor;       /* "attention qkv weights" */
     char sharding[SPEC_SIZE]; /* as a PartitionSpec: "('fsdp', 'tensor')" */
-    const char *state;     /* saved recomputed offloaded */
+    const char *state;        /* saved recomputed offloaded */
     int64_t layers;
 } LayoutRow;
 int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);

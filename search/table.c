@@ -15,8 +15,8 @@ static bool set_up(Table *table, const TableColumn *columns, size_t count) {
     bool ok = table->lines && scols_table_set_termforce(table->lines, SCOLS_TERMFORCE_NEVER) == 0 &&
               scols_table_set_column_separator(table->lines, "  ") == 0;
     for (size_t i = 0; i < count && ok; i++) {
-        struct libscols_column *column =
-            scols_table_new_column(table->lines, columns[i].name, 0, SCOLS_FL_WRAP | (columns[i].right ? SCOLS_FL_RIGHT : 0));
+        struct libscols_column *column = scols_table_new_column(
+            table->lines, columns[i].name, 0, SCOLS_FL_WRAP | (columns[i].right ? SCOLS_FL_RIGHT : 0));
         ok = column && scols_column_set_safechars(column, "\n") == 0 &&
              scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) == 0;
     }

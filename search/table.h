@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/table.h: a table of text for a report, through libsmartcols: never as wide as a terminal happens to be, no trailing
- * blanks. Cells are ASCII: libsmartcols escapes what the locale cannot print. A newline in a cell starts its next line. */
+/* search/table.h: a table of text for a report, through libsmartcols: never as wide as a terminal happens to be, no
+ * trailing blanks. Cells are ASCII: libsmartcols escapes what the locale cannot print. A newline in a cell starts its
+ * next line. */
 #ifndef SHARDOPT_SEARCH_TABLE_H
 #define SHARDOPT_SEARCH_TABLE_H
 

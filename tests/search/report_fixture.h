@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/search/report_fixture.h: a report filled by hand: no search, no cost model, so that the golden text moves only when the report's words do.
- * The figures are invented, but fit together: each comment is the sum. */
+/* tests/search/report_fixture.h: a report filled by hand: no search, no cost model, so that the golden text moves only
+ * when the report's words do. The figures are invented, but fit together: each comment is the sum. */
 #ifndef SHARDOPT_TESTS_REPORT_FIXTURE_H
 #define SHARDOPT_TESTS_REPORT_FIXTURE_H
 
@@ -45,19 +45,29 @@ static inline void fixture_machine(int64_t slices, Machine *machine) {
     *machine = (Machine){.slice = {{8, 4, 4}}, .slices = slices};
     for (int i = 0; i < 3; i++) {
         Axis *axis = &machine->mesh.axes[machine->mesh.axis_count++];
-        *axis = (Axis){.kind = AXIS_RING, .level = LEVEL_ICI, .size = AXES[i].size, .bytes_per_second = 100e9, .latency_seconds = 1e-6};
+        *axis = (Axis){.kind = AXIS_RING,
+                       .level = LEVEL_ICI,
+                       .size = AXES[i].size,
+                       .bytes_per_second = 100e9,
+                       .latency_seconds = 1e-6};
         snprintf(axis->name, sizeof axis->name, "%s", AXES[i].name);
     }
-    machine->mesh.axes[machine->mesh.axis_count++] =
-        (Axis){.name = "dcn", .kind = AXIS_SWITCH, .level = LEVEL_DCN, .size = slices, .bytes_per_second = 6e9, .latency_seconds = 1e-5};
+    machine->mesh.axes[machine->mesh.axis_count++] = (Axis){.name = "dcn",
+                                                            .kind = AXIS_SWITCH,
+                                                            .level = LEVEL_DCN,
+                                                            .size = slices,
+                                                            .bytes_per_second = 6e9,
+                                                            .latency_seconds = 1e-5};
     machine->mesh.chips = machine->mesh.devices = 128 * slices;
     snprintf(machine->text, sizeof machine->text, "%lld x 8x4x4", (long long)slices);
 }
 
 static inline void fixture_model(Model *model) {
-    *model = (Model){.layers = 48, .d_model = 8192, .vocab = 128000, .max_seq = 8192, .norm = NORM_RMS, .kind_count = 1};
+    *model =
+        (Model){.layers = 48, .d_model = 8192, .vocab = 128000, .max_seq = 8192, .norm = NORM_RMS, .kind_count = 1};
     snprintf(model->name, sizeof model->name, "demo-40b");
-    model->kinds[0] = (LayerKind){.count = 48, .heads = 64, .kv_heads = 8, .head_dim = 128, .gated = true, .d_ff = 28672, .norms = 2};
+    model->kinds[0] =
+        (LayerKind){.count = 48, .heads = 64, .kv_heads = 8, .head_dim = 128, .gated = true, .d_ff = 28672, .norms = 2};
 }
 
 static inline void fixture_request(Request *request) {
@@ -88,26 +98,42 @@ static inline void fixture_keep_all(Layout *layout, int64_t layers) {
 }
 
 /* data=4 fsdp=32 tensor=4 on four slices: 512 of 768 chips.
- * 2.62 matmul + 0.21 attention + 0.17 elementwise = 3.00 compute; 0.18 of tensor's 0.90 and 0.02 of fsdp's 1.37 exposed; + 0.06 + 0.16 = 3.42 s. */
+ * 2.62 matmul + 0.21 attention + 0.17 elementwise = 3.00 compute; 0.18 of tensor's 0.90 and 0.02 of fsdp's 1.37
+ * exposed; + 0.06 + 0.16 = 3.42 s. */
 static inline void fixture_first(RankedPlan *ranked) {
-    *ranked = (RankedPlan){.ranked_seconds = 3.42, .launchable_by = (1u << LAUNCHER_MAXTEXT) | (1u << LAUNCHER_JAX), .equal_placements = 3, .within_one_percent = 212};
+    *ranked = (RankedPlan){.ranked_seconds = 3.42,
+                           .launchable_by = (1u << LAUNCHER_MAXTEXT) | (1u << LAUNCHER_JAX),
+                           .equal_placements = 3,
+                           .within_one_percent = 212};
     fixture_machine(4, &ranked->machine);
     ranked->work = (Work){512, 8192};
     Plan *plan = &ranked->plan;
-    plan->degrees = (Degrees){{[ROLE_TENSOR] = 4, [ROLE_EXPERT] = 1, [ROLE_SEQUENCE] = 1, [ROLE_FSDP] = 32, [ROLE_DATA] = 4, [ROLE_PIPELINE] = 1}};
-    plan->knobs = (Knobs){.microbatches = 2, .microbatch_sequences = 2, .virtual_stages = 1, .zero_stage = 1, .regather = true};
+    plan->degrees = (Degrees){{[ROLE_TENSOR] = 4,
+                               [ROLE_EXPERT] = 1,
+                               [ROLE_SEQUENCE] = 1,
+                               [ROLE_FSDP] = 32,
+                               [ROLE_DATA] = 4,
+                               [ROLE_PIPELINE] = 1}};
+    plan->knobs =
+        (Knobs){.microbatches = 2, .microbatch_sequences = 2, .virtual_stages = 1, .zero_stage = 1, .regather = true};
     for (int a = 0; a < MESH_AXES_MAX; a++)
         for (int role = 0; role < ROLE_COUNT; role++) plan->placement.factor[a][role] = 1;
     plan->placement.factor[0][ROLE_TENSOR] = 4; /* x = 4 tensor, 2 fsdp; y and z fsdp; dcn data */
     plan->placement.factor[0][ROLE_FSDP] = 2;
-    plan->placement.factor[1][ROLE_FSDP] = plan->placement.factor[2][ROLE_FSDP] = plan->placement.factor[3][ROLE_DATA] = 4;
+    plan->placement.factor[1][ROLE_FSDP] = plan->placement.factor[2][ROLE_FSDP] = plan->placement.factor[3][ROLE_DATA] =
+        4;
     plan->layout.sharding = (Sharding){.residual = RESIDUAL_SEQUENCE};
     fixture_keep_all(&plan->layout, 48);
 
     Estimate *estimate = &ranked->estimate;
     StepTime *time = &estimate->time;
-    *time = (StepTime){.seconds = 3.42, .compute_seconds = 3.0, .exposed_seconds = 0.2, .optimizer_seconds = 0.06, .other_seconds = 0.16,
-                       .serial_seconds = 5.99, .lower_seconds = 3.22};
+    *time = (StepTime){.seconds = 3.42,
+                       .compute_seconds = 3.0,
+                       .exposed_seconds = 0.2,
+                       .optimizer_seconds = 0.06,
+                       .other_seconds = 0.16,
+                       .serial_seconds = 5.99,
+                       .lower_seconds = 3.22};
     time->group_seconds[GROUP_TENSOR] = 0.9, time->group_exposed_seconds[GROUP_TENSOR] = 0.18;
     time->group_seconds[GROUP_WEIGHTS] = 1.37, time->group_exposed_seconds[GROUP_WEIGHTS] = 0.02;
     time->group_seconds[GROUP_DATA] = 0.5;
@@ -120,16 +146,45 @@ static inline void fixture_first(RankedPlan *ranked) {
     estimate->memory_limit_bytes = 92e9, estimate->reserve_bytes = 8e9;
     estimate->mfu = 0.412, estimate->mfu_full_attention = 0.431;
     estimate->tokens_per_second_per_chip = 512.0 * 8192 / 512 / 3.42;
-    estimate->shard = (Shard){.tensor = 4, .expert = 1, .sequence = 1, .fsdp = 32, .data = 4, .pipeline = 1, .sequences = 2, .seq = 8192,
-                              .tokens = 16384, .heads = 16, .kv_heads = 2, .d_ff = 7168, .vocab = 32000, .layers = 48, .layers_last = 48, .microbatches = 2};
-    estimate->parts[0] = (EstimatePart){.name = "qkv projection", .kind = OP_MATMUL, .forward_seconds = 0.87, .backward_seconds = 1.75, .flops = 1e15, .hbm_bytes = 1e12};
-    estimate->parts[1] = (EstimatePart){.name = "attention", .kind = OP_ATTENTION, .forward_seconds = 0.07, .backward_seconds = 0.14, .flops = 4e13, .hbm_bytes = 1e11};
-    estimate->parts[2] = (EstimatePart){.name = "mlp norm", .kind = OP_ELEMENTWISE, .forward_seconds = 0.07, .backward_seconds = 0.1, .memory_bound = true, .hbm_bytes = 3e11};
+    estimate->shard = (Shard){.tensor = 4,
+                              .expert = 1,
+                              .sequence = 1,
+                              .fsdp = 32,
+                              .data = 4,
+                              .pipeline = 1,
+                              .sequences = 2,
+                              .seq = 8192,
+                              .tokens = 16384,
+                              .heads = 16,
+                              .kv_heads = 2,
+                              .d_ff = 7168,
+                              .vocab = 32000,
+                              .layers = 48,
+                              .layers_last = 48,
+                              .microbatches = 2};
+    estimate->parts[0] = (EstimatePart){.name = "qkv projection",
+                                        .kind = OP_MATMUL,
+                                        .forward_seconds = 0.87,
+                                        .backward_seconds = 1.75,
+                                        .flops = 1e15,
+                                        .hbm_bytes = 1e12};
+    estimate->parts[1] = (EstimatePart){.name = "attention",
+                                        .kind = OP_ATTENTION,
+                                        .forward_seconds = 0.07,
+                                        .backward_seconds = 0.14,
+                                        .flops = 4e13,
+                                        .hbm_bytes = 1e11};
+    estimate->parts[2] = (EstimatePart){.name = "mlp norm",
+                                        .kind = OP_ELEMENTWISE,
+                                        .forward_seconds = 0.07,
+                                        .backward_seconds = 0.1,
+                                        .memory_bound = true,
+                                        .hbm_bytes = 3e11};
     estimate->part_count = 3;
 }
 
-/* The first, with 0.60 s of tensor exposed instead of 0.18, 0.05 s less elementwise: 3.79 s; it recomputes gate and up in 12 layers for 0.1 s: 3.89 s.
- * 0.02 + 0.60 exposed. */
+/* The first, with 0.60 s of tensor exposed instead of 0.18, 0.05 s less elementwise: 3.79 s; it recomputes gate and up
+ * in 12 layers for 0.1 s: 3.89 s. 0.02 + 0.60 exposed. */
 static inline void fixture_second(RankedPlan *ranked) {
     fixture_first(ranked);
     ranked->ranked_seconds = 3.89;
@@ -150,7 +205,8 @@ static inline void fixture_second(RankedPlan *ranked) {
     ranked->launchable_by = 0;
 }
 
-/* Six slices with stages: pipeline=3 over dcn, 48 layers in stages of 16: 3.6 compute + 0.1 exposed + 0.3 bubble + 0.04 + 0.16 = 4.2 s. */
+/* Six slices with stages: pipeline=3 over dcn, 48 layers in stages of 16: 3.6 compute + 0.1 exposed + 0.3 bubble + 0.04
+ * + 0.16 = 4.2 s. */
 static inline void fixture_third(RankedPlan *ranked) {
     fixture_first(ranked);
     ranked->ranked_seconds = 4.2;
@@ -160,17 +216,25 @@ static inline void fixture_third(RankedPlan *ranked) {
     Plan *plan = &ranked->plan;
     plan->degrees.of[ROLE_DATA] = 2, plan->degrees.of[ROLE_PIPELINE] = 3;
     plan->placement.factor[3][ROLE_DATA] = 2, plan->placement.factor[3][ROLE_PIPELINE] = 3;
-    plan->knobs.schedule = SCHEDULE_INTERLEAVED, plan->knobs.virtual_stages = 4, plan->knobs.microbatches = 8, plan->knobs.microbatch_sequences = 1;
+    plan->knobs.schedule = SCHEDULE_INTERLEAVED, plan->knobs.virtual_stages = 4, plan->knobs.microbatches = 8,
+    plan->knobs.microbatch_sequences = 1;
     fixture_keep_all(&plan->layout, 16);
     Estimate *estimate = &ranked->estimate;
     StepTime *time = &estimate->time;
-    *time = (StepTime){.seconds = 4.2, .compute_seconds = 3.6, .exposed_seconds = 0.1, .bubble_seconds = 0.3, .optimizer_seconds = 0.04,
-                       .other_seconds = 0.16, .serial_seconds = 6, .lower_seconds = 4.1};
+    *time = (StepTime){.seconds = 4.2,
+                       .compute_seconds = 3.6,
+                       .exposed_seconds = 0.1,
+                       .bubble_seconds = 0.3,
+                       .optimizer_seconds = 0.04,
+                       .other_seconds = 0.16,
+                       .serial_seconds = 6,
+                       .lower_seconds = 4.1};
     time->group_seconds[GROUP_TENSOR] = 0.3, time->group_exposed_seconds[GROUP_TENSOR] = 0.05;
     time->group_seconds[GROUP_PIPELINE] = 0.05, time->group_exposed_seconds[GROUP_PIPELINE] = 0.05;
     estimate->matmul_seconds = 3.2, estimate->attention_seconds = 0.21, estimate->elementwise_seconds = 0.19;
     estimate->moment = MOMENT_LAST_LOGITS;
-    estimate->shard.pipeline = 3, estimate->shard.layers = estimate->shard.layers_last = 16, estimate->shard.data = 2, estimate->shard.microbatches = 8;
+    estimate->shard.pipeline = 3, estimate->shard.layers = estimate->shard.layers_last = 16, estimate->shard.data = 2,
+    estimate->shard.microbatches = 8;
     estimate->shard.sequences = 1, estimate->shard.tokens = 8192;
 }
 
@@ -214,7 +278,8 @@ static inline void fixture_fill_none(Fixture *fixture) {
     memset(report->ways, 0, sizeof report->ways);
     report->result.shortfall = (Shortfall){.known = true, .needed_bytes = 406e9, .limit_bytes = 92e9};
     report->result.shortfall.plan = fixture->plans[0].plan;
-    report->result.shortfall.memory = (MemoryRows){.parameters_bytes = 50e9, .gradients_bytes = 50e9, .optimizer_bytes = 300e9, .transient_bytes = 6e9};
+    report->result.shortfall.memory = (MemoryRows){
+        .parameters_bytes = 50e9, .gradients_bytes = 50e9, .optimizer_bytes = 300e9, .transient_bytes = 6e9};
     report->nearest[0] = fixture->plans[0];
     report->nearest_count = 1;
 }

@@ -23,8 +23,12 @@ static char *written(bool (*write)(const Report *report, FILE *out, Error *error
     return text;
 }
 
-static bool explain_third(const Report *report, FILE *out, Error *error) { return explain_write_text(report, 3, out, error); }
-static bool explain_first(const Report *report, FILE *out, Error *error) { return explain_write_text(report, 1, out, error); }
+static bool explain_third(const Report *report, FILE *out, Error *error) {
+    return explain_write_text(report, 3, out, error);
+}
+static bool explain_first(const Report *report, FILE *out, Error *error) {
+    return explain_write_text(report, 1, out, error);
+}
 
 static char *read_all(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -60,8 +64,10 @@ Test(report, golden) {
         {"none.txt", true, report_write_text},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        if (ROWS[i].none) fixture_fill_none(&fixture);
-        else fixture_fill(&fixture);
+        if (ROWS[i].none)
+            fixture_fill_none(&fixture);
+        else
+            fixture_fill(&fixture);
         char *text = written(ROWS[i].write);
         expect_golden(ROWS[i].name, text);
         free(text);
@@ -78,13 +84,15 @@ static void expect_tidy(const char *text, const char *what) {
         copy[length] = '\0';
         cr_expect(text_columns(copy) <= 120, "%s: %d columns: %s", what, text_columns(copy), copy);
         cr_expect(length == 0 || copy[length - 1] != ' ', "%s: trailing blank: %s", what, copy);
-        for (size_t i = 0; i < length; i++) cr_expect((unsigned char)copy[i] >= 0x20 && copy[i] != 0x7F, "%s: control character", what);
+        for (size_t i = 0; i < length; i++)
+            cr_expect((unsigned char)copy[i] >= 0x20 && copy[i] != 0x7F, "%s: control character", what);
         line += length + (line[length] == '\n');
     }
 }
 
 Test(report, every_line_is_tidy_whatever_the_names) {
-    static bool (*const WRITERS[])(const Report *report, FILE *out, Error *error) = {report_write_text, explain_first, explain_third};
+    static bool (*const WRITERS[])(const Report *report, FILE *out, Error *error) = {report_write_text, explain_first,
+                                                                                     explain_third};
     for (int hostile = 0; hostile < 2; hostile++)
         for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
             fixture_fill(&fixture);
@@ -93,7 +101,8 @@ Test(report, every_line_is_tidy_whatever_the_names) {
                 strcpy(fixture.request.chip.title, "evil\x07\nchip");
                 strcpy(fixture.request.profile.name, "p\x1b]0;title\x07");
                 memset(fixture.request.profile.source, 'x', 500);
-                for (int role = 0; role < ROLE_COUNT; role++) fixture.plans[2].plan.degrees.of[role] = INT64_C(2147483647) - role;
+                for (int role = 0; role < ROLE_COUNT; role++)
+                    fixture.plans[2].plan.degrees.of[role] = INT64_C(2147483647) - role;
                 fixture.plans[2].padding = (1u << PAD_COUNT) - 1;
                 fixture.plans[2].launchable_by = ((1u << LAUNCHER_COUNT) - 1) & ~1u;
             }
@@ -107,7 +116,8 @@ Test(report, every_line_is_tidy_whatever_the_names) {
 Test(report, no_plan_says_how_far_off) {
     fixture_fill_none(&fixture);
     char *text = written(report_write_text);
-    cr_expect(strstr(text, "parameters, gradients and optimizer alone need 400 GB per chip") == text + strlen("No plan fits: "));
+    cr_expect(strstr(text, "parameters, gradients and optimizer alone need 400 GB per chip") ==
+              text + strlen("No plan fits: "));
     cr_expect(strstr(text, "keeps 92.0 GB of its 100 GB"));
     cr_expect(strstr(text, "Nearest that fits: 4 x 8x4x4"));
     cr_expect(strstr(text, "Proven: no plan fits."));
@@ -116,7 +126,8 @@ Test(report, no_plan_says_how_far_off) {
 
 Test(report, explain_has_every_part) {
     static const char *const PARTS[] = {
-        "Plan: data=2 fsdp=32 sequence=1 tensor=4 expert=1 pipeline=3; 8 microbatches of 1 sequence, schedule interleaved",
+        "Plan: data=2 fsdp=32 sequence=1 tensor=4 expert=1 pipeline=3; 8 microbatches of 1 sequence, schedule "
+        "interleaved",
         "4.100 s if all communication hid, 4.200 s expected, 6.000 s if none did",
         "qkv projection  870.0 ms   1.750 s  1.00 P  1.00 TB  382 TFLOP/s  compute", /* 1e15 / 2.62 s */
         "tensor: activations",
@@ -167,10 +178,13 @@ static double sum(const cJSON *json, const char *const *paths, size_t count) {
 }
 
 Test(report, json_sums_hold) {
-    static const char *const STEP[] = {"step.compute_seconds", "step.exposed_communication_seconds", "step.bubble_seconds", "step.optimizer_seconds", "step.other_seconds"};
-    static const char *const MEMORY[] = {"memory.parameters_bytes", "memory.gradients_bytes", "memory.optimizer_bytes", "memory.activations_bytes",
-                                         "memory.gathered_bytes", "memory.logits_bytes", "memory.transient_bytes"};
-    static const char *const AXES[] = {"axes.data", "axes.fsdp", "axes.sequence", "axes.tensor", "axes.expert", "axes.pipeline"};
+    static const char *const STEP[] = {"step.compute_seconds", "step.exposed_communication_seconds",
+                                       "step.bubble_seconds", "step.optimizer_seconds", "step.other_seconds"};
+    static const char *const MEMORY[] = {"memory.parameters_bytes",  "memory.gradients_bytes", "memory.optimizer_bytes",
+                                         "memory.activations_bytes", "memory.gathered_bytes",  "memory.logits_bytes",
+                                         "memory.transient_bytes"};
+    static const char *const AXES[] = {"axes.data",   "axes.fsdp",   "axes.sequence",
+                                       "axes.tensor", "axes.expert", "axes.pipeline"};
     fixture_fill(&fixture);
     cJSON *json = report_json();
     const cJSON *plan;
@@ -233,8 +247,10 @@ Test(report, json_has_the_request_and_the_ways) {
     strcpy(fixture.report.data_sha256, "abc");
     strcpy(fixture.request.model.name, "quote\" \\ \x01 \xff");
     cJSON *json = report_json(); /* still JSON, whatever the name */
-    static const char *const PATHS[] = {"program.version", "program.data_sha256", "request.model", "request.slice", "request.slices", "request.seq",
-                                        "request.max_idle", "request.padding", "model.parameters", "mesh.chip", "mesh.devices", "search.proof"};
+    static const char *const PATHS[] = {"program.version",  "program.data_sha256", "request.model",
+                                        "request.slice",    "request.slices",      "request.seq",
+                                        "request.max_idle", "request.padding",     "model.parameters",
+                                        "mesh.chip",        "mesh.devices",        "search.proof"};
     for (size_t i = 0; i < COUNT_OF(PATHS); i++) cr_expect(json_at(json, PATHS[i]), "%s", PATHS[i]);
     cr_expect_eq(cJSON_GetArraySize(json_at(json, "ways_out")), 4);
     cr_expect_eq(cJSON_GetArraySize(json_at(json, "nearest")), 0);
@@ -250,6 +266,124 @@ Test(report, json_of_no_plan) {
     cJSON_Delete(json);
 }
 
+/* ---- with a search ---- */
+
+/* A small model on the demo torus, in `ideal`: 12 layers, 12 heads; x * y * z = 8 x 4 x 4 and `slices` slices. */
+static void small_request(int64_t slices, int64_t sequences, int64_t heads, Request *request) {
+    fixture_fill(&fixture);
+    *request = fixture.request;
+    request->model =
+        (Model){.layers = 12, .d_model = 768, .vocab = 51200, .max_seq = 1024, .norm = NORM_RMS, .kind_count = 1};
+    strcpy(request->model.name, "small");
+    request->model.kinds[0] =
+        (LayerKind){.count = 12, .heads = heads, .kv_heads = heads, .head_dim = 64, .d_ff = 3072, .norms = 2};
+    request->profile = (Profile){.name = "ideal",
+                                 .matrix_efficiency = 1,
+                                 .grouped_efficiency = 1,
+                                 .attention_efficiency = 1,
+                                 .attention_backward_rate = 1,
+                                 .hbm_efficiency = 1,
+                                 .ici_efficiency = 1,
+                                 .nvlink_efficiency = 1,
+                                 .network_efficiency = 1,
+                                 .dcn_efficiency = 1,
+                                 .pcie_efficiency = 1,
+                                 .expert_imbalance = 1,
+                                 .tensor_exposed = 1,
+                                 .expert_exposed = 1,
+                                 .sequence_exposed = 1,
+                                 .pipeline_exposed = 1,
+                                 .ring_attention_exposed = 1};
+    fixture_machine(slices, &request->machine);
+    if (slices == 1) request->machine.mesh.axis_count = 3;
+    request->work = (Work){.sequences = sequences, .seq = 1024};
+    request->requested_batch_tokens = (double)sequences * 1024;
+    request->max_idle = 0;
+    request->top = 1;
+}
+
+Test(report, sizes_that_divide_need_no_way_out) {
+    static Request request;
+    Arena arena = {0};
+    Error error = {0};
+    small_request(1, 1024, 16, &request);
+    cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
+    cr_assert_eq(fixture.report.result.plan_count, 1);
+    for (int i = 0; i < WAY_COUNT; i++) cr_expect(!fixture.report.ways[i].tried, "way %d", i);
+    cr_expect(fixture.report.help_count > 0);
+    for (int i = 0; i < fixture.report.help_count; i++) {
+        const Help *help = &fixture.report.helps[i];
+        /* Faster parts never make the best plan slower, and 10% more never gain more than 10%. */
+        if (strstr(help->text, "+10%"))
+            cr_expect(help->found && help->relative <= 1e-12 && help->relative >= 1 / 1.1 - 1 - 1e-12, "%s %g",
+                      help->text, help->relative);
+    }
+    char *text = written(report_write_text);
+    expect_tidy(text, "a search");
+    cr_expect(strstr(text, "small on 1 x 8x4x4"));
+    free(text);
+    arena_free(&arena);
+}
+
+/* Only data and fsdp may split, so 128 chips are 128 replicas, which 97 and 120 sequences do not divide into. */
+Test(report, ways_out_are_each_within_their_rule) {
+    static Request request;
+    Arena arena = {0};
+    Error error = {0};
+    small_request(1, 97, 16, &request);
+    request.requirements[0] = (Requirement){ROLE_SEQUENCE, REQUIRE_EQUAL, 1};
+    request.requirements[1] = (Requirement){ROLE_TENSOR, REQUIRE_EQUAL, 1};
+    request.requirements[2] = (Requirement){ROLE_PIPELINE, REQUIRE_EQUAL, 1};
+    request.requirement_count = 3;
+    cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
+    const WayOutResult *ways = fixture.report.ways;
+    cr_expect_eq(fixture.report.result.plan_count, 0);
+    cr_expect(ways[WAY_AS_ASKED].tried && !ways[WAY_AS_ASKED].found, "128 replicas, 97 sequences");
+    cr_expect(!ways[WAY_IDLE].tried, "--max-idle 0");
+    cr_expect(ways[WAY_BATCH].tried && !ways[WAY_BATCH].found, "no multiple of 128 within 10%% of 97");
+    cr_expect(ways[WAY_PADDED].tried);
+    char *text = written(report_write_text);
+    expect_tidy(text, "ways out");
+    cr_expect(strstr(text, "No plan fits") == text);
+    free(text);
+    arena_free(&arena);
+
+    small_request(1, 120, 16, &request); /* 128 is 6.7% away */
+    request.requirements[0] = (Requirement){ROLE_SEQUENCE, REQUIRE_EQUAL, 1};
+    request.requirements[1] = (Requirement){ROLE_TENSOR, REQUIRE_EQUAL, 1};
+    request.requirements[2] = (Requirement){ROLE_PIPELINE, REQUIRE_EQUAL, 1};
+    request.requirement_count = 3;
+    cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
+    cr_assert(ways[WAY_BATCH].found);
+    cr_expect_eq(ways[WAY_BATCH].best.work.sequences, 128);
+    cr_expect_eq(fixture.report.nearest[0].machine.mesh.chips, 128);
+    arena_free(&arena);
+}
+
+Test(report, a_machine_that_is_too_small_names_one_that_is_not) {
+    static Request request;
+    Arena arena = {0};
+    Error error = {0};
+    small_request(1, 1024, 16, &request);
+    /* 12 x (4 x 768^2 + 2 x 768 x 3072) + 2 x 51,200 x 768 = 163.6 M parameters and the norms; 2 + 12 bytes each over
+     * 128 chips: 17.9 MB. */
+    request.chip.hbm_bytes.value = 16e6;
+    cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
+    const Shortfall *shortfall = &fixture.report.result.shortfall;
+    cr_assert_eq(fixture.report.result.plan_count, 0);
+    cr_expect(shortfall->known && shortfall->needed_bytes >= 14 * 163.6e6 / 128 * 0.999, "%g", shortfall->needed_bytes);
+    cr_expect_float_eq(shortfall->limit_bytes, 0.92 * 16e6, 1);
+    cr_expect(fixture.report.nearest_count > 0);
+    for (int i = 0; i < fixture.report.nearest_count; i++) {
+        const RankedPlan *ranked = &fixture.report.nearest[i];
+        cr_expect(ranked->machine.mesh.chips > 128 && memory_total(&ranked->estimate.memory) <= shortfall->limit_bytes);
+    }
+    char *text = written(report_write_text);
+    expect_tidy(text, "too small");
+    free(text);
+    arena_free(&arena);
+}
+
 /* ---- words ---- */
 
 Test(report, the_terms_are_the_step) {
@@ -259,7 +393,8 @@ Test(report, the_terms_are_the_step) {
         int count = step_terms(&fixture.plans[i].estimate, &fixture.plans[i].plan.degrees, terms);
         double total = 0;
         for (int j = 0; j < count; j++) total += terms[j].seconds;
-        cr_expect(count <= TERMS_MAX && fabs(total - fixture.plans[i].estimate.time.seconds) < 1e-9, "plan %d: %g", i + 1, total);
+        cr_expect(count <= TERMS_MAX && fabs(total - fixture.plans[i].estimate.time.seconds) < 1e-9, "plan %d: %g",
+                  i + 1, total);
     }
 }
 
@@ -267,7 +402,8 @@ Test(report, why_not_names_the_term_that_grew) {
     fixture_fill(&fixture);
     Prose second = {0}, third = {0};
     report_why_not(&fixture.plans[0], &fixture.plans[1], &second);
-    cr_expect_str_eq(second.text, "it spends 600.0 ms on exposed tensor communication, plan 1 180.0 ms; 50.00 ms less on elementwise work do not make up for it.");
+    cr_expect_str_eq(second.text, "it spends 600.0 ms on exposed tensor communication, plan 1 180.0 ms; 50.00 ms less "
+                                  "on elementwise work do not make up for it.");
     report_why_not(&fixture.plans[0], &fixture.plans[2], &third);
     cr_expect(strstr(third.text, "it spends 3.200 s on matmuls, plan 1 2.620 s") == third.text, "%s", third.text);
 }
@@ -292,11 +428,20 @@ Test(prose, numbers) {
         double value;
         const char *expected;
     } ROWS[] = {
-        {step_text, 3.4214, "3.421 s"},    {step_text, 0.01208, "12.08 ms"},   {step_text, 1720.4, "1720 s"},
-        {step_text, 17204, "17,204 s"},    {step_text, 0, "0.000 s"},          {step_text, 3e-7, "0.300 us"},
-        {step_text, 0.99999, "1.000 s"},   {share_text, 0.0614, "6.1%"},       {change_text, -0.108, "-10.8%"},
-        {change_text, 0.0001, "none"},     {duration_text, 3058560, "35.4 days"}, {duration_text, 90, "90.0 s"},
-        {duration_text, 7200, "2 hours"}, {duration_text, INFINITY, "inf years"},
+        {step_text, 3.4214, "3.421 s"},
+        {step_text, 0.01208, "12.08 ms"},
+        {step_text, 1720.4, "1720 s"},
+        {step_text, 17204, "17,204 s"},
+        {step_text, 0, "0.000 s"},
+        {step_text, 3e-7, "0.300 us"},
+        {step_text, 0.99999, "1.000 s"},
+        {share_text, 0.0614, "6.1%"},
+        {change_text, -0.108, "-10.8%"},
+        {change_text, 0.0001, "none"},
+        {duration_text, 3058560, "35.4 days"},
+        {duration_text, 90, "90.0 s"},
+        {duration_text, 7200, "2 hours"},
+        {duration_text, INFINITY, "inf years"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         char text[NUMBER_TEXT_SIZE];
