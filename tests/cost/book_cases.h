@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/book_cases.h: a handler for each row of tests/data/book/cases.tsv. Included twice by test_book.c: CASE(id, number).
- * PLANNER: the number comes out of functions that the planner prices plans with, on figures given as the book gives them.
- * ARITHMETIC: nothing of the planner has such a number (serving, int8 storage, money, days, sums over chips); the row checks the table alone. */
+/* tests/cost/book_cases.h: a handler for each row of tests/data/book/cases.tsv. Included twice by test_book.c:
+ * CASE(id, number). PLANNER: the number comes out of functions that the planner prices plans with, on figures given
+ * as the book gives them. ARITHMETIC: nothing of the planner has such a number (serving, int8 storage, money, days,
+ * sums over chips); the row checks the table alone. */
 /* clang-format off */
 #define PLANNER CASE
 #define ARITHMETIC CASE
@@ -47,7 +48,8 @@ PLANNER(T22, matmul_op(in("B"), in("D"), in("D")).flops[PHASE_FORWARD])
 PLANNER(T23, matmul_seconds_at(in("B"), in("D"), in("D"), in("C")))
 ARITHMETIC(T24, 2 * in("m") * in("k") * in("n") / in("cycles") * in("f"))
 
-/* ---- part 3: sharded matrices. V / W in the book is the limit of many chips; rows that name a line or latency are exact ---- */
+/* ---- part 3: sharded matrices. V / W in the book is the limit of many chips; rows that name a line or latency are
+ * exact ---- */
 ARITHMETIC(S01, in("I") * in("J") / (in("X") * in("Y")))
 ARITHMETIC(S02, in("I") * in("J") * in("Z"))
 PLANNER(S03, book_seconds(COLLECTIVE_ALL_GATHER, 1, ring_axis(4, in("W_bidi") / 2), 2 * in("E") * in("F")))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a layer saves and what having it again takes, in closed form. T tokens of the tensor group, t ways, bf16 but for the log-sum-exp; after
- * Korthikanti et al. 2022, section 4, for flash attention, grouped queries, a gated MLP and inputs that are saved gathered:
+/* What a layer saves and what having it again takes, in closed form. T tokens of the tensor group, t ways, bf16 but
+ * for the log-sum-exp; after Korthikanti et al. 2022, section 4, for flash attention, grouped queries, a gated MLP
+ * and inputs that are saved gathered:
  *     layer input 2TD/t + attention input 2TD + q, k, v 2T(N + 2K)H/t + context 2TNH/t + 4TN/t + middle 2TD/t
  *     + MLP input 2TD + gate and up 4TF/t + product 2TF/t. */
 #include "tests/cost/workbench.h"
@@ -33,7 +34,8 @@ Test(activations, bytes_of_a_dense_layer) {
         {"2 ways, MLP weights gathered", 2, {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        double t = rows[i].t, r = rows[i].sharding.residual == RESIDUAL_SEQUENCE ? t : 1, g = rows[i].sharding.mlp == MLP_GATHERED ? t : 1;
+        double t = rows[i].t, r = rows[i].sharding.residual == RESIDUAL_SEQUENCE ? t : 1,
+               g = rows[i].sharding.mlp == MLP_GATHERED ? t : 1;
         const double expected[ACTIVATION_COUNT] = {
             [ACTIVATION_LAYER_INPUT] = 2 * T * D / r,
             [ACTIVATION_ATTENTION_INPUT] = 2 * T * D,
@@ -53,15 +55,18 @@ Test(activations, bytes_of_a_dense_layer) {
         stage_sums(&setting, &bench.shard, CONTEXT_NONE, &bench.sharding, &sums);
         for (int a = 0; a < ACTIVATION_COUNT; a++) {
             cr_expect(costs[a].exists, "%s, %s", rows[i].name, activation_name((Activation)a));
-            cr_expect_eq(costs[a].recomputable, a != ACTIVATION_LAYER_INPUT, "%s, %s", rows[i].name, activation_name((Activation)a));
-            cr_expect_float_eq(costs[a].bytes, expected[a], 1e-3, "%s, %s: %.9g, not %.9g", rows[i].name, activation_name((Activation)a),
-                               costs[a].bytes, expected[a]);
-            cr_expect_eq(costs[a].bytes, sums.layer.saved[a], "%s: the stage's sums have another %s", rows[i].name, activation_name((Activation)a));
+            cr_expect_eq(costs[a].recomputable, a != ACTIVATION_LAYER_INPUT, "%s, %s", rows[i].name,
+                         activation_name((Activation)a));
+            cr_expect_float_eq(costs[a].bytes, expected[a], 1e-3, "%s, %s: %.9g, not %.9g", rows[i].name,
+                               activation_name((Activation)a), costs[a].bytes, expected[a]);
+            cr_expect_eq(costs[a].bytes, sums.layer.saved[a], "%s: the stage's sums have another %s", rows[i].name,
+                         activation_name((Activation)a));
         }
     }
 }
 
-/* Mixtures save what was dispatched: k copies of a token, and the experts' widths; the books of a mean layer are weighted by its kinds. */
+/* Mixtures save what was dispatched: k copies of a token, and the experts' widths; the books of a mean layer are
+ * weighted by its kinds. */
 Test(activations, bytes_of_a_mixture) {
     Model model = dense_model(2, 4096, 14336, 32, 8, 128, 1);
     model.kind_count = 2;
@@ -78,8 +83,9 @@ Test(activations, bytes_of_a_mixture) {
     cr_expect_float_eq(costs[ACTIVATION_PRODUCT].bytes, (2. * 1000 * 14336 + 2. * 2000 * 1024) / 2, 1e-3);
 }
 
-/* Everything but the layer's input again: one forward pass less the last matmul, whose product is the next layer's input; on a chip of 1 FLOP/s
- * seconds are FLOPs. Tensor repeats the gather into the attention, the scatter out of it and the gather into the MLP: 3 of 4 streams. */
+/* Everything but the layer's input again: one forward pass less the last matmul, whose product is the next layer's
+ * input; on a chip of 1 FLOP/s seconds are FLOPs. Tensor repeats the gather into the attention, the scatter out of
+ * it and the gather into the MLP: 3 of 4 streams. */
 Test(activations, full_recomputation) {
     for (double t = 1; t <= 8; t *= 2) {
         Bench bench = bench_70b(t);
@@ -98,7 +104,8 @@ Test(activations, full_recomputation) {
     }
 }
 
-/* One by one: what each costs to have again. Saved inputs are saved gathered, so the projections themselves repeat no gather. */
+/* One by one: what each costs to have again. Saved inputs are saved gathered, so the projections themselves repeat
+ * no gather. */
 Test(activations, each_recomputation) {
     const struct {
         Activation activation;
@@ -118,14 +125,17 @@ Test(activations, each_recomputation) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const ActivationCost *cost = &costs[rows[i].activation];
         const char *name = activation_name(rows[i].activation);
-        cr_expect_float_eq(cost->recompute_seconds, rows[i].flops / 4, 1e-12 * rows[i].flops, "%s: %.9g", name, cost->recompute_seconds);
+        cr_expect_float_eq(cost->recompute_seconds, rows[i].flops / 4, 1e-12 * rows[i].flops, "%s: %.9g", name,
+                           cost->recompute_seconds);
         cr_expect_float_eq(cost->recompute_bytes[GROUP_TENSOR], rows[i].streams * 2 * T * D, 1e-3, "%s", name);
         for (int group = GROUP_PIPELINE; group < GROUP_DATA; group++)
-            cr_expect_eq(cost->recompute_bytes[group], 0, "%s: weights are there for backward, stages wait for nobody", name);
+            cr_expect_eq(cost->recompute_bytes[group], 0, "%s: weights are there for backward, stages wait for nobody",
+                         name);
     }
 }
 
-/* Ring attention: its forward exchange comes again with the context; a mixture's dispatch comes again with the dispatched tokens. */
+/* Ring attention: its forward exchange comes again with the context; a mixture's dispatch comes again with the
+ * dispatched tokens. */
 Test(activations, recomputation_repeats_exchanges) {
     Bench ring = bench_70b(1);
     ring.shard.sequence = 8, ring.shard.seq = 8 * T, ring.knobs.context = CONTEXT_RING;
@@ -142,14 +152,17 @@ Test(activations, recomputation_repeats_exchanges) {
     costs_of(&mixture, costs);
     cr_expect_float_eq(costs[ACTIVATION_MLP_INPUT].recompute_bytes[GROUP_EXPERT], 2. * 1000 * 2 * 4096 * 8, 1e-3);
     cr_expect_eq(costs[ACTIVATION_GATE_UP].recompute_bytes[GROUP_EXPERT], 0);
-    cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0, "the combine belongs to the layer's output, which is kept");
+    cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0,
+                 "the combine belongs to the layer's output, which is kept");
 }
 
-/* With a shared expert beside them: both down projections end in the layer's output and are not made again. Of 1000 tokens, top 2, D = 4096,
- * widths 1024 (routed) and 2048 (shared): gate and up of both, attention, router; seconds are FLOPs. */
+/* With a shared expert beside them: both down projections end in the layer's output and are not made again. Of 1000
+ * tokens, top 2, D = 4096, widths 1024 (routed) and 2048 (shared): gate and up of both, attention, router; seconds
+ * are FLOPs. */
 Test(activations, full_recomputation_of_a_mixture) {
     Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
-    model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 1024, model.kinds[0].d_ff_shared = 2048;
+    model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 1024,
+    model.kinds[0].d_ff_shared = 2048;
     Bench bench = bench_of(model, 1, 1000);
     ActivationCost costs[ACTIVATION_COUNT];
     costs_of(&bench, costs);
@@ -162,8 +175,12 @@ Test(activations, full_recomputation_of_a_mixture) {
 /* What a state of some layers does to a stage's resources. */
 Test(activations, states) {
     const double weights[MOMENT_COUNT] = {8, 1, 1, 0};
-    const ActivationCost cost = {.bytes = 100, .recompute_seconds = 3, .recompute_messages = {[GROUP_TENSOR] = 1},
-                                 .recompute_bytes = {[GROUP_TENSOR] = 50}, .exists = true, .recomputable = true};
+    const ActivationCost cost = {.bytes = 100,
+                                 .recompute_seconds = 3,
+                                 .recompute_messages = {[GROUP_TENSOR] = 1},
+                                 .recompute_bytes = {[GROUP_TENSOR] = 50},
+                                 .exists = true,
+                                 .recomputable = true};
     const struct {
         ActivationState state;
         double seconds, bytes, offload, memory;

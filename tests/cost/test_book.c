@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The book's numbers, reproduced by what prices plans. The handlers are in book_cases.h, one a row; their words are here. */
+/* The book's numbers, reproduced by what prices plans. The handlers are in book_cases.h, one a row; their words are
+ * here. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -66,7 +67,10 @@ static double memory_bound_at(double m, void *context) {
         return memory_bound;
     }
     Model model = book_model((int64_t)batch->k, 0);
-    model.kinds[0] = (LayerKind){.count = 1, .experts = (int64_t)batch->experts, .top_k = (int64_t)batch->top_k, .d_ff_expert = (int64_t)batch->n};
+    model.kinds[0] = (LayerKind){.count = 1,
+                                 .experts = (int64_t)batch->experts,
+                                 .top_k = (int64_t)batch->top_k,
+                                 .d_ff_expert = (int64_t)batch->n};
     Bench bench = bench_of(model, 1, m);
     Op ops[OPS_MAX];
     int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, CONTEXT_NONE, 1, ops);
@@ -87,11 +91,12 @@ static double expert_critical_batch(double dense, double experts, double top_k) 
     return break_even(memory_bound_at, &batch, 1, 1e6);
 }
 
-/* D of bf16 [B, D] x [D, F] split along D over two chips, from which the partial sums, 2BF bytes over one link, hide. Both times are linear:
- * compute in D / 2, the transfer not at all. */
+/* D of bf16 [B, D] x [D, F] split along D over two chips, from which the partial sums, 2BF bytes over one link,
+ * hide. Both times are linear: compute in D / 2, the transfer not at all. */
 static double split_matmul_critical_width(double C, double W1) {
     GroupAxis link = line_axis(2, W1);
-    double B = 128, F = 4096, transfer = collective_seconds(group_collective_cost(COLLECTIVE_PERMUTE, &link, 1), 1, 2 * B * F);
+    double B = 128, F = 4096,
+           transfer = collective_seconds(group_collective_cost(COLLECTIVE_PERMUTE, &link, 1), 1, 2 * B * F);
     return 2 * transfer / matmul_seconds_at(B, F, 1, C);
 }
 
@@ -148,7 +153,9 @@ static double tables(Model model) { return (double)(counts(model).embedding + co
 static double matrices(Model model) { return (double)(counts(model).attention + counts(model).mlp); }
 
 /* F = 4D, as many heads for keys as for queries, heads as wide as the model. */
-static Model four_times(double D) { return dense_model(1, (int64_t)D, 4 * (int64_t)D, (int64_t)D / 128, (int64_t)D / 128, 128, 1); }
+static Model four_times(double D) {
+    return dense_model(1, (int64_t)D, 4 * (int64_t)D, (int64_t)D / 128, (int64_t)D / 128, 128, 1);
+}
 
 static Model dense_13b(double L, double D, double F, double N, double H, double V) {
     return dense_model((int64_t)L, (int64_t)D, (int64_t)F, (int64_t)N, (int64_t)N, (int64_t)H, (int64_t)V);
@@ -160,12 +167,14 @@ static Model dense_llama3(double L, double D, double F, double N, double K, doub
 
 /* All seven dimensions are inputs of the row. */
 static Model row_model(const Case *c) {
-    return dense_llama3(input(c, "L"), input(c, "D"), input(c, "F"), input(c, "N"), input(c, "K"), input(c, "H"), input(c, "V"));
+    return dense_llama3(input(c, "L"), input(c, "D"), input(c, "F"), input(c, "N"), input(c, "K"), input(c, "H"),
+                        input(c, "V"));
 }
 
 /* Full square, forward and backward. */
 static double attention_flops(Model model, double T) {
-    return model_flops_per_token(&model, FLOPS_FULL_ATTENTION, (int64_t)T) - model_flops_per_token(&model, FLOPS_6N, (int64_t)T);
+    return model_flops_per_token(&model, FLOPS_FULL_ATTENTION, (int64_t)T) -
+           model_flops_per_token(&model, FLOPS_6N, (int64_t)T);
 }
 
 /* Least sequence at which attention makes as many FLOPs per token as `flops`. */
@@ -173,8 +182,10 @@ static double attention_crossover(Model model, double flops) {
     int64_t low = 0, high = 1 << 24;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (attention_flops(model, (double)middle) < flops) low = middle;
-        else high = middle;
+        if (attention_flops(model, (double)middle) < flops)
+            low = middle;
+        else
+            high = middle;
     }
     return (double)high;
 }
@@ -242,7 +253,8 @@ static double book_mix(double F, double alpha, int fsdp_axes, int tensor_axes, b
 /* Communication over compute of the forward pass at X x Y. */
 static double mix_ratio(const Case *c, bool overlapped) {
     double X = input(c, "X"), Y = input(c, "Y");
-    Mix mix = mix_of(book_model(8192, (int64_t)input(c, "F")), X * Y, input(c, "alpha"), 1, (int)input(c, "MX"), (int)input(c, "MY"), overlapped);
+    Mix mix = mix_of(book_model(8192, (int64_t)input(c, "F")), X * Y, input(c, "alpha"), 1, (int)input(c, "MX"),
+                     (int)input(c, "MY"), overlapped);
     bench_split(&mix.bench, input(c, "B") / (X * Y), X, Y);
     double fsdp = layer_group_seconds(&mix.bench, GROUP_WEIGHTS, PHASE_FORWARD);
     double tensor = layer_group_seconds(&mix.bench, GROUP_TENSOR, PHASE_FORWARD);
@@ -267,7 +279,8 @@ static double bubble_share(double stages, double microbatches) {
     return time.bubble_seconds / (time.bubble_seconds + time.compute_seconds);
 }
 
-/* Bytes of a layer's weights and gradients per step: gathered twice and scattered, 12DF, over an all_reduce of gradients, 2 x 4DF. */
+/* Bytes of a layer's weights and gradients per step: gathered twice and scattered, 12DF, over an all_reduce of
+ * gradients, 2 x 4DF. */
 static double fsdp_over_data_traffic(void) {
     Bench fsdp = bench_of(book_model(8192, 28672), 1, 4096), data = fsdp;
     fsdp.shard.fsdp = 64;
@@ -276,7 +289,8 @@ static double fsdp_over_data_traffic(void) {
     Setting setting = bench_setting(&data);
     StepRule rule;
     step_rule(&setting, &data.shard, &data.knobs, &rule);
-    return (resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] + resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)]) /
+    return (resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] +
+            resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)]) /
            rule.data_end.bytes;
 }
 
@@ -300,10 +314,10 @@ static double gathered_context_threshold(double alpha, double G) {
 
 /* ---- the table ---- */
 #define in(key) input(c, key)
-#define CASE(id, ...)                                                                                                                      \
-    static double case_##id(const Case *c) {                                                                                               \
-        (void)c;                                                                                                                           \
-        return __VA_ARGS__;                                                                                                                \
+#define CASE(id, ...)                                                                                                  \
+    static double case_##id(const Case *c) {                                                                           \
+        (void)c;                                                                                                       \
+        return __VA_ARGS__;                                                                                            \
     }
 #include "tests/cost/book_cases.h"
 #undef CASE
@@ -325,14 +339,17 @@ Test(book, every_row) {
     while (fgets(line, sizeof line, file)) {
         Case c;
         if (line[0] == '#') continue;
-        cr_assert_eq(sscanf(line, "%15[^\t]\t%*[^\t]\t%*[^\t]\t%255[^\t]\t%lf\t%*[^\t]\t%lf", c.id, c.inputs, &c.expected, &c.tolerance), 4, "%s", line);
+        cr_assert_eq(sscanf(line, "%15[^\t]\t%*[^\t]\t%*[^\t]\t%255[^\t]\t%lf\t%*[^\t]\t%lf", c.id, c.inputs,
+                            &c.expected, &c.tolerance),
+                     4, "%s", line);
         size_t i = 0;
         while (i < COUNT_OF(HANDLERS) && strcmp(HANDLERS[i].id, c.id) != 0) i++;
         cr_expect_lt(i, COUNT_OF(HANDLERS), "%s has no handler", c.id);
         if (i == COUNT_OF(HANDLERS)) continue;
         used[i] = true;
         double number = HANDLERS[i].number(&c);
-        cr_expect(fabs(number / c.expected - 1) <= c.tolerance, "%s: %.9g, the book has %.9g (to %g)", c.id, number, c.expected, c.tolerance);
+        cr_expect(fabs(number / c.expected - 1) <= c.tolerance, "%s: %.9g, the book has %.9g (to %g)", c.id, number,
+                  c.expected, c.tolerance);
     }
     fclose(file);
     for (size_t i = 0; i < COUNT_OF(HANDLERS); i++) cr_expect(used[i], "%s: no such row", HANDLERS[i].id);

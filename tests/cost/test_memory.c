@@ -33,18 +33,23 @@ Test(memory, state) {
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(book_model(8192, 28672), 1, 1);
-        bench.shard.fsdp = rows[i].fsdp, bench.shard.data = rows[i].data, bench.shard.microbatches = rows[i].microbatches;
+        bench.shard.fsdp = rows[i].fsdp, bench.shard.data = rows[i].data,
+        bench.shard.microbatches = rows[i].microbatches;
         bench.knobs.zero_stage = rows[i].zero_stage;
         MemoryRows update = rows_of(&bench, MOMENT_UPDATE, 0), early = rows_of(&bench, MOMENT_FIRST_BACKWARD, 0);
         cr_expect_float_eq(update.parameters_bytes / P, rows[i].parameters, 1e-9, "%s", rows[i].name);
-        cr_expect_float_eq(update.gradients_bytes / P, rows[i].gradients, 1e-9, "%s: %g", rows[i].name, update.gradients_bytes / P);
-        cr_expect_float_eq(update.optimizer_bytes / P, rows[i].optimizer, 1e-9, "%s: %g", rows[i].name, update.optimizer_bytes / P);
-        cr_expect_float_eq(early.gradients_bytes / P, rows[i].early, 1e-9, "%s: %g", rows[i].name, early.gradients_bytes / P);
+        cr_expect_float_eq(update.gradients_bytes / P, rows[i].gradients, 1e-9, "%s: %g", rows[i].name,
+                           update.gradients_bytes / P);
+        cr_expect_float_eq(update.optimizer_bytes / P, rows[i].optimizer, 1e-9, "%s: %g", rows[i].name,
+                           update.optimizer_bytes / P);
+        cr_expect_float_eq(early.gradients_bytes / P, rows[i].early, 1e-9, "%s: %g", rows[i].name,
+                           early.gradients_bytes / P);
     }
 }
 
-/* Context ways shard parameters as fsdp does, experts are not sharded by their own ways again, and tensor has divided before: 70B's layer, one
- * of 8 x 2 x 4; a mixture's on 4 expert ways and 2 of fsdp. Norms, 2 x 8192 (2 x 4096 and the router's 8 x 4096), are not split by tensor. */
+/* Context ways shard parameters as fsdp does, experts are not sharded by their own ways again, and tensor has
+ * divided before: 70B's layer, one of 8 x 2 x 4; a mixture's on 4 expert ways and 2 of fsdp. Norms, 2 x 8192 (2 x
+ * 4096 and the router's 8 x 4096), are not split by tensor. */
 Test(memory, ways_of_a_parameter) {
     Bench dense = bench_of(llama3_70b(), 1, 512);
     bench_split(&dense, 64, 4, 8);
@@ -57,11 +62,12 @@ Test(memory, ways_of_a_parameter) {
     Bench mixture = bench_of(model, 1, 512);
     mixture.shard.expert = 4, mixture.shard.experts = 2, mixture.shard.fsdp = 2;
     double attention = 4096. * 128 * 80 + 2 * 4096 + 8 * 4096, experts = 2 * 3 * 4096. * 14336;
-    cr_expect_float_eq(rows_of(&mixture, MOMENT_UPDATE, 0).parameters_bytes / LAYERS, 2 * (attention / 8 + experts / 2), 1e-2);
+    cr_expect_float_eq(rows_of(&mixture, MOMENT_UPDATE, 0).parameters_bytes / LAYERS, 2 * (attention / 8 + experts / 2),
+                       1e-2);
 }
 
-/* Stages hold their own layers, and the tables where they stand: 80 layers on 4 stages; with one stage a tied table is held once, with more
- * both ends need it. */
+/* Stages hold their own layers, and the tables where they stand: 80 layers on 4 stages; with one stage a tied table
+ * is held once, with more both ends need it. */
 Test(memory, stages) {
     const double layer = 855638016 + 16384, table = 128256. * 8192, norm = 8192;
     const struct {
@@ -79,14 +85,15 @@ Test(memory, stages) {
         Bench bench = bench_of(llama3_70b(), 1, 1);
         bench.model.tied = rows[i].tied;
         bench.shard.vocab = 128256;
-        bench.shard.pipeline = rows[i].stages, bench.shard.layers = rows[i].layers, bench.shard.layers_last = rows[i].layers_last;
+        bench.shard.pipeline = rows[i].stages, bench.shard.layers = rows[i].layers,
+        bench.shard.layers_last = rows[i].layers_last;
         cr_expect_eq(rows_of(&bench, MOMENT_FIRST_BACKWARD, 0).parameters_bytes, 2 * rows[i].first, "%s", rows[i].name);
         cr_expect_eq(rows_of(&bench, MOMENT_LAST_BACKWARD, 0).parameters_bytes, 2 * rows[i].last, "%s", rows[i].name);
     }
 }
 
-/* Weights that fsdp gathers: two layers (one arrives while the other works), or all of the stage when they are kept; and a layer's gradient
- * before it is scattered. With logits: their table and its gradient. Nothing without fsdp. */
+/* Weights that fsdp gathers: two layers (one arrives while the other works), or all of the stage when they are kept;
+ * and a layer's gradient before it is scattered. With logits: their table and its gradient. Nothing without fsdp. */
 Test(memory, gathered) {
     const double layer = 2. * 2 * 8192 * 28672, table = 2 * (32000. * 8192 + 8192);
     const struct {
@@ -113,29 +120,34 @@ Test(memory, gathered) {
     }
 }
 
-/* fp32 logits and their bf16 gradient, 6 bytes, of the chip's vocabulary; contracted over d_model every chip has partial sums (bf16) of all of it. */
+/* fp32 logits and their bf16 gradient, 6 bytes, of the chip's vocabulary; contracted over d_model every chip has
+ * partial sums (bf16) of all of it. */
 Test(memory, logits) {
     static const struct {
         const char *name;
         double tensor;
         TableChoice logits;
         double bytes; /* a token and word of the whole vocabulary */
-    } rows[] = {{"alone", 1, TABLE_VOCABULARY, 6}, {"8 ways", 8, TABLE_VOCABULARY, 6. / 8}, {"8 ways over d_model", 8, TABLE_D_MODEL, 6. / 8 + 2}};
+    } rows[] = {{"alone", 1, TABLE_VOCABULARY, 6},
+                {"8 ways", 8, TABLE_VOCABULARY, 6. / 8},
+                {"8 ways over d_model", 8, TABLE_D_MODEL, 6. / 8 + 2}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(llama3_70b(), 1, 4096);
         bench_split(&bench, 4096 / rows[i].tensor, 1, rows[i].tensor);
         bench.shard.vocab = 128256 / rows[i].tensor;
         bench.sharding.logits = rows[i].logits;
-        cr_expect_eq(rows_of(&bench, MOMENT_LAST_LOGITS, 0).logits_bytes, rows[i].bytes * 4096 * 128256, "%s", rows[i].name);
+        cr_expect_eq(rows_of(&bench, MOMENT_LAST_LOGITS, 0).logits_bytes, rows[i].bytes * 4096 * 128256, "%s",
+                     rows[i].name);
         cr_expect_eq(rows_of(&bench, MOMENT_LAST_BACKWARD, 0).logits_bytes, 0, "%s: gone", rows[i].name);
     }
 }
 
 /* ---- microbatches in flight ---- */
 
-/* 1F1B: the first stage has p of them between forward and backward, the last one; interleaved: p (1 + (p - 1)/(p v)) on the first (Korthikanti
- * et al. 2022, section 4.2.3), (v - 1) p + 1 chunks of 1/v on the last (Megatron's warm-up); never more than there are. Weights are per layer of
- * the fullest stage: a last stage of 6 layers beside 8 counts 6/8. */
+/* 1F1B: the first stage has p of them between forward and backward, the last one; interleaved: p (1 + (p - 1)/(p v))
+ * on the first (Korthikanti et al. 2022, section 4.2.3), (v - 1) p + 1 chunks of 1/v on the last (Megatron's
+ * warm-up); never more than there are. Weights are per layer of the fullest stage: a last stage of 6 layers beside 8
+ * counts 6/8. */
 Test(memory, in_flight) {
     static const struct {
         const char *name;
@@ -153,18 +165,24 @@ Test(memory, in_flight) {
         {"interleaved, few microbatches", 8, 8, 4, 12, 12, 8, 25. / 4},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Shard shard = {.pipeline = rows[i].stages, .microbatches = rows[i].microbatches, .layers = rows[i].layers, .layers_last = rows[i].layers_last};
+        Shard shard = {.pipeline = rows[i].stages,
+                       .microbatches = rows[i].microbatches,
+                       .layers = rows[i].layers,
+                       .layers_last = rows[i].layers_last};
         Knobs knobs = {.virtual_stages = rows[i].chunks};
         double weights[MOMENT_COUNT];
         moment_weights(&shard, &knobs, weights);
-        cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD], rows[i].first, 1e-12, "%s: %g", rows[i].name, weights[MOMENT_FIRST_BACKWARD]);
-        cr_expect_float_eq(weights[MOMENT_LAST_LOGITS], rows[i].last, 1e-12, "%s: %g", rows[i].name, weights[MOMENT_LAST_LOGITS]);
+        cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD], rows[i].first, 1e-12, "%s: %g", rows[i].name,
+                           weights[MOMENT_FIRST_BACKWARD]);
+        cr_expect_float_eq(weights[MOMENT_LAST_LOGITS], rows[i].last, 1e-12, "%s: %g", rows[i].name,
+                           weights[MOMENT_LAST_LOGITS]);
         cr_expect_float_eq(weights[MOMENT_LAST_BACKWARD], rows[i].last, 1e-12, "%s", rows[i].name);
         cr_expect_eq(weights[MOMENT_UPDATE], 0, "%s", rows[i].name);
     }
 }
 
-/* A stage's resources are its rows with every activation saved: weight x layers x the 70B layer's bytes (test_activations.c). */
+/* A stage's resources are its rows with every activation saved: weight x layers x the 70B layer's bytes
+ * (test_activations.c). */
 Test(memory, moments) {
     const double T = 4096, D = 8192, F = 28672, N = 64, K = 8, H = 128;
     const struct {
@@ -179,20 +197,25 @@ Test(memory, moments) {
         bench.shard.vocab = 128256 / t, bench.shard.seq = T;
         bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
         Resources resources = bench_resources(&bench);
-        double saved = 4 * T * D / t + 4 * T * D + 2 * T * (N + 2 * K) * H / t + (2 * T * N * H + 4 * T * N) / t + 6 * T * F / t;
+        double saved =
+            4 * T * D / t + 4 * T * D + 2 * T * (N + 2 * K) * H / t + (2 * T * N * H + 4 * T * N) / t + 6 * T * F / t;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             double kept = moment == MOMENT_UPDATE ? 0 : moment == MOMENT_FIRST_BACKWARD ? in_flight : 1;
             MemoryRows r = rows_of(&bench, (Moment)moment, kept * bench.shard.layers * saved);
-            double sum = r.parameters_bytes + r.gradients_bytes + r.optimizer_bytes + r.activations_bytes + r.gathered_bytes + r.logits_bytes +
-                         r.transient_bytes;
+            double sum = r.parameters_bytes + r.gradients_bytes + r.optimizer_bytes + r.activations_bytes +
+                         r.gathered_bytes + r.logits_bytes + r.transient_bytes;
             cr_expect_eq(memory_total(&r), sum, "%s", rows[i].name);
-            cr_expect_float_eq(resources.of[RES_MEMORY + moment], sum, 1e-12 * sum, "%s, moment %d: %.9g, rows %.9g", rows[i].name, moment,
-                               resources.of[RES_MEMORY + moment], sum);
+            cr_expect_float_eq(resources.of[RES_MEMORY + moment], sum, 1e-12 * sum, "%s, moment %d: %.9g, rows %.9g",
+                               rows[i].name, moment, resources.of[RES_MEMORY + moment], sum);
         }
-        /* Backward starts with the most microbatches on the first stage, and nothing is left of them when it is over. */
-        double first = resources.of[RES_MEMORY + MOMENT_FIRST_BACKWARD], last = resources.of[RES_MEMORY + MOMENT_LAST_BACKWARD];
-        if (rows[i].stages > 1) cr_expect_gt(first, last, "%s", rows[i].name);
-        else cr_expect_eq(first, last, "%s: the same stage", rows[i].name);
+        /* Backward starts with the most microbatches on the first stage, and nothing is left of them when it is
+         * over. */
+        double first = resources.of[RES_MEMORY + MOMENT_FIRST_BACKWARD],
+               last = resources.of[RES_MEMORY + MOMENT_LAST_BACKWARD];
+        if (rows[i].stages > 1)
+            cr_expect_gt(first, last, "%s", rows[i].name);
+        else
+            cr_expect_eq(first, last, "%s: the same stage", rows[i].name);
         cr_expect_lt(resources.of[RES_MEMORY + MOMENT_UPDATE], first, "%s", rows[i].name);
     }
 }

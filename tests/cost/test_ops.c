@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The op list against counts made without it: parameters and FLOPs of the whole zoo, bytes of every collective by hand. */
+/* The op list against counts made without it: parameters and FLOPs of the whole zoo, bytes of every collective by
+ * hand. */
 #include "tests/cost/workbench.h"
 
 #include "models/model_json.h"
@@ -23,11 +24,14 @@ enum { SEQ = 4096 };
 
 /* One sequence, one microbatch; what is not named is 1. The sharding is the first that the planner would list. */
 static Bench bench_plan(const Model *model, int64_t tensor, int64_t expert, int64_t sequence) {
-    Bench bench = {.model = *model, .chip = bench_chip(1, NO_LIMIT), .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
+    Bench bench = {.model = *model,
+                   .chip = bench_chip(1, NO_LIMIT),
+                   .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
     Work work = {.sequences = expert, .seq = SEQ};
     Degrees degrees = {{tensor, expert, sequence, 1, 1, 1}};
     PaddingSet padding;
-    cr_assert(shard_of_plan(model, &work, &degrees, &bench.knobs, PADDING_ANY, &bench.shard, &padding), "%s", model->name);
+    cr_assert(shard_of_plan(model, &work, &degrees, &bench.knobs, PADDING_ANY, &bench.shard, &padding), "%s",
+              model->name);
     Setting setting = bench_setting(&bench);
     Sharding shardings[SHARDINGS_MAX];
     cr_assert_gt(shardings_of(&setting, &bench.shard, shardings), 0);
@@ -45,7 +49,8 @@ static void add_ops(const Op *ops, int count, double times, Totals *totals) {
     for (int i = 0; i < count; i++) {
         totals->weights += times * ops[i].weights;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            *(ops[i].kind == OP_ATTENTION ? &totals->attention[phase] : &totals->matmul[phase]) += times * ops[i].flops[phase];
+            *(ops[i].kind == OP_ATTENTION ? &totals->attention[phase] : &totals->matmul[phase]) +=
+                times * ops[i].flops[phase];
             for (int group = 0; group < GROUP_COUNT; group++) {
                 totals->traffic[group][phase].messages += times * ops[i].traffic[group][phase].messages;
                 totals->traffic[group][phase].bytes += times * ops[i].traffic[group][phase].bytes;
@@ -57,7 +62,8 @@ static void add_ops(const Op *ops, int count, double times, Totals *totals) {
 static Totals layer_totals(const Bench *bench, const LayerKind *kind) {
     Op ops[OPS_MAX];
     Totals totals = {0};
-    add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops), 1, &totals);
+    add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops), 1,
+            &totals);
     return totals;
 }
 
@@ -67,7 +73,8 @@ static Totals model_totals(const Bench *bench) {
     Totals totals = {0};
     for (int i = 0; i < bench->model.kind_count; i++) {
         const LayerKind *kind = &bench->model.kinds[i];
-        add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops), (double)kind->count, &totals);
+        add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops),
+                (double)kind->count, &totals);
     }
     add_ops(ops, ops_of_embedding(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
     add_ops(ops, ops_of_logits(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
@@ -81,7 +88,8 @@ Test(ops, weights_are_the_parameters) {
         Bench bench = bench_plan(model, 1, 1, 1);
         double twice = model->tied ? (double)(model->vocab * model->d_model) : 0;
         double weights = model_totals(&bench).weights - twice;
-        cr_expect_eq(weights, (double)model_parameters(model).total, "%s: %.17g, %.17g", model->name, weights, (double)model_parameters(model).total);
+        cr_expect_eq(weights, (double)model_parameters(model).total, "%s: %.17g, %.17g", model->name, weights,
+                     (double)model_parameters(model).total);
     }
 }
 
@@ -103,7 +111,8 @@ Test(ops, flops_are_the_conventions) {
         Bench bench = bench_plan(model, 1, 1, 1);
         Totals totals = model_totals(&bench);
         double matmul = 2 * SEQ * matmul_weights(model);
-        double attention = SEQ * (model_flops_per_token(model, FLOPS_CAUSAL, SEQ) - model_flops_per_token(model, FLOPS_6N, SEQ)) / 3;
+        double attention =
+            SEQ * (model_flops_per_token(model, FLOPS_CAUSAL, SEQ) - model_flops_per_token(model, FLOPS_6N, SEQ)) / 3;
         const struct {
             const char *name;
             double found, expected;
@@ -114,47 +123,56 @@ Test(ops, flops_are_the_conventions) {
             {"flash backward: 5 matmuls for 2", totals.attention[PHASE_BACKWARD], 2.5 * attention},
         };
         for (size_t j = 0; j < COUNT_OF(rows); j++)
-            cr_expect_float_eq(rows[j].found, rows[j].expected, 1e-11 * rows[j].expected, "%s, %s: %.17g, not %.17g", model->name, rows[j].name,
-                               rows[j].found, rows[j].expected);
+            cr_expect_float_eq(rows[j].found, rows[j].expected, 1e-11 * rows[j].expected, "%s, %s: %.17g, not %.17g",
+                               model->name, rows[j].name, rows[j].found, rows[j].expected);
     }
 }
 
-/* Chips share the work without a rest: so many times the FLOPs of one chip are those of the whole, where sizes divide. An expert group takes
- * as many sequences as it has chips. */
+/* Chips share the work without a rest: so many times the FLOPs of one chip are those of the whole, where sizes
+ * divide. An expert group takes as many sequences as it has chips. */
 Test(ops, chips_divide_the_work) {
     static const struct {
         const char *model;
         int64_t tensor, expert, sequence;
     } rows[] = {
-        {"llama3-70b", 2, 1, 1},   {"llama3-70b", 8, 1, 1},   {"llama3-70b", 1, 1, 16},  {"llama3-70b", 8, 1, 4},   {"llama3.1-405b", 8, 1, 2},
-        {"gemma2-27b", 4, 1, 1},   {"mixtral-8x7b", 1, 8, 1}, {"mixtral-8x7b", 4, 2, 1}, {"deepseek-v3", 8, 32, 1}, {"deepseek-v2-lite", 4, 4, 2},
-        {"qwen1.5-moe-a2.7b", 4, 4, 1},
+        {"llama3-70b", 2, 1, 1},       {"llama3-70b", 8, 1, 1},        {"llama3-70b", 1, 1, 16},
+        {"llama3-70b", 8, 1, 4},       {"llama3.1-405b", 8, 1, 2},     {"gemma2-27b", 4, 1, 1},
+        {"mixtral-8x7b", 1, 8, 1},     {"mixtral-8x7b", 4, 2, 1},      {"deepseek-v3", 8, 32, 1},
+        {"deepseek-v2-lite", 4, 4, 2}, {"qwen1.5-moe-a2.7b", 4, 4, 1},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const Model *model = zoo_find(&zoo, rows[i].model);
         cr_assert(model, "%s", rows[i].model);
-        Bench whole = bench_plan(model, 1, 1, 1), part = bench_plan(model, rows[i].tensor, rows[i].expert, rows[i].sequence);
+        Bench whole = bench_plan(model, 1, 1, 1),
+              part = bench_plan(model, rows[i].tensor, rows[i].expert, rows[i].sequence);
         part.knobs.context = rows[i].sequence > 1 ? CONTEXT_RING : CONTEXT_NONE;
         Totals all = model_totals(&whole), one = model_totals(&part);
         double chips = (double)(rows[i].tensor * rows[i].sequence); /* beside each of its own sequences */
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            double vocab = (double)(model->vocab % rows[i].tensor == 0 ? 0 : rows[i].tensor) / (double)model->vocab; /* a padded table */
-            cr_expect_float_eq(chips * one.matmul[phase], all.matmul[phase], (1e-11 + vocab) * all.matmul[phase], "%s t=%d e=%d: %.17g of %.17g",
-                               rows[i].model, (int)rows[i].tensor, (int)rows[i].expert, chips * one.matmul[phase], all.matmul[phase]);
-            /* gemma2-27b mixes windows; spans are means over whole sequences, so context ways share them evenly (zig-zag). */
-            cr_expect_float_eq(chips * one.attention[phase], all.attention[phase], 1e-11 * all.attention[phase], "%s", rows[i].model);
+            double vocab = (double)(model->vocab % rows[i].tensor == 0 ? 0 : rows[i].tensor) /
+                           (double)model->vocab; /* a padded table */
+            cr_expect_float_eq(chips * one.matmul[phase], all.matmul[phase], (1e-11 + vocab) * all.matmul[phase],
+                               "%s t=%d e=%d: %.17g of %.17g", rows[i].model, (int)rows[i].tensor, (int)rows[i].expert,
+                               chips * one.matmul[phase], all.matmul[phase]);
+            /* gemma2-27b mixes windows; spans are means over whole sequences, so context ways share them evenly
+             * (zig-zag). */
+            cr_expect_float_eq(chips * one.attention[phase], all.attention[phase], 1e-11 * all.attention[phase], "%s",
+                               rows[i].model);
         }
     }
 }
 
-/* Matrices divide over tensor and experts over expert; norms (2 x 8192), routers (8 x 4096) and latent down projections
- * (7168 x (1536 + 512 + 64)) are on every chip; key-value heads beyond their number are copied: 16 copies of 128 for 8 of them. */
+/* Matrices divide over tensor and experts over expert; norms (2 x 8192), routers (8 x 4096) and latent down
+ * projections (7168 x (1536 + 512 + 64)) are on every chip; key-value heads beyond their number are copied: 16
+ * copies of 128 for 8 of them. */
 Test(ops, weights_of_one_chip) {
-    const Model *llama = zoo_find(&zoo, "llama3-70b"), *mixtral = zoo_find(&zoo, "mixtral-8x7b"), *deepseek = zoo_find(&zoo, "deepseek-v3");
+    const Model *llama = zoo_find(&zoo, "llama3-70b"), *mixtral = zoo_find(&zoo, "mixtral-8x7b"),
+                *deepseek = zoo_find(&zoo, "deepseek-v3");
     cr_assert(llama && mixtral && deepseek);
     const double attention = 150994944, mlp = 704643072, norms = 16384; /* 70B: 2 D H (N + K), 3 D F */
     const double mixtral_attention = 4096. * 128 * 2 * (32 + 8), expert = 3 * 4096. * 14336;
-    const double query = 1536. * 24576, up = 512. * 32768, out = 16384. * 7168, down = 7168. * 2112, latent_norms = 1536 + 512, wide = 3 * 7168. * 18432;
+    const double query = 1536. * 24576, up = 512. * 32768, out = 16384. * 7168, down = 7168. * 2112,
+                 latent_norms = 1536 + 512, wide = 3 * 7168. * 18432;
     const struct {
         const char *name;
         const Model *model;
@@ -165,19 +183,22 @@ Test(ops, weights_of_one_chip) {
         {"70B, 8 ways", llama, 8, 1, (attention + mlp) / 8 + norms},
         {"70B, 16 ways: one copied KV head each", llama, 16, 1, (attention + mlp) / 16 + norms + 8192. * 128 * 2 * 0.5},
         {"mixtral, 2 x 4", mixtral, 2, 4, mixtral_attention / 2 + 8 * expert / 8 + 2 * 4096 + 8 * 4096},
-        {"deepseek-v3, a dense layer, 8 ways", deepseek, 8, 1, (query + up + out + wide) / 8 + down + 2 * 7168 + latent_norms},
+        {"deepseek-v3, a dense layer, 8 ways", deepseek, 8, 1,
+         (query + up + out + wide) / 8 + down + 2 * 7168 + latent_norms},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_plan(rows[i].model, rows[i].tensor, rows[i].expert, 1);
         double weights = layer_totals(&bench, &bench.model.kinds[0]).weights;
-        cr_expect_float_eq(weights, rows[i].expected, 0.5, "%s: %.9g, not %.9g", rows[i].name, weights, rows[i].expected);
+        cr_expect_float_eq(weights, rows[i].expected, 0.5, "%s: %.9g, not %.9g", rows[i].name, weights,
+                           rows[i].expected);
     }
 }
 
 /* ---- tensor ---- */
 
-/* Bytes that one layer communicates over `tensor`, in streams of 2 T D. Along the sequence: a gather into and a scatter out of both blocks; the
- * residual stream whole: two all_reduces, each two passes: the same. Weights gathered instead: the MLP's streams are gone. */
+/* Bytes that one layer communicates over `tensor`, in streams of 2 T D. Along the sequence: a gather into and a
+ * scatter out of both blocks; the residual stream whole: two all_reduces, each two passes: the same. Weights
+ * gathered instead: the MLP's streams are gone. */
 Test(ops, tensor_streams_of_a_layer) {
     const Model *llama = zoo_find(&zoo, "llama3-70b"), *deepseek = zoo_find(&zoo, "deepseek-v3");
     cr_assert(llama && deepseek);
@@ -192,11 +213,24 @@ Test(ops, tensor_streams_of_a_layer) {
         {"along the sequence", {.residual = RESIDUAL_SEQUENCE}, 8, GROUP_TENSOR, {4, 4}, {4 * stream, 4 * stream}},
         {"all_reduce", {.residual = RESIDUAL_REPLICATED}, 8, GROUP_TENSOR, {4, 4}, {4 * stream, 4 * stream}},
         {"alone", {.residual = RESIDUAL_REPLICATED}, 1, GROUP_TENSOR, {0, 0}, {0, 0}},
-        {"MLP weights gathered: streams", {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED}, 8, GROUP_TENSOR, {2, 2}, {2 * stream, 2 * stream}},
+        {"MLP weights gathered: streams",
+         {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED},
+         8,
+         GROUP_TENSOR,
+         {2, 2},
+         {2 * stream, 2 * stream}},
         {"MLP weights gathered: weights, 6DF and twice",
-         {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED}, 8, GROUP_TENSOR_WEIGHTS, {2, 4}, {6 * D * 28672, 12 * D * 28672}},
+         {.residual = RESIDUAL_SEQUENCE, .mlp = MLP_GATHERED},
+         8,
+         GROUP_TENSOR_WEIGHTS,
+         {2, 4},
+         {6 * D * 28672, 12 * D * 28672}},
         {"KV gathered, 16 ways: 2 T x 2 K H more",
-         {.residual = RESIDUAL_SEQUENCE, .kv = KV_GATHERED}, 16, GROUP_TENSOR, {5, 5}, {4 * stream + 2 * T * 2048, 4 * stream + 2 * T * 2048}},
+         {.residual = RESIDUAL_SEQUENCE, .kv = KV_GATHERED},
+         16,
+         GROUP_TENSOR,
+         {5, 5},
+         {4 * stream + 2 * T * 2048, 4 * stream + 2 * T * 2048}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_plan(llama, rows[i].tensor, 1, 1);
@@ -204,19 +238,23 @@ Test(ops, tensor_streams_of_a_layer) {
         Totals totals = layer_totals(&bench, &bench.model.kinds[0]);
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             Traffic traffic = totals.traffic[rows[i].group][phase];
-            cr_expect_float_eq(traffic.messages, rows[i].messages[phase], 1e-9, "%s: %g messages", rows[i].name, traffic.messages);
-            cr_expect_float_eq(traffic.bytes, rows[i].bytes[phase], 1e-3, "%s: %.9g bytes, not %.9g", rows[i].name, traffic.bytes, rows[i].bytes[phase]);
+            cr_expect_float_eq(traffic.messages, rows[i].messages[phase], 1e-9, "%s: %g messages", rows[i].name,
+                               traffic.messages);
+            cr_expect_float_eq(traffic.bytes, rows[i].bytes[phase], 1e-3, "%s: %.9g bytes, not %.9g", rows[i].name,
+                               traffic.bytes, rows[i].bytes[phase]);
         }
     }
-    /* Latent attention gathers its latents, 1536 + 512 + 64 wide, and scatters a stream; a dense layer's MLP has its two. */
+    /* Latent attention gathers its latents, 1536 + 512 + 64 wide, and scatters a stream; a dense layer's MLP has its
+     * two. */
     Bench bench = bench_plan(deepseek, 8, 1, 1);
     Traffic latent = layer_totals(&bench, &bench.model.kinds[0]).traffic[GROUP_TENSOR][PHASE_FORWARD];
     cr_expect_float_eq(latent.bytes, 2 * T * (2112 + 3 * 7168), 1e-3, "latent attention: %.9g", latent.bytes);
 }
 
-/* Tables: [V, D] of 32000 x 4096 on 4 ways, 1000 tokens, streams of 2 T D = 8,192,000 bytes. Rows split: partial streams are scattered behind the
- * look-up and gathered in front of the logits, or all_reduced. Columns split: the look-up exchanges columns for tokens (or gathers them), the
- * logits scatter partial sums over the whole vocabulary, 2 T V = 64e6 bytes. And the softmax: two passes of 8 bytes a token. */
+/* Tables: [V, D] of 32000 x 4096 on 4 ways, 1000 tokens, streams of 2 T D = 8,192,000 bytes. Rows split: partial
+ * streams are scattered behind the look-up and gathered in front of the logits, or all_reduced. Columns split: the
+ * look-up exchanges columns for tokens (or gathers them), the logits scatter partial sums over the whole vocabulary,
+ * 2 T V = 64e6 bytes. And the softmax: two passes of 8 bytes a token. */
 Test(ops, table_streams) {
     const double stream = 8192000, whole = 64e6, softmax = 2 * 8000;
     const struct {
@@ -226,10 +264,14 @@ Test(ops, table_streams) {
     } rows[] = {
         {"rows, along the sequence", {.residual = RESIDUAL_SEQUENCE}, {stream, stream}, {stream + softmax, stream}},
         {"rows, stream whole", {.residual = RESIDUAL_REPLICATED}, {2 * stream, 0}, {softmax, 2 * stream}},
-        {"columns, along the sequence", {.residual = RESIDUAL_SEQUENCE, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
-         {stream / 4, stream / 4}, {whole + stream / 4 + softmax, whole + stream / 4}},
-        {"columns, stream whole", {.residual = RESIDUAL_REPLICATED, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
-         {stream, 0}, {whole + stream / 4 + softmax, whole + stream / 4}},
+        {"columns, along the sequence",
+         {.residual = RESIDUAL_SEQUENCE, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
+         {stream / 4, stream / 4},
+         {whole + stream / 4 + softmax, whole + stream / 4}},
+        {"columns, stream whole",
+         {.residual = RESIDUAL_REPLICATED, .embedding = TABLE_D_MODEL, .logits = TABLE_D_MODEL},
+         {stream, 0},
+         {whole + stream / 4 + softmax, whole + stream / 4}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(dense_model(1, 4096, 14336, 32, 8, 128, 32000), 1, 1000);
@@ -247,8 +289,9 @@ Test(ops, table_streams) {
     }
 }
 
-/* HBM traffic of each op of a layer, bf16: a matmul reads two matrices and writes one, twice that back; a norm with its residual sum moves 5
- * streams and 7 back; flash attention reads q, k, v and writes its context, twice that back. 1000 tokens, D = 4096, F = 14336, N = 32, K = 8. */
+/* HBM traffic of each op of a layer, bf16: a matmul reads two matrices and writes one, twice that back; a norm with
+ * its residual sum moves 5 streams and 7 back; flash attention reads q, k, v and writes its context, twice that
+ * back. 1000 tokens, D = 4096, F = 14336, N = 32, K = 8. */
 Test(ops, hbm_bytes) {
     const double T = 1000, D = 4096, F = 14336, q = 4096, kv = 1024;
     const struct {
@@ -256,7 +299,8 @@ Test(ops, hbm_bytes) {
         double bytes[PHASE_COUNT];
     } rows[] = {
         {"attention norm", {2 * 5 * T * D, 2 * 7 * T * D}},
-        {"qkv projection", {2 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv)), 4 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv))}},
+        {"qkv projection",
+         {2 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv)), 4 * (T * D + D * (q + 2 * kv) + T * (q + 2 * kv))}},
         {"rotary", {2 * 2 * T * (q + 2 * kv), 2 * 3 * T * (q + 2 * kv)}},
         {"attention", {2 * T * (2 * q + 2 * kv), 2 * T * (4 * q + 4 * kv)}},
         {"attention output", {2 * (T * q + q * D + T * D), 4 * (T * q + q * D + T * D)}},
@@ -272,50 +316,15 @@ Test(ops, hbm_bytes) {
     for (int i = 0; i < count; i++) {
         cr_expect_str_eq(ops[i].name, rows[i].name);
         for (int phase = 0; phase < PHASE_COUNT; phase++)
-            cr_expect_eq(ops[i].hbm_bytes[phase], rows[i].bytes[phase], "%s: %.9g", rows[i].name, ops[i].hbm_bytes[phase]);
-    }
-}
-
-/* ---- weights and gradients, by stage_resources and step_rule: D, F of two matrices, P = 2DF ---- */
-Test(ops, weight_traffic) {
-    const double P = 2. * 8192 * 28672;
-    const struct {
-        const char *name;
-        double fsdp, data, microbatches;
-        int zero_stage;
-        bool regather;
-        double forward, backward; /* fsdp, one microbatch, in bytes a parameter */
-        double start, end;        /* data, one step */
-    } rows[] = {
-        {"fsdp: 12DF", 64, 1, 1, 0, true, 2, 4, 0, 0},
-        {"fsdp, kept for backward: 8DF", 64, 1, 1, 0, false, 2, 2, 0, 0},
-        {"data: all_reduce in bf16, 8DF", 1, 64, 1, 0, true, 0, 0, 0, 4},
-        {"accumulated: in fp32", 1, 64, 4, 0, true, 0, 0, 0, 8},
-        {"ZeRO-1: scatter, and gather the new weights", 1, 64, 1, 1, true, 0, 0, 2, 2},
-        {"ZeRO-1, accumulated", 1, 64, 4, 1, true, 0, 0, 2, 4},
-        {"ZeRO-2 scatters with every microbatch", 1, 64, 4, 2, true, 0, 0, 2 + 3 * 4, 4},
-        {"both: replicas reduce what fsdp left them", 64, 8, 1, 0, true, 2, 4, 0, 4. / 64},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Bench bench = bench_of(book_model(8192, 28672), 1, 4096);
-        bench.shard.fsdp = rows[i].fsdp, bench.shard.data = rows[i].data, bench.shard.microbatches = rows[i].microbatches;
-        bench.knobs.zero_stage = rows[i].zero_stage, bench.knobs.regather = rows[i].regather;
-        Setting setting = bench_setting(&bench);
-        Resources resources = bench_resources(&bench);
-        StepRule rule;
-        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        const double found[] = {resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)], resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)],
-                                rule.data_start.bytes, rule.data_end.bytes};
-        const double expected[] = {rows[i].forward, rows[i].backward, rows[i].start, rows[i].end};
-        for (size_t j = 0; j < COUNT_OF(found); j++)
-            cr_expect_float_eq(found[j] / LAYERS / P, expected[j], 1e-9, "%s: %zu is %g", rows[i].name, j, found[j] / LAYERS / P);
+            cr_expect_eq(ops[i].hbm_bytes[phase], rows[i].bytes[phase], "%s: %.9g", rows[i].name,
+                         ops[i].hbm_bytes[phase]);
     }
 }
 
 /* ---- experts ---- */
 
-/* Each chip sends its tokens to k experts: 2 k D T_own bytes a chip, Z chips of the group together; dispatch and combine, forward and backward.
- * On a ring of 8 that takes V / (8 W1) each time. */
+/* Each chip sends its tokens to k experts: 2 k D T_own bytes a chip, Z chips of the group together; dispatch and
+ * combine, forward and backward. On a ring of 8 that takes V / (8 W1) each time. */
 Test(ops, expert_all_to_all) {
     const Model *mixtral = zoo_find(&zoo, "mixtral-8x7b"), *deepseek = zoo_find(&zoo, "deepseek-v3");
     cr_assert(mixtral && deepseek);
@@ -341,8 +350,9 @@ Test(ops, expert_all_to_all) {
         }
     }
     GroupAxis ring = ring_axis(8, 9e10);
-    cr_expect_float_eq(collective_seconds(group_collective_cost(COLLECTIVE_ALL_TO_ALL, &ring, 1), 1, 2. * 2 * 4096 * 4096 * 8), 2. * 2 * 4096 * 4096 / 9e10,
-                       1e-15);
+    cr_expect_float_eq(
+        collective_seconds(group_collective_cost(COLLECTIVE_ALL_TO_ALL, &ring, 1), 1, 2. * 2 * 4096 * 4096 * 8),
+        2. * 2 * 4096 * 4096 / 9e10, 1e-15);
 }
 
 static double expert_excess(double ways, void *context) {
@@ -352,8 +362,8 @@ static double expert_excess(double ways, void *context) {
     return layer_group_seconds(bench, GROUP_EXPERT, PHASE_FORWARD) / layer_compute_seconds(bench, PHASE_FORWARD) - 1;
 }
 
-/* book.md 8.8: two all_to_alls of 2kDBZ bytes at a quarter of a gather's time against 6kDFB FLOPs: Z = 6F / alpha, whatever B and k; and 2DEB of
- * the router, which the book leaves out. */
+/* book.md 8.8: two all_to_alls of 2kDBZ bytes at a quarter of a gather's time against 6kDFB FLOPs: Z = 6F / alpha,
+ * whatever B and k; and 2DEB of the router, which the book leaves out. */
 Test(ops, most_expert_ways_that_hide) {
     static const struct {
         int64_t top_k;
@@ -361,11 +371,13 @@ Test(ops, most_expert_ways_that_hide) {
     } rows[] = {{1, 100}, {8, 100}, {8, 5000}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Model model = book_model(8192, 0);
-        model.kinds[0] = (LayerKind){.count = 1, .gated = true, .experts = 64, .top_k = rows[i].top_k, .d_ff_expert = 20400};
+        model.kinds[0] =
+            (LayerKind){.count = 1, .gated = true, .experts = 64, .top_k = rows[i].top_k, .d_ff_expert = 20400};
         Bench bench = bench_of(model, 4.59e14, rows[i].tokens);
         bench_rate(&bench, GROUP_EXPERT, closed_axes(COLLECTIVE_ALL_TO_ALL, 1, 1.8e11), 0);
         double router = 2 * 64. / (double)rows[i].top_k / 2550;
-        cr_expect_float_eq(break_even(expert_excess, &bench, 1.01, 1e4), 48 + router, 1e-7, "top %d", (int)rows[i].top_k);
+        cr_expect_float_eq(break_even(expert_excess, &bench, 1.01, 1e4), 48 + router, 1e-7, "top %d",
+                           (int)rows[i].top_k);
     }
 }
 
@@ -386,71 +398,10 @@ Test(ops, context_traffic) {
         bench.knobs.context = rows[i].method;
         Totals totals = layer_totals(&bench, &bench.model.kinds[0]);
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            cr_expect_float_eq(totals.traffic[GROUP_SEQUENCE][phase].messages, rows[i].messages[phase], 1e-9, "%s", rows[i].name);
-            cr_expect_float_eq(totals.traffic[GROUP_SEQUENCE][phase].bytes, rows[i].bytes[phase], 1e-3, "%s", rows[i].name);
+            cr_expect_float_eq(totals.traffic[GROUP_SEQUENCE][phase].messages, rows[i].messages[phase], 1e-9, "%s",
+                               rows[i].name);
+            cr_expect_float_eq(totals.traffic[GROUP_SEQUENCE][phase].bytes, rows[i].bytes[phase], 1e-3, "%s",
+                               rows[i].name);
         }
     }
-}
-
-/* ---- pipeline ---- */
-
-/* Share of compute and bubble together that is bubble: (p - 1) / (v m + p - 1). Equal stages, no vocabulary. A last group of 4 microbatches
- * on 8 stages with 4 chunks waits 4 slots in each of 3 rounds more: (7 + 12) / 4 of a microbatch. */
-Test(ops, pipeline) {
-    static const struct {
-        const char *name;
-        double stages, microbatches;
-        int64_t chunks;
-        double expected;
-    } rows[] = {
-        {"one stage", 1, 32, 1, 0},        {"D08", 8, 32, 1, 7. / 39},          {"a microbatch per stage", 8, 8, 1, 7. / 15},
-        {"interleaved", 8, 32, 4, 7. / 135}, {"one microbatch gains nothing", 4, 1, 8, 3. / 4}, {"half a group at the end", 8, 12, 4, 4.75 / 16.75},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Model model = book_model(8192, 28672);
-        model.layers = model.kinds[0].count = 16000 * (int64_t)rows[i].stages;
-        Bench bench = bench_of(model, 1e15, 4096);
-        bench_split(&bench, 1024, 1, 4);
-        bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
-        bench.shard.layers = bench.shard.layers_last = 16000;
-        bench.knobs.virtual_stages = rows[i].chunks;
-        Setting setting = bench_setting(&bench);
-        Resources resources = bench_resources(&bench);
-        StepRule rule;
-        StepTime time;
-        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        step_time(&rule, &resources, &bench.rates, &time);
-        double share = time.bubble_seconds / (time.bubble_seconds + time.compute_seconds);
-        cr_expect_float_eq(share, rows[i].expected, 1e-6, "%s: %.9g", rows[i].name, share);
-        /* A chunk's boundary: the chip's part of the stream, 2 T/t D bytes each way. */
-        double boundary = rows[i].stages > 1 ? (double)rows[i].chunks * 2 * 1024 * 8192 : 0;
-        for (int phase = 0; phase < PHASE_COUNT; phase++)
-            cr_expect_float_eq(resources.of[res_bytes(GROUP_PIPELINE, (Phase)phase)], boundary, 1e-3, "%s", rows[i].name);
-    }
-}
-
-/* Slots that the forward pass of all microbatches takes, by playing it: every stage does its chunks in the order of Megatron's interleaved
- * schedule, groups of `stages` microbatches through all chunks, each as soon as the stage before has done it. */
-static int played_slots(int stages, int microbatches, int chunks) {
-    enum { STAGES = 6, MICROBATCHES = 14, CHUNKS = 4 };
-    int done[STAGES * CHUNKS][MICROBATCHES], free_at[STAGES] = {0}, end = 0;
-    for (int group = 0; group < microbatches; group += stages)
-        for (int chunk = 0; chunk < chunks; chunk++)
-            for (int i = group; i < group + stages && i < microbatches; i++)
-                for (int stage = 0; stage < stages; stage++) {
-                    int at = chunk * stages + stage, ready = at > 0 ? done[at - 1][i] : 0;
-                    done[at][i] = free_at[stage] = 1 + (ready > free_at[stage] ? ready : free_at[stage]);
-                    if (done[at][i] > end) end = done[at][i];
-                }
-    return end;
-}
-
-Test(ops, bubbles_as_played) {
-    for (int stages = 2; stages <= 6; stages++)
-        for (int microbatches = 1; microbatches <= 14; microbatches++)
-            for (int chunks = 1; chunks <= 4; chunks++) {
-                double idle = (double)played_slots(stages, microbatches, chunks) / chunks - microbatches;
-                cr_expect_float_eq((stages - 1) * bubble_factor(stages, microbatches, chunks), idle, 1e-12, "p=%d m=%d v=%d: %g played", stages,
-                                   microbatches, chunks, idle);
-            }
 }

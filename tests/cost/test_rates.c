@@ -6,13 +6,18 @@
 
 #include <criterion/criterion.h>
 
-static const Mesh MESH = {.axes = {{"x", AXIS_RING, LEVEL_ICI, 16, 9e10, 1e-6}, {"y", AXIS_RING, LEVEL_ICI, 8, 9e10, 1e-6}, {"dcn", AXIS_SWITCH, LEVEL_DCN, 4, 6e9, 1e-5}},
-                          .axis_count = 3, .chips = 512, .devices = 512};
+static const Mesh MESH = {.axes = {{"x", AXIS_RING, LEVEL_ICI, 16, 9e10, 1e-6},
+                                   {"y", AXIS_RING, LEVEL_ICI, 8, 9e10, 1e-6},
+                                   {"dcn", AXIS_SWITCH, LEVEL_DCN, 4, 6e9, 1e-5}},
+                          .axis_count = 3,
+                          .chips = 512,
+                          .devices = 512};
 
 /* x: tensor 2, fsdp 8; y: expert 2, sequence 4; dcn: data 4. What nests inside is the stride of what is outside. */
 static const Placement PLACEMENT = {{{2, 1, 1, 8, 1, 1}, {1, 2, 4, 1, 1, 1}, {1, 1, 1, 1, 4, 1}}};
 
-#define NOT_HERE {1, 1, AXIS_RING, 1, 0}
+#define NOT_HERE                                                                                                       \
+    { 1, 1, AXIS_RING, 1, 0 }
 
 Test(rates, groups_of_a_placement) {
     static const struct {
@@ -24,25 +29,79 @@ Test(rates, groups_of_a_placement) {
         unsigned on;
         Role role;
     } rows[] = {
-        {"tensor: two neighbours", GROUP_TENSOR, CONTEXT_RING, COLLECTIVE_ALL_GATHER, {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE}, 1, ROLE_TENSOR},
-        {"its weights", GROUP_TENSOR_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER, {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE}, 1, ROLE_TENSOR},
-        {"expert", GROUP_EXPERT, CONTEXT_RING, COLLECTIVE_ALL_TO_ALL, {NOT_HERE, {2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE}, 2, ROLE_EXPERT},
-        {"sequence, ring", GROUP_SEQUENCE, CONTEXT_RING, COLLECTIVE_PERMUTE, {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE}, 2, ROLE_SEQUENCE},
-        {"sequence, gathered", GROUP_SEQUENCE, CONTEXT_ALL_GATHER, COLLECTIVE_ALL_GATHER, {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE}, 2, ROLE_SEQUENCE},
-        {"weights: expert, sequence and fsdp", GROUP_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER,
-         {{8, 2, AXIS_RING, 9e10, 1e-6}, {8, 1, AXIS_RING, 9e10, 1e-6}, NOT_HERE}, 3, ROLE_FSDP},
-        {"experts' weights: sequence and fsdp", GROUP_EXPERT_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER,
-         {{8, 2, AXIS_RING, 9e10, 1e-6}, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE}, 3, ROLE_FSDP},
-        {"data", GROUP_DATA, CONTEXT_RING, COLLECTIVE_ALL_GATHER, {NOT_HERE, NOT_HERE, {4, 1, AXIS_SWITCH, 6e9, 1e-5}}, 4, ROLE_DATA},
-        {"no pipeline", GROUP_PIPELINE, CONTEXT_RING, COLLECTIVE_PERMUTE, {NOT_HERE, NOT_HERE, NOT_HERE}, 0, ROLE_PIPELINE},
+        {"tensor: two neighbours",
+         GROUP_TENSOR,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_GATHER,
+         {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE},
+         1,
+         ROLE_TENSOR},
+        {"its weights",
+         GROUP_TENSOR_WEIGHTS,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_GATHER,
+         {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE},
+         1,
+         ROLE_TENSOR},
+        {"expert",
+         GROUP_EXPERT,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_TO_ALL,
+         {NOT_HERE, {2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE},
+         2,
+         ROLE_EXPERT},
+        {"sequence, ring",
+         GROUP_SEQUENCE,
+         CONTEXT_RING,
+         COLLECTIVE_PERMUTE,
+         {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
+         2,
+         ROLE_SEQUENCE},
+        {"sequence, gathered",
+         GROUP_SEQUENCE,
+         CONTEXT_ALL_GATHER,
+         COLLECTIVE_ALL_GATHER,
+         {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
+         2,
+         ROLE_SEQUENCE},
+        {"weights: expert, sequence and fsdp",
+         GROUP_WEIGHTS,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_GATHER,
+         {{8, 2, AXIS_RING, 9e10, 1e-6}, {8, 1, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
+         3,
+         ROLE_FSDP},
+        {"experts' weights: sequence and fsdp",
+         GROUP_EXPERT_WEIGHTS,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_GATHER,
+         {{8, 2, AXIS_RING, 9e10, 1e-6}, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
+         3,
+         ROLE_FSDP},
+        {"data",
+         GROUP_DATA,
+         CONTEXT_RING,
+         COLLECTIVE_ALL_GATHER,
+         {NOT_HERE, NOT_HERE, {4, 1, AXIS_SWITCH, 6e9, 1e-5}},
+         4,
+         ROLE_DATA},
+        {"no pipeline",
+         GROUP_PIPELINE,
+         CONTEXT_RING,
+         COLLECTIVE_PERMUTE,
+         {NOT_HERE, NOT_HERE, NOT_HERE},
+         0,
+         ROLE_PIPELINE},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Rates rates;
         rates_of_placement(&MESH, &PLACEMENT, rows[i].context, &rates);
         CollectiveCost expected = group_collective_cost(rows[i].op, rows[i].axes, 3), found = rates.cost[rows[i].group];
         for (int piece = 0; piece < 2; piece++) {
-            cr_expect_float_eq(found.seconds_per_byte[piece], expected.seconds_per_byte[piece], 1e-22, "%s", rows[i].name);
-            cr_expect_float_eq(found.latency_seconds[piece], expected.latency_seconds[piece], 1e-15, "%s", rows[i].name);
+            cr_expect_float_eq(found.seconds_per_byte[piece], expected.seconds_per_byte[piece], 1e-22, "%s",
+                               rows[i].name);
+            cr_expect_float_eq(found.latency_seconds[piece], expected.latency_seconds[piece], 1e-15, "%s",
+                               rows[i].name);
         }
         cr_expect_eq(rates.axes[rows[i].group], rows[i].on, "%s", rows[i].name);
         cr_expect_eq(group_role(rows[i].group), rows[i].role, "%s", rows[i].name);
@@ -72,12 +131,14 @@ Test(rates, least_is_least) {
                 bool below = false;
                 for (int group = 0; group < GROUP_COUNT; group++)
                     for (int piece = 0; piece < 2; piece++)
-                        below = below || rates.cost[group].seconds_per_byte[piece] < least.cost[group].seconds_per_byte[piece] ||
+                        below = below ||
+                                rates.cost[group].seconds_per_byte[piece] < least.cost[group].seconds_per_byte[piece] ||
                                 rates.cost[group].latency_seconds[piece] < least.cost[group].latency_seconds[piece];
                 if (below) cr_expect(false, "degrees %d, placement %d, context %d", (int)i, (int)j, context);
             }
         }
     }
-    cr_expect_eq(seen, 2 * 21 * 21 * 6, "every ordered factorization: 4 = 2^2 has C(7, 5) = 21 into six roles, 2 has 6");
+    cr_expect_eq(seen, 2 * 21 * 21 * 6,
+                 "every ordered factorization: 4 = 2^2 has C(7, 5) = 21 into six roles, 2 has 6");
     arena_free(&arena);
 }

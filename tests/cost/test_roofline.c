@@ -6,13 +6,17 @@
 
 /* 1e12 FLOP/s, 1e10 B/s, tiles of 128. [1000, 100] x [100, 200]: 4e7 FLOPs, 40 us. */
 Test(roofline, seconds) {
-    const Profile tiles = {.tile_padding = true, .matrix_efficiency = 1, .hbm_efficiency = 1}, half = {.matrix_efficiency = 0.5, .hbm_efficiency = 1};
-    const Profile grouped = {.matrix_efficiency = 0.5, .grouped_efficiency = 0.8, .hbm_efficiency = 1}, slow = {.matrix_efficiency = 1, .hbm_efficiency = 0.5};
+    const Profile tiles = {.tile_padding = true, .matrix_efficiency = 1, .hbm_efficiency = 1},
+                  half = {.matrix_efficiency = 0.5, .hbm_efficiency = 1};
+    const Profile grouped = {.matrix_efficiency = 0.5, .grouped_efficiency = 0.8, .hbm_efficiency = 1},
+                  slow = {.matrix_efficiency = 1, .hbm_efficiency = 0.5};
     const Profile traffic = {.matrix_efficiency = 1, .matmul_traffic = 1.4, .hbm_efficiency = 1};
     const Profile attention = {.attention_efficiency = 0.5, .attention_backward_rate = 0.8, .hbm_efficiency = 1};
     const Profile fused = {.hbm_efficiency = 0.5, .elementwise_traffic = 0.25};
-    const Op matmul = {.kind = OP_MATMUL, .m = 1000, .n = 200, .k = 100, .groups = 1, .flops = {4e7, 8e7}, .hbm_bytes = {1e4, 1e6}};
-    Op experts = matmul, scores = matmul, elementwise = {.kind = OP_ELEMENTWISE, .hbm_bytes = {1e6, 2e6}}, lookup = {.kind = OP_LOOKUP, .hbm_bytes = {1e6, 2e6}};
+    const Op matmul = {
+        .kind = OP_MATMUL, .m = 1000, .n = 200, .k = 100, .groups = 1, .flops = {4e7, 8e7}, .hbm_bytes = {1e4, 1e6}};
+    Op experts = matmul, scores = matmul, elementwise = {.kind = OP_ELEMENTWISE, .hbm_bytes = {1e6, 2e6}},
+       lookup = {.kind = OP_LOOKUP, .hbm_bytes = {1e6, 2e6}};
     experts.kind = OP_GROUPED_MATMUL;
     scores.kind = OP_ATTENTION;
     const struct {
@@ -28,7 +32,8 @@ Test(roofline, seconds) {
         {"half the peak", matmul, &half, PHASE_FORWARD, 8e-5, false},
         {"half of HBM", matmul, &slow, PHASE_BACKWARD, 2e-4, true},
         {"200 x 100 padded to 256 x 128", matmul, &tiles, PHASE_FORWARD, 4e-5 * 256 * 128 / 20000, false},
-        {"operand traffic: 1 + 1.4 x 100 x (1/1000 + 1/200 + 1/100)", matmul, &traffic, PHASE_FORWARD, 4e-5 * 3.24, false},
+        {"operand traffic: 1 + 1.4 x 100 x (1/1000 + 1/200 + 1/100)", matmul, &traffic, PHASE_FORWARD, 4e-5 * 3.24,
+         false},
         {"grouped: 0.5 x 0.8 of the peak", experts, &grouped, PHASE_FORWARD, 1e-4, false},
         {"attention", scores, &attention, PHASE_FORWARD, 8e-5, false},
         {"its backward at 0.8 of that rate", scores, &attention, PHASE_BACKWARD, 2e-4, false},

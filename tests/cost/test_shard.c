@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one chip holds, against counting it out: layers dealt to stages, heads dealt to chips, and which sizes do not divide. */
+/* What one chip holds, against counting it out: layers dealt to stages, heads dealt to chips, and which sizes do not
+ * divide. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +11,9 @@ typedef struct {
 
 static bool shard_of(const Model *model, Work work, Ways w, PaddingRule rule, Shard *shard, PaddingSet *padding) {
     Degrees degrees = {{w.tensor, w.expert, w.sequence, w.fsdp, w.data, w.pipeline}};
-    Knobs knobs = {.microbatches = w.microbatches, .microbatch_sequences = w.microbatch_sequences, .virtual_stages = w.virtual_stages};
+    Knobs knobs = {.microbatches = w.microbatches,
+                   .microbatch_sequences = w.microbatch_sequences,
+                   .virtual_stages = w.virtual_stages};
     return shard_of_plan(model, &work, &degrees, &knobs, rule, shard, padding);
 }
 
@@ -36,31 +39,129 @@ Test(shard, sizes) {
     } rows[] = {
         {"alone", &m70, {1024, 4096}, {1, 1, 1, 1, 1, 1, 1024, 1, 1}, 64, 8, 28672, 128256, 4096, 4096, 80, 80, 0},
         {"8 ways", &m70, {1024, 4096}, {8, 1, 1, 128, 1, 1, 4, 2, 1}, 8, 1, 3584, 16032, 4096, 8192, 80, 80, 0},
-        {"KV heads are copied", &m70, {1024, 4096}, {16, 1, 1, 64, 1, 1, 16, 1, 1}, 4, 1, 1792, 8016, 4096, 4096, 80, 80, 0},
-        {"10 ways: 13 heads touch 2 KV heads", &m405, {64, 8192}, {10, 1, 1, 1, 1, 1, 64, 1, 1}, 13, 2, 5325, 12826, 8192, 8192, 126, 126,
+        {"KV heads are copied",
+         &m70,
+         {1024, 4096},
+         {16, 1, 1, 64, 1, 1, 16, 1, 1},
+         4,
+         1,
+         1792,
+         8016,
+         4096,
+         4096,
+         80,
+         80,
+         0},
+        {"10 ways: 13 heads touch 2 KV heads",
+         &m405,
+         {64, 8192},
+         {10, 1, 1, 1, 1, 1, 64, 1, 1},
+         13,
+         2,
+         5325,
+         12826,
+         8192,
+         8192,
+         126,
+         126,
          BIT(PAD_HEADS) | BIT(PAD_WIDTH) | BIT(PAD_VOCAB)},
-        {"14 context ways, 28 pieces of 293", &m405, {64, 8192}, {1, 1, 14, 1, 1, 1, 64, 1, 1}, 128, 8, 53248, 128256, 8204, 586, 126, 126,
+        {"3 context ways, zig-zag: 6 pieces of 1366",
+         &m405,
+         {64, 8193},
+         {1, 1, 3, 1, 1, 1, 64, 1, 1},
+         128,
+         8,
+         53248,
+         128256,
+         8196,
+         2732,
+         126,
+         126,
          BIT(PAD_TOKENS)},
-        {"16 stages", &m405, {64, 8192}, {1, 1, 1, 1, 1, 16, 64, 1, 1}, 128, 8, 53248, 128256, 8192, 8192, 8, 7, BIT(PAD_STAGES)},
-        {"6 stages of 7 chunks of 3", &m405, {64, 8192}, {1, 1, 1, 1, 1, 6, 64, 1, 7}, 128, 8, 53248, 128256, 8192, 8192, 21, 21, 0},
-        {"experts on 4 ways, tensor 2", &moe, {64, 4096}, {2, 4, 1, 1, 1, 1, 16, 1, 1}, 16, 4, 0, 16000, 4096, 4096, 8, 8, 0},
-        {"3 replicas of 64 sequences", &m70, {64, 4096}, {1, 1, 1, 1, 3, 1, 22, 1, 1}, 64, 8, 28672, 128256, 4096, 4096, 80, 80, BIT(PAD_REPLICAS)},
-        {"microbatches of 3 for 8", &m70, {64, 4096}, {1, 1, 1, 8, 1, 1, 3, 3, 1}, 64, 8, 28672, 128256, 4096, 12288, 80, 80, BIT(PAD_REPLICAS)},
+        {"16 stages",
+         &m405,
+         {64, 8192},
+         {1, 1, 1, 1, 1, 16, 64, 1, 1},
+         128,
+         8,
+         53248,
+         128256,
+         8192,
+         8192,
+         8,
+         7,
+         BIT(PAD_STAGES)},
+        {"6 stages of 7 chunks of 3",
+         &m405,
+         {64, 8192},
+         {1, 1, 1, 1, 1, 6, 64, 1, 7},
+         128,
+         8,
+         53248,
+         128256,
+         8192,
+         8192,
+         21,
+         21,
+         0},
+        {"experts on 4 ways, tensor 2",
+         &moe,
+         {64, 4096},
+         {2, 4, 1, 1, 1, 1, 16, 1, 1},
+         16,
+         4,
+         0,
+         16000,
+         4096,
+         4096,
+         8,
+         8,
+         0},
+        {"3 replicas of 64 sequences",
+         &m70,
+         {64, 4096},
+         {1, 1, 1, 1, 3, 1, 22, 1, 1},
+         64,
+         8,
+         28672,
+         128256,
+         4096,
+         4096,
+         80,
+         80,
+         BIT(PAD_REPLICAS)},
+        {"microbatches of 3 for 8",
+         &m70,
+         {64, 4096},
+         {1, 1, 1, 8, 1, 1, 3, 3, 1},
+         64,
+         8,
+         28672,
+         128256,
+         4096,
+         12288,
+         80,
+         80,
+         BIT(PAD_REPLICAS)},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Shard s = {0};
         PaddingSet padding;
         cr_expect(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_ANY, &s, &padding), "%s", rows[i].name);
         const double found[] = {s.heads, s.kv_heads, s.d_ff, s.vocab, s.seq, s.tokens, s.layers, s.layers_last};
-        const double expected[] = {rows[i].heads, rows[i].kv_heads, rows[i].d_ff, rows[i].vocab, rows[i].seq, rows[i].tokens, rows[i].layers, rows[i].layers_last};
-        for (size_t j = 0; j < COUNT_OF(found); j++) cr_expect_eq(found[j], expected[j], "%s: figure %zu is %g, not %g", rows[i].name, j, found[j], expected[j]);
+        const double expected[] = {rows[i].heads, rows[i].kv_heads, rows[i].d_ff,   rows[i].vocab,
+                                   rows[i].seq,   rows[i].tokens,   rows[i].layers, rows[i].layers_last};
+        for (size_t j = 0; j < COUNT_OF(found); j++)
+            cr_expect_eq(found[j], expected[j], "%s: figure %zu is %g, not %g", rows[i].name, j, found[j], expected[j]);
         cr_expect_eq(padding, rows[i].padding, "%s: padding %x, not %x", rows[i].name, padding, rows[i].padding);
 
         /* Nothing may be padded; or what a launcher does by itself: uneven stages, a longer table. */
         PaddingSet refused = 0, launchable = BIT(PAD_STAGES) | BIT(PAD_VOCAB);
-        cr_expect_eq(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_NONE, &s, &refused), padding == 0, "%s", rows[i].name);
+        cr_expect_eq(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_NONE, &s, &refused), padding == 0,
+                     "%s", rows[i].name);
         cr_expect_eq(refused, rows[i].padding, "%s", rows[i].name);
-        cr_expect_eq(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_LAUNCHABLE, &s, &refused), (padding & ~launchable) == 0, "%s", rows[i].name);
+        cr_expect_eq(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_LAUNCHABLE, &s, &refused),
+                     (padding & ~launchable) == 0, "%s", rows[i].name);
     }
 }
 
@@ -80,7 +181,8 @@ Test(shard, what_cannot_be) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Shard shard;
         PaddingSet padding = 1;
-        cr_expect_not(shard_of(rows[i].model, (Work){64, 4096}, rows[i].ways, PADDING_ANY, &shard, &padding), "%s", rows[i].name);
+        cr_expect_not(shard_of(rows[i].model, (Work){64, 4096}, rows[i].ways, PADDING_ANY, &shard, &padding), "%s",
+                      rows[i].name);
         cr_expect_eq(padding, 0, "%s", rows[i].name);
     }
 }
@@ -96,23 +198,28 @@ Test(shard, layers_as_dealt) {
                 Model model = dense_model(layers, 64, 256, 4, 4, 16, 64);
                 Shard shard = {0};
                 PaddingSet padding;
-                cr_expect(shard_of(&model, (Work){8, 64}, (Ways){1, 1, 1, 1, 1, stages, 8, 1, chunks}, PADDING_ANY, &shard, &padding));
+                cr_expect(shard_of(&model, (Work){8, 64}, (Ways){1, 1, 1, 1, 1, stages, 8, 1, chunks}, PADDING_ANY,
+                                   &shard, &padding));
                 cr_expect_eq(shard.layers, (double)most, "%d layers on %d x %d", (int)layers, (int)stages, (int)chunks);
-                cr_expect_eq(shard.layers_last, (double)held[stages - 1], "%d layers on %d x %d", (int)layers, (int)stages, (int)chunks);
+                cr_expect_eq(shard.layers_last, (double)held[stages - 1], "%d layers on %d x %d", (int)layers,
+                             (int)stages, (int)chunks);
             }
 }
 
-/* Query heads dealt out in order; the KV heads of the chip that touches most. On many chips the worst place occurs; on few it may not. */
+/* Query heads dealt out in order; the KV heads of the chip that touches most. On many chips the worst place occurs;
+ * on few it may not. */
 Test(shard, kv_heads_as_dealt) {
     for (int64_t kv = 1; kv <= 10; kv++)
         for (int64_t group = 1; group <= 8; group++)
             for (int64_t tensor = 1; tensor <= kv * group; tensor++) {
                 int64_t heads = kv * group, own = divide_up(heads, tensor), most = 0;
                 bool every_place = true;
-                for (int64_t place = 0; place < group; place++) { /* does a whole share of a chip begin here in a group? */
+                for (int64_t place = 0; place < group;
+                     place++) { /* does a whole share of a chip begin here in a group? */
                     bool reached = false, possible = false;
                     for (int64_t chip = 0; chip < 4 * group; chip++) possible = possible || chip * own % group == place;
-                    for (int64_t chip = 0; (chip + 1) * own <= heads; chip++) reached = reached || chip * own % group == place;
+                    for (int64_t chip = 0; (chip + 1) * own <= heads; chip++)
+                        reached = reached || chip * own % group == place;
                     every_place = every_place && (reached || !possible);
                 }
                 for (int64_t first = 0; first < heads; first += own)
@@ -120,8 +227,12 @@ Test(shard, kv_heads_as_dealt) {
                 Model model = dense_model(1, 64, 256, heads, kv, 16, 64);
                 Shard shard = {0};
                 PaddingSet padding;
-                cr_expect(shard_of(&model, (Work){8, 64}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1}, PADDING_ANY, &shard, &padding));
-                cr_expect_geq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv, (int)tensor);
-                if (every_place) cr_expect_eq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways: %g", (int)heads, (int)kv, (int)tensor, shard.kv_heads);
+                cr_expect(shard_of(&model, (Work){8, 64}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1}, PADDING_ANY, &shard,
+                                   &padding));
+                cr_expect_geq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv,
+                              (int)tensor);
+                if (every_place)
+                    cr_expect_eq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways: %g", (int)heads,
+                                 (int)kv, (int)tensor, shard.kv_heads);
             }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stage that sets the pace, what stands on it beside layers, and the rule that a profile makes. LLaMA-3 70B unless said otherwise: a layer
- * is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192; at 4096 tokens a layer's forward pass takes
- * 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9: as much as 1.18 layers. */
+/* The stage that sets the pace, what stands on it beside layers, and the rule that a profile makes. LLaMA-3 70B
+ * unless said otherwise: a layer is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192;
+ * at 4096 tokens a layer's forward pass takes 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9:
+ * as much as 1.18 layers. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -25,9 +26,11 @@ Test(stage, pace) {
         bool embedding, logits;
     } rows[] = {
         {"one stage", 1, 80, 80, 1, 80, 0, true, true},
-        {"equal stages: logits make the last one slower", 4, 20, 20, 1, 20, 60 * layer / (20 * layer + head), false, true},
+        {"equal stages: logits make the last one slower", 4, 20, 20, 1, 20, 60 * layer / (20 * layer + head), false,
+         true},
         {"in two chunks, half the bubble", 4, 20, 20, 2, 20, 60 * layer / (20 * layer + head) / 2, false, true},
-        {"a layer less leaves the last slower by a fifth of one", 3, 27, 26, 1, 26, 54 * layer / (26 * layer + head), false, true},
+        {"a layer less leaves the last slower by a fifth of one", 3, 27, 26, 1, 26, 54 * layer / (26 * layer + head),
+         false, true},
         {"two less do not", 2, 41, 39, 1, 41, (39 * layer + head) / (41 * layer), true, false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -37,7 +40,8 @@ Test(stage, pace) {
         Setting setting = bench_setting(&bench);
         StagePace pace = stage_pace(&setting, &bench.shard, &bench.knobs);
         cr_expect_eq(pace.layers, rows[i].paced, "%s", rows[i].name);
-        cr_expect_float_eq(pace.bubble_ratio, rows[i].ratio, 1e-12, "%s: %.12g, not %.12g", rows[i].name, pace.bubble_ratio, rows[i].ratio);
+        cr_expect_float_eq(pace.bubble_ratio, rows[i].ratio, 1e-12, "%s: %.12g, not %.12g", rows[i].name,
+                           pace.bubble_ratio, rows[i].ratio);
         cr_expect_eq(pace.embedding, rows[i].embedding, "%s", rows[i].name);
         cr_expect_eq(pace.logits, rows[i].logits, "%s", rows[i].name);
     }
@@ -69,7 +73,8 @@ Test(stage, gathers) {
     }
 }
 
-/* Layers of two kinds count as often as there are: 3 dense of 2 x 3 x 4096 x 14336 x 1000 FLOPs forward, 1 with 2 of 8 experts as wide, half. */
+/* Layers of two kinds count as often as there are: 3 dense of 2 x 3 x 4096 x 14336 x 1000 FLOPs forward, 1 with 2 of
+ * 8 experts as wide, half. */
 Test(stage, mean_layer) {
     Model model = dense_model(4, 4096, 14336, 32, 8, 128, 1);
     model.kind_count = 2;
@@ -86,10 +91,12 @@ Test(stage, mean_layer) {
     double expected = attention + (3 * mlp + mlp / 2 + router) / 4;
     cr_expect_float_eq(sums.layer.compute[PHASE_FORWARD], expected, 1e-12 * expected);
     cr_expect_float_eq(sums.layer.expert_weights, 8 * 3. * 4096 * (14336 / 4) / 4, 1e-3);
-    cr_expect_float_eq(sums.layer.dense_weights, 4096. * 128 * 80 + 2 * 4096 + (3 * 3. * 4096 * 14336 + 8 * 4096) / 4, 1e-3);
+    cr_expect_float_eq(sums.layer.dense_weights, 4096. * 128 * 80 + 2 * 4096 + (3 * 3. * 4096 * 14336 + 8 * 4096) / 4,
+                       1e-3);
 }
 
-/* Weights that the layout gathers over tensor stand in memory whole: the MLP's 3DF, two layers of them and a gradient. */
+/* Weights that the layout gathers over tensor stand in memory whole: the MLP's 3DF, two layers of them and a
+ * gradient. */
 Test(stage, weights_gathered_over_tensor) {
     Bench bench = staged(1, 80, 80);
     bench_split(&bench, 1024, 1, 4);
@@ -100,11 +107,13 @@ Test(stage, weights_gathered_over_tensor) {
     cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
 }
 
-/* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of the stream; with logits in
- * place, two streams of the chip and the gathered one. T = 4096, 8 ways along the sequence. */
+/* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of
+ * the stream; with logits in place, two streams of the chip and the gathered one. T = 4096, 8 ways along the
+ * sequence. */
 Test(stage, transient) {
     const double T = 4096, D = 8192, F = 28672, t = 8, stream = 2 * T * D / t;
-    double mlp = 6 * T * F / t, attention = 2 * T * 80 * 128 / t + (2 * T * 8192 + 4 * T * 64) / t, saved = 2 * stream + 4 * T * D + mlp + attention;
+    double mlp = 6 * T * F / t, attention = 2 * T * 80 * 128 / t + (2 * T * 8192 + 4 * T * 64) / t,
+           saved = 2 * stream + 4 * T * D + mlp + attention;
     const struct {
         const char *name;
         int64_t d_ff;
@@ -124,28 +133,34 @@ Test(stage, transient) {
         Setting setting = bench_setting(&bench);
         MemoryRows found;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
-        cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name, found.transient_bytes, rows[i].expected);
+        cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name,
+                           found.transient_bytes, rows[i].expected);
     }
 }
 
 Test(stage, rule_of_a_profile) {
     Profile profile = IDEAL;
-    profile.tensor_exposed = 0.1, profile.expert_exposed = 0.2, profile.sequence_exposed = 0.3, profile.pipeline_exposed = 0.4;
+    profile.tensor_exposed = 0.1, profile.expert_exposed = 0.2, profile.sequence_exposed = 0.3,
+    profile.pipeline_exposed = 0.4;
     profile.fsdp_exposed = 0.5, profile.data_exposed = 0.6, profile.ring_attention_exposed = 0.7;
-    profile.layer_seconds = 1e-3, profile.microbatch_seconds = 1e-2, profile.step_seconds = 0.1, profile.hbm_efficiency = 0.5;
+    profile.layer_seconds = 1e-3, profile.microbatch_seconds = 1e-2, profile.step_seconds = 0.1,
+    profile.hbm_efficiency = 0.5;
     profile.pcie_efficiency = 0.8;
     for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {
         Bench bench = staged(4, 20, 20);
-        bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9, bench.chip.pcie_bytes_per_second.value = 1e10;
+        bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9,
+        bench.chip.pcie_bytes_per_second.value = 1e10;
         bench.shard.sequence = 2, bench.knobs.context = (ContextMethod)context;
         Setting setting = bench_setting(&bench);
         setting.profile = &profile, setting.hbm_reserve = 0.08;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        const double expected[GROUP_COUNT] = {[GROUP_TENSOR] = 0.1, [GROUP_EXPERT] = 0.2, [GROUP_SEQUENCE] = context == CONTEXT_RING ? 0.7 : 0.3,
-                                              [GROUP_PIPELINE] = 0.4, [GROUP_WEIGHTS] = 0.5, [GROUP_EXPERT_WEIGHTS] = 0.5,
-                                              [GROUP_TENSOR_WEIGHTS] = 0.5, [GROUP_DATA] = 0.6};
-        for (int group = 0; group < GROUP_COUNT; group++) cr_expect_eq(rule.exposed[group], expected[group], "group %d", group);
+        const double expected[GROUP_COUNT] = {
+            [GROUP_TENSOR] = 0.1,         [GROUP_EXPERT] = 0.2,  [GROUP_SEQUENCE] = context == CONTEXT_RING ? 0.7 : 0.3,
+            [GROUP_PIPELINE] = 0.4,       [GROUP_WEIGHTS] = 0.5, [GROUP_EXPERT_WEIGHTS] = 0.5,
+            [GROUP_TENSOR_WEIGHTS] = 0.5, [GROUP_DATA] = 0.6};
+        for (int group = 0; group < GROUP_COUNT; group++)
+            cr_expect_eq(rule.exposed[group], expected[group], "group %d", group);
         cr_expect_eq(rule.ring, context == CONTEXT_RING);
         cr_expect_eq(rule.microbatches, 16);
         cr_expect_float_eq(rule.other_seconds, 0.1 + 16 * (1e-2 + 20 * 1e-3), 1e-12);
@@ -164,10 +179,26 @@ Test(stage, shardings) {
         int count;
         Sharding first;
     } rows[] = {
-        {"one chip has no choice", 1, 4096, 1, {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
-        {"8 ways: (2 along + 1) x 1 x 4", 8, 4096, 12, {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
-        {"16 ways: KV heads copied or gathered", 16, 4096, 24, {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_REPLICATED, TABLE_VOCABULARY, TABLE_VOCABULARY}},
-        {"tokens that do not divide", 8, 4100, 4, {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"one chip has no choice",
+         1,
+         4096,
+         1,
+         {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"8 ways: (2 along + 1) x 1 x 4",
+         8,
+         4096,
+         12,
+         {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"16 ways: KV heads copied or gathered",
+         16,
+         4096,
+         24,
+         {RESIDUAL_SEQUENCE, MLP_TENSOR, KV_REPLICATED, TABLE_VOCABULARY, TABLE_VOCABULARY}},
+        {"tokens that do not divide",
+         8,
+         4100,
+         4,
+         {RESIDUAL_REPLICATED, MLP_TENSOR, KV_SPLIT, TABLE_VOCABULARY, TABLE_VOCABULARY}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = staged(1, 80, 80);
@@ -179,6 +210,117 @@ Test(stage, shardings) {
         cr_expect_eq(count, rows[i].count, "%s: %d", rows[i].name, count);
         cr_expect_eq(memcmp(&found[0], &rows[i].first, sizeof found[0]), 0, "%s", rows[i].name);
         for (int a = 0; a < count; a++)
-            for (int b = 0; b < a; b++) cr_expect_neq(memcmp(&found[a], &found[b], sizeof found[a]), 0, "%s: %d is %d again", rows[i].name, a, b);
+            for (int b = 0; b < a; b++)
+                cr_expect_neq(memcmp(&found[a], &found[b], sizeof found[a]), 0, "%s: %d is %d again", rows[i].name, a,
+                              b);
     }
+}
+
+/* ---- weights and gradients, by stage_resources and step_rule: D, F of two matrices, P = 2DF ---- */
+Test(stage, weight_traffic) {
+    const double P = 2. * 8192 * 28672;
+    const struct {
+        const char *name;
+        double fsdp, data, microbatches;
+        int zero_stage;
+        bool regather;
+        double forward, backward; /* fsdp, one microbatch, in bytes a parameter */
+        double start, end;        /* data, one step */
+    } rows[] = {
+        {"fsdp: 12DF", 64, 1, 1, 0, true, 2, 4, 0, 0},
+        {"fsdp, kept for backward: 8DF", 64, 1, 1, 0, false, 2, 2, 0, 0},
+        {"data: all_reduce in bf16, 8DF", 1, 64, 1, 0, true, 0, 0, 0, 4},
+        {"accumulated: in fp32", 1, 64, 4, 0, true, 0, 0, 0, 8},
+        {"ZeRO-1: scatter, and gather the new weights", 1, 64, 1, 1, true, 0, 0, 2, 2},
+        {"ZeRO-1, accumulated", 1, 64, 4, 1, true, 0, 0, 2, 4},
+        {"ZeRO-2 scatters with every microbatch", 1, 64, 4, 2, true, 0, 0, 2 + 3 * 4, 4},
+        {"both: replicas reduce what fsdp left them", 64, 8, 1, 0, true, 2, 4, 0, 4. / 64},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(book_model(8192, 28672), 1, 4096);
+        bench.shard.fsdp = rows[i].fsdp, bench.shard.data = rows[i].data,
+        bench.shard.microbatches = rows[i].microbatches;
+        bench.knobs.zero_stage = rows[i].zero_stage, bench.knobs.regather = rows[i].regather;
+        Setting setting = bench_setting(&bench);
+        Resources resources = bench_resources(&bench);
+        StepRule rule;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        const double found[] = {resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)],
+                                resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)], rule.data_start.bytes,
+                                rule.data_end.bytes};
+        const double expected[] = {rows[i].forward, rows[i].backward, rows[i].start, rows[i].end};
+        for (size_t j = 0; j < COUNT_OF(found); j++)
+            cr_expect_float_eq(found[j] / LAYERS / P, expected[j], 1e-9, "%s: %zu is %g", rows[i].name, j,
+                               found[j] / LAYERS / P);
+    }
+}
+
+/* ---- pipeline ---- */
+
+/* Share of compute and bubble together that is bubble: (p - 1) / (v m + p - 1). Equal stages, no vocabulary. A last
+ * group of 4 microbatches on 8 stages with 4 chunks waits 4 slots in each of 3 rounds more: (7 + 12) / 4 of a
+ * microbatch. */
+Test(stage, pipeline) {
+    static const struct {
+        const char *name;
+        double stages, microbatches;
+        int64_t chunks;
+        double expected;
+    } rows[] = {
+        {"one stage", 1, 32, 1, 0},
+        {"D08", 8, 32, 1, 7. / 39},
+        {"a microbatch per stage", 8, 8, 1, 7. / 15},
+        {"interleaved", 8, 32, 4, 7. / 135},
+        {"one microbatch gains nothing", 4, 1, 8, 3. / 4},
+        {"half a group at the end", 8, 12, 4, 4.75 / 16.75},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Model model = book_model(8192, 28672);
+        model.layers = model.kinds[0].count = 16000 * (int64_t)rows[i].stages;
+        Bench bench = bench_of(model, 1e15, 4096);
+        bench_split(&bench, 1024, 1, 4);
+        bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
+        bench.shard.layers = bench.shard.layers_last = 16000;
+        bench.knobs.virtual_stages = rows[i].chunks;
+        Setting setting = bench_setting(&bench);
+        Resources resources = bench_resources(&bench);
+        StepRule rule;
+        StepTime time;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        step_time(&rule, &resources, &bench.rates, &time);
+        double share = time.bubble_seconds / (time.bubble_seconds + time.compute_seconds);
+        cr_expect_float_eq(share, rows[i].expected, 1e-6, "%s: %.9g", rows[i].name, share);
+        /* A chunk's boundary: the chip's part of the stream, 2 T/t D bytes each way. */
+        double boundary = rows[i].stages > 1 ? (double)rows[i].chunks * 2 * 1024 * 8192 : 0;
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            cr_expect_float_eq(resources.of[res_bytes(GROUP_PIPELINE, (Phase)phase)], boundary, 1e-3, "%s",
+                               rows[i].name);
+    }
+}
+
+/* Slots that the forward pass of all microbatches takes, by playing it: every stage does its chunks in the order of
+ * Megatron's interleaved schedule, groups of `stages` microbatches through all chunks, each as soon as the stage
+ * before has done it. */
+static int played_slots(int stages, int microbatches, int chunks) {
+    enum { STAGES = 6, MICROBATCHES = 14, CHUNKS = 4 };
+    int done[STAGES * CHUNKS][MICROBATCHES], free_at[STAGES] = {0}, end = 0;
+    for (int group = 0; group < microbatches; group += stages)
+        for (int chunk = 0; chunk < chunks; chunk++)
+            for (int i = group; i < group + stages && i < microbatches; i++)
+                for (int stage = 0; stage < stages; stage++) {
+                    int at = chunk * stages + stage, ready = at > 0 ? done[at - 1][i] : 0;
+                    done[at][i] = free_at[stage] = 1 + (ready > free_at[stage] ? ready : free_at[stage]);
+                    if (done[at][i] > end) end = done[at][i];
+                }
+    return end;
+}
+
+Test(stage, bubbles_as_played) {
+    for (int stages = 2; stages <= 6; stages++)
+        for (int microbatches = 1; microbatches <= 14; microbatches++)
+            for (int chunks = 1; chunks <= 4; chunks++) {
+                double idle = (double)played_slots(stages, microbatches, chunks) / chunks - microbatches;
+                cr_expect_float_eq((stages - 1) * bubble_factor(stages, microbatches, chunks), idle, 1e-12,
+                                   "p=%d m=%d v=%d: %g played", stages, microbatches, chunks, idle);
+            }
 }

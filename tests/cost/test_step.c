@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step's expression: against the formulas of cost/step.h written out again, and the laws that bounds rest on, on random stages. */
+/* The step's expression: against the formulas of cost/step.h written out again, and the laws that bounds rest on, on
+ * random stages. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -27,16 +28,18 @@ typedef struct {
 } Stage;
 
 static Stage random_stage(uint64_t *state) {
-    Stage stage = {.rule = {.microbatches = 1 + floor(9 * random_share(state)),
-                            .bubble_ratio = random_size(state, 0.5),
-                            .ring = random_share(state) < 0.5,
-                            .data_start = {floor(4 * random_share(state)), random_size(state, 1e9)},
-                            .data_end = {floor(4 * random_share(state)), random_size(state, 1e9)},
-                            .optimizer_seconds = random_size(state, 0.1),
-                            .other_seconds = random_size(state, 0.1),
-                            .offload_bytes_per_second = 1e10},
-                   .rates = {.axis_count = random_share(state) < 0.2 ? GROUP_COUNT : 1 + (int)(4 * random_share(state))}};
-    for (int i = 0; i < RES_MESSAGES; i++) stage.resources.of[i] = random_size(state, i == RES_OFFLOAD_BYTES ? 1e9 : 0.5);
+    Stage stage = {
+        .rule = {.microbatches = 1 + floor(9 * random_share(state)),
+                 .bubble_ratio = random_size(state, 0.5),
+                 .ring = random_share(state) < 0.5,
+                 .data_start = {floor(4 * random_share(state)), random_size(state, 1e9)},
+                 .data_end = {floor(4 * random_share(state)), random_size(state, 1e9)},
+                 .optimizer_seconds = random_size(state, 0.1),
+                 .other_seconds = random_size(state, 0.1),
+                 .offload_bytes_per_second = 1e10},
+        .rates = {.axis_count = random_share(state) < 0.2 ? GROUP_COUNT : 1 + (int)(4 * random_share(state))}};
+    for (int i = 0; i < RES_MESSAGES; i++)
+        stage.resources.of[i] = random_size(state, i == RES_OFFLOAD_BYTES ? 1e9 : 0.5);
     for (int i = RES_MESSAGES; i < RES_BYTES; i++) stage.resources.of[i] = floor(10 * random_share(state));
     for (int i = RES_BYTES; i < RES_MEMORY; i++) stage.resources.of[i] = random_size(state, 1e9);
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -63,7 +66,8 @@ static double written_out(const Stage *s) {
                                s->resources.of[res_bytes((Group)g, (Phase)p)] * s->rates.cost[g].seconds_per_byte[0],
                            s->resources.of[res_messages((Group)g, (Phase)p)] * s->rates.cost[g].latency_seconds[1] +
                                s->resources.of[res_bytes((Group)g, (Phase)p)] * s->rates.cost[g].seconds_per_byte[1]);
-    t[GROUP_DATA][0] = collective_seconds(s->rates.cost[GROUP_DATA], s->rule.data_start.messages, s->rule.data_start.bytes);
+    t[GROUP_DATA][0] =
+        collective_seconds(s->rates.cost[GROUP_DATA], s->rule.data_start.messages, s->rule.data_start.bytes);
     t[GROUP_DATA][1] = collective_seconds(s->rates.cost[GROUP_DATA], s->rule.data_end.messages, s->rule.data_end.bytes);
     for (int p = 0; p < 2; p++) {
         double attention = s->resources.of[RES_ATTENTION_FORWARD + p], q = x[GROUP_SEQUENCE];
@@ -84,10 +88,12 @@ static double written_out(const Stage *s) {
         A = fmax(A, busy_a), B = fmax(B, busy_b);
     }
     const int background[] = {GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS, GROUP_TENSOR_WEIGHTS};
-    for (size_t i = 0; i < COUNT_OF(background); i++) exposed += x[background[i]] * m * (t[background[i]][0] + t[background[i]][1]);
+    for (size_t i = 0; i < COUNT_OF(background); i++)
+        exposed += x[background[i]] * m * (t[background[i]][0] + t[background[i]][1]);
     exposed += x[GROUP_DATA] * (t[GROUP_DATA][0] + t[GROUP_DATA][1]);
     double main = fmax(exposed + A + B, m * s->resources.of[RES_OFFLOAD_BYTES] / s->rule.offload_bytes_per_second);
-    return main + s->rule.bubble_ratio * (C[0] + C[1] + critical[0] + critical[1]) + s->rule.optimizer_seconds + s->rule.other_seconds;
+    return main + s->rule.bubble_ratio * (C[0] + C[1] + critical[0] + critical[1]) + s->rule.optimizer_seconds +
+           s->rule.other_seconds;
 }
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
@@ -100,37 +106,46 @@ Test(step, laws) {
         step_time(&stage.rule, &stage.resources, &stage.rates, &time);
         double seconds = seconds_of(&stage);
         cr_expect_eq(memcmp(&seconds, &time.seconds, sizeof seconds), 0, "case %d: one step, two lengths", i);
-        cr_expect(near(seconds, written_out(&stage)), "case %d: %.17g, written out %.17g", i, seconds, written_out(&stage));
-        double sum = time.compute_seconds + time.exposed_seconds + time.bubble_seconds + time.optimizer_seconds + time.other_seconds;
+        cr_expect(near(seconds, written_out(&stage)), "case %d: %.17g, written out %.17g", i, seconds,
+                  written_out(&stage));
+        double sum = time.compute_seconds + time.exposed_seconds + time.bubble_seconds + time.optimizer_seconds +
+                     time.other_seconds;
         cr_expect(near(seconds, sum), "case %d: %.17g is not its parts, %.17g", i, seconds, sum);
         cr_expect_leq(time.lower_seconds, seconds, "case %d", i);
         cr_expect_leq(seconds, time.serial_seconds, "case %d", i);
         cr_expect_geq(time.exposed_seconds, -1e-12 * seconds, "case %d", i);
 
         /* The bounds again from what the report shows; the program's own are clamped. */
-        double longest = fmax(time.compute_seconds, time.pcie_seconds), serial = time.compute_seconds + time.pcie_seconds;
+        double longest = fmax(time.compute_seconds, time.pcie_seconds),
+               serial = time.compute_seconds + time.pcie_seconds;
         for (int axis = 0; axis < MESH_AXES_MAX; axis++) longest = fmax(longest, time.axis_seconds[axis]);
         for (int group = 0; group < GROUP_COUNT; group++) serial += time.group_seconds[group];
         double rest = time.bubble_seconds + time.optimizer_seconds + time.other_seconds;
-        /* What a ring leaves uncovered is seen, and its axis still counts (1 - x) t as busy: step.h prices that excess twice, and the upper
-         * bound gives way to the step (serial_seconds is never below it). */
-        double twice = time.group_exposed_seconds[GROUP_SEQUENCE] - stage.rule.exposed[GROUP_SEQUENCE] * time.group_seconds[GROUP_SEQUENCE];
+        /* What a ring leaves uncovered is seen, and its axis still counts (1 - x) t as busy: step.h prices that
+         * excess twice, and the upper bound gives way to the step (serial_seconds is never below it). */
+        double twice = time.group_exposed_seconds[GROUP_SEQUENCE] -
+                       stage.rule.exposed[GROUP_SEQUENCE] * time.group_seconds[GROUP_SEQUENCE];
         cr_expect_leq(longest + rest, seconds * (1 + 1e-12), "case %d: an axis is busier than the step is long", i);
-        cr_expect_geq(serial + rest + fmax(0, twice), seconds * (1 - 1e-12), "case %d: more than everything in turns", i);
+        cr_expect_geq(serial + rest + fmax(0, twice), seconds * (1 - 1e-12), "case %d: more than everything in turns",
+                      i);
         cr_expect(near(time.serial_seconds, fmax(serial + rest, seconds)), "case %d", i);
         double certain = 0;
         for (int group = 0; group < GROUP_COUNT; group++) certain += time.group_exposed_seconds[group];
-        cr_expect(certain + time.unhidden_seconds <= time.exposed_seconds * (1 + 1e-9) + 1e-12 * seconds || time.pcie_seconds > 0,
-                  "case %d: exposed %.17g, certainly %.17g and unhidden %.17g", i, time.exposed_seconds, certain, time.unhidden_seconds);
+        cr_expect(certain + time.unhidden_seconds <= time.exposed_seconds * (1 + 1e-9) + 1e-12 * seconds ||
+                      time.pcie_seconds > 0,
+                  "case %d: exposed %.17g, certainly %.17g and unhidden %.17g", i, time.exposed_seconds, certain,
+                  time.unhidden_seconds);
     }
 }
 
-/* Every figure that a bound takes the least of. Where a ring hides behind attention, more attention may hide more: not those. */
+/* Every figure that a bound takes the least of. Where a ring hides behind attention, more attention may hide more:
+ * not those. */
 static int figures(Stage *stage, double *of[], const char *names[]) {
     int count = 0;
 #define FIGURE(name, place) (names[count] = (name), of[count++] = &(place))
     for (int i = 0; i < RES_MEMORY; i++)
-        if (!stage->rule.ring || (i != RES_ATTENTION_FORWARD && i != RES_ATTENTION_BACKWARD)) FIGURE("a resource", stage->resources.of[i]);
+        if (!stage->rule.ring || (i != RES_ATTENTION_FORWARD && i != RES_ATTENTION_BACKWARD))
+            FIGURE("a resource", stage->resources.of[i]);
     for (int group = 0; group < GROUP_COUNT; group++)
         for (int piece = 0; piece < 2; piece++) {
             FIGURE("latency", stage->rates.cost[group].latency_seconds[piece]);
@@ -149,7 +164,8 @@ static int figures(Stage *stage, double *of[], const char *names[]) {
 
 enum { FIGURES_MAX = RESOURCE_COUNT + 4 * GROUP_COUNT + 16 };
 
-/* Exactly, without an epsilon (search.md, theorem 1): one figure more, or any set of them, never makes a shorter step. */
+/* Exactly, without an epsilon (search.md, theorem 1): one figure more, or any set of them, never makes a shorter
+ * step. */
 Test(step, more_is_never_shorter) {
     uint64_t state = 2;
     double *of[FIGURES_MAX];
@@ -159,7 +175,8 @@ Test(step, more_is_never_shorter) {
         double before = seconds_of(&stage);
         int count = figures(&stage, of, names), one = (int)(random_share(&state) * count);
         double kept = *of[one];
-        *of[one] = kept * (1 + 0x1p-40 * random_share(&state)) + (random_share(&state) < 0.5 ? 0 : random_share(&state));
+        *of[one] =
+            kept * (1 + 0x1p-40 * random_share(&state)) + (random_share(&state) < 0.5 ? 0 : random_share(&state));
         cr_expect_geq(seconds_of(&stage), before, "case %d: %s from %.17g to %.17g", i, names[one], kept, *of[one]);
         *of[one] = kept;
         for (int j = 0; j < count; j++)
@@ -206,7 +223,9 @@ Test(step, by_hand) {
         {"host link: hides behind all of it", 1, 0, {1, 1}, {0, 0}, {0, 0}, ALONE, 1, 0, 5, 5, 2},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Stage stage = {.rule = {.microbatches = rows[i].microbatches, .bubble_ratio = rows[i].bubble, .offload_bytes_per_second = 1e9},
+        Stage stage = {.rule = {.microbatches = rows[i].microbatches,
+                                .bubble_ratio = rows[i].bubble,
+                                .offload_bytes_per_second = 1e9},
                        .rates = {.axis_count = 3}};
         stage.resources.of[RES_COMPUTE_FORWARD] = 0.75, stage.resources.of[RES_ATTENTION_FORWARD] = 0.25;
         stage.resources.of[RES_COMPUTE_BACKWARD] = 1.5, stage.resources.of[RES_ATTENTION_BACKWARD] = 0.5;
@@ -221,23 +240,30 @@ Test(step, by_hand) {
             stage.resources.of[res_bytes(GROUP_WEIGHTS, (Phase)phase)] = 1e9 * rows[i].weights[phase];
         }
         stage.rule.data_start.bytes = 1e9 * rows[i].data[0], stage.rule.data_end.bytes = 1e9 * rows[i].data[1];
-        stage.rule.exposed[GROUP_TENSOR] = rows[i].tensor_exposed, stage.rule.exposed[GROUP_WEIGHTS] = rows[i].weights_exposed;
+        stage.rule.exposed[GROUP_TENSOR] = rows[i].tensor_exposed,
+        stage.rule.exposed[GROUP_WEIGHTS] = rows[i].weights_exposed;
         StepTime time;
         step_time(&stage.rule, &stage.resources, &stage.rates, &time);
         cr_expect_float_eq(time.seconds, rows[i].seconds, 1e-9, "%s: %.12g s", rows[i].name, time.seconds);
-        cr_expect_float_eq(time.exposed_seconds, rows[i].exposed, 1e-9, "%s: %.12g s exposed", rows[i].name, time.exposed_seconds);
+        cr_expect_float_eq(time.exposed_seconds, rows[i].exposed, 1e-9, "%s: %.12g s exposed", rows[i].name,
+                           time.exposed_seconds);
     }
 }
 
-/* A ring passes blocks while it computes with those it has: what attention does not cover is seen, and the share that never hides. */
+/* A ring passes blocks while it computes with those it has: what attention does not cover is seen, and the share
+ * that never hides. */
 Test(step, ring_attention) {
     static const struct {
         const char *name;
         bool ring;
         double share, transfer, attention, exposed;
     } rows[] = {
-        {"ideal: all", true, 1, 2, 5, 2},           {"covered: a tenth", true, 0.1, 2, 5, 0.2},   {"barely covered", true, 0.1, 4.7, 5, 0.47},
-        {"longer than its cover", true, 0, 7, 5, 2}, {"both", true, 0.5, 7, 5, 4.5},               {"gathered: no cover", false, 0.5, 7, 5, 3.5},
+        {"ideal: all", true, 1, 2, 5, 2},
+        {"covered: a tenth", true, 0.1, 2, 5, 0.2},
+        {"barely covered", true, 0.1, 4.7, 5, 0.47},
+        {"longer than its cover", true, 0, 7, 5, 2},
+        {"both", true, 0.5, 7, 5, 4.5},
+        {"gathered: no cover", false, 0.5, 7, 5, 3.5},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Stage stage = {.rule = {.microbatches = 1, .ring = rows[i].ring}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/workbench.h: stages priced by hand: what the book's conditions look like to the planner. A bench holds a model, a chip, degrees
- * and link rates; everything else comes out of stage_resources, step_rule and step_time, and break-even points are searched, never computed. */
+/* tests/cost/workbench.h: stages priced by hand: what the book's conditions look like to the planner. A bench holds
+ * a model, a chip, degrees and link rates; everything else comes out of stage_resources, step_rule and step_time,
+ * and break-even points are searched, never computed. */
 #ifndef SHARDOPT_TESTS_COST_WORKBENCH_H
 #define SHARDOPT_TESTS_COST_WORKBENCH_H
 
@@ -12,15 +13,29 @@
 #include <stdbool.h>
 
 /* cost/profiles/ideal.json; test_step.c checks that they are equal. */
-static const Profile IDEAL = {
-    .name = "ideal", .matrix_efficiency = 1, .fp8_efficiency = 1, .grouped_efficiency = 1, .attention_efficiency = 1,
-    .attention_backward_rate = 1, .hbm_efficiency = 1, .ici_efficiency = 1, .nvlink_efficiency = 1, .network_efficiency = 1,
-    .dcn_efficiency = 1, .pcie_efficiency = 1, .expert_imbalance = 1, .tensor_exposed = 1, .expert_exposed = 1,
-    .sequence_exposed = 1, .pipeline_exposed = 1, .ring_attention_exposed = 1};
+static const Profile IDEAL = {.name = "ideal",
+                              .matrix_efficiency = 1,
+                              .fp8_efficiency = 1,
+                              .grouped_efficiency = 1,
+                              .attention_efficiency = 1,
+                              .attention_backward_rate = 1,
+                              .hbm_efficiency = 1,
+                              .ici_efficiency = 1,
+                              .nvlink_efficiency = 1,
+                              .network_efficiency = 1,
+                              .dcn_efficiency = 1,
+                              .pcie_efficiency = 1,
+                              .expert_imbalance = 1,
+                              .tensor_exposed = 1,
+                              .expert_exposed = 1,
+                              .sequence_exposed = 1,
+                              .pipeline_exposed = 1,
+                              .ring_attention_exposed = 1};
 
 static const double NO_LIMIT = 1e300;
 
-/* So many layers that an embedding look-up, a final norm and logits beside them are nothing: the stage is its layers. */
+/* So many layers that an embedding look-up, a final norm and logits beside them are nothing: the stage is its
+ * layers. */
 static const double LAYERS = 1e12;
 
 typedef struct {
@@ -51,8 +66,10 @@ static inline Model book_model(int64_t d_model, int64_t d_ff) {
 
 /* A dense transformer of today: gated, grouped queries, two norms, its tables apart. */
 static inline Model dense_model(int64_t L, int64_t D, int64_t F, int64_t N, int64_t K, int64_t H, int64_t V) {
-    Model model = {.layers = L, .d_model = D, .vocab = V, .max_seq = 8192, .kind_count = 1, .positions = POSITIONS_ROTARY};
-    model.kinds[0] = (LayerKind){.count = L, .heads = N, .kv_heads = K, .head_dim = H, .gated = true, .d_ff = F, .norms = 2};
+    Model model = {
+        .layers = L, .d_model = D, .vocab = V, .max_seq = 8192, .kind_count = 1, .positions = POSITIONS_ROTARY};
+    model.kinds[0] =
+        (LayerKind){.count = L, .heads = N, .kv_heads = K, .head_dim = H, .gated = true, .d_ff = F, .norms = 2};
     return model;
 }
 
@@ -63,10 +80,25 @@ static inline Bench bench_of(Model model, double flops_per_second, double tokens
     const LayerKind *kind = &model.kinds[0];
     return (Bench){.model = model,
                    .chip = bench_chip(flops_per_second, NO_LIMIT),
-                   .shard = {.tensor = 1, .expert = 1, .sequence = 1, .fsdp = 1, .data = 1, .pipeline = 1, .sequences = 1,
-                             .seq = tokens, .tokens = tokens, .heads = (double)kind->heads, .kv_heads = (double)kind->kv_heads,
-                             .d_ff = (double)kind->d_ff, .d_ff_shared = (double)kind->d_ff_shared, .d_ff_expert = (double)kind->d_ff_expert,
-                             .experts = (double)kind->experts, .vocab = 1, .layers = LAYERS, .layers_last = LAYERS, .microbatches = 1},
+                   .shard = {.tensor = 1,
+                             .expert = 1,
+                             .sequence = 1,
+                             .fsdp = 1,
+                             .data = 1,
+                             .pipeline = 1,
+                             .sequences = 1,
+                             .seq = tokens,
+                             .tokens = tokens,
+                             .heads = (double)kind->heads,
+                             .kv_heads = (double)kind->kv_heads,
+                             .d_ff = (double)kind->d_ff,
+                             .d_ff_shared = (double)kind->d_ff_shared,
+                             .d_ff_expert = (double)kind->d_ff_expert,
+                             .experts = (double)kind->experts,
+                             .vocab = 1,
+                             .layers = LAYERS,
+                             .layers_last = LAYERS,
+                             .microbatches = 1},
                    .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
 }
 
@@ -93,7 +125,8 @@ static inline CollectiveCost closed_axes(Collective op, int count, double both_d
     return limit_collective_cost(op, axes, count);
 }
 
-/* The group's communication lies on this axis of the machine: groups on one axis take turns, groups on several run beside each other. */
+/* The group's communication lies on this axis of the machine: groups on one axis take turns, groups on several run
+ * beside each other. */
 static inline void bench_rate(Bench *bench, Group group, CollectiveCost cost, int axis) {
     bench->rates.cost[group] = cost;
     bench->rates.axes[group] = 1u << axis;
@@ -110,16 +143,19 @@ static inline Resources bench_resources(const Bench *bench) {
 /* Seconds of one layer of one microbatch. */
 static inline double layer_group_seconds(const Bench *bench, Group group, Phase phase) {
     Resources resources = bench_resources(bench);
-    return collective_seconds(bench->rates.cost[group], resources.of[res_messages(group, phase)], resources.of[res_bytes(group, phase)]) /
+    return collective_seconds(bench->rates.cost[group], resources.of[res_messages(group, phase)],
+                              resources.of[res_bytes(group, phase)]) /
            bench->shard.layers;
 }
 
 static inline double layer_compute_seconds(const Bench *bench, Phase phase) {
     Resources resources = bench_resources(bench);
-    return (resources.of[RES_COMPUTE_FORWARD + (int)phase] + resources.of[RES_ATTENTION_FORWARD + (int)phase]) / bench->shard.layers;
+    return (resources.of[RES_COMPUTE_FORWARD + (int)phase] + resources.of[RES_ATTENTION_FORWARD + (int)phase]) /
+           bench->shard.layers;
 }
 
-/* A step in which all communication may hide: what is exposed is what there is too much of. Share of the compute time. */
+/* A step in which all communication may hide: what is exposed is what there is too much of. Share of the compute
+ * time. */
 static inline double bench_exposed(const Bench *bench) {
     Setting setting = bench_setting(bench);
     Resources resources = bench_resources(bench);
@@ -139,8 +175,10 @@ static inline double break_even(Curve excess, void *context, double low, double 
     bool falls = excess(low, context) > 1e-12;
     for (int i = 0; i < 52; i++) {
         double middle = sqrt(low * high);
-        if ((excess(middle, context) > 1e-12) == falls) low = middle;
-        else high = middle;
+        if ((excess(middle, context) > 1e-12) == falls)
+            low = middle;
+        else
+            high = middle;
     }
     return sqrt(low * high);
 }
@@ -201,7 +239,8 @@ typedef struct {
     double chips, tokens_per_chip;
 } Mix;
 
-static inline Mix mix_of(Model model, double chips, double C, double W, int fsdp_axes, int tensor_axes, bool overlapped) {
+static inline Mix mix_of(Model model, double chips, double C, double W, int fsdp_axes, int tensor_axes,
+                         bool overlapped) {
     Mix mix = {.bench = bench_of(model, C, 1), .chips = chips};
     bench_rate(&mix.bench, GROUP_WEIGHTS, closed_axes(COLLECTIVE_ALL_GATHER, fsdp_axes, W), 0);
     bench_rate(&mix.bench, GROUP_TENSOR, closed_axes(COLLECTIVE_ALL_GATHER, tensor_axes, W), overlapped ? 1 : 0);
@@ -221,7 +260,8 @@ static inline double mix_excess(double tokens_per_chip, void *context) {
     return mix_exposed(least_at(mix_exposed, mix, 2, mix->chips / 1.01), mix);
 }
 
-static inline double mix_threshold(Model model, double seq, double C, double W, int fsdp_axes, int tensor_axes, bool overlapped) {
+static inline double mix_threshold(Model model, double seq, double C, double W, int fsdp_axes, int tensor_axes,
+                                   bool overlapped) {
     Mix mix = mix_of(model, 8960, C, W, fsdp_axes, tensor_axes, overlapped);
     mix.bench.shard.seq = seq;
     return break_even(mix_excess, &mix, 1, 1e5);
@@ -231,7 +271,8 @@ static inline double mix_threshold(Model model, double seq, double C, double W, 
 static inline double mix_forward_seconds(double fsdp, void *context) {
     Mix *mix = context;
     bench_split(&mix->bench, mix->tokens_per_chip, fsdp, mix->chips / fsdp);
-    return layer_group_seconds(&mix->bench, GROUP_WEIGHTS, PHASE_FORWARD) + layer_group_seconds(&mix->bench, GROUP_TENSOR, PHASE_FORWARD);
+    return layer_group_seconds(&mix->bench, GROUP_WEIGHTS, PHASE_FORWARD) +
+           layer_group_seconds(&mix->bench, GROUP_TENSOR, PHASE_FORWARD);
 }
 
 static inline double fsdp_optimum(double B, int64_t F, double N, int fsdp_axes, int tensor_axes) {
@@ -240,8 +281,8 @@ static inline double fsdp_optimum(double B, int64_t F, double N, int fsdp_axes, 
     return least_at(mix_forward_seconds, &mix, 1.01, N / 1.01);
 }
 
-/* Replicas on slices of 16 chips joined by a switch, gradients once per step: tokens per slice from which they hide behind the backward pass.
- * The gathers inside a slice cost nothing here. */
+/* Replicas on slices of 16 chips joined by a switch, gradients once per step: tokens per slice from which they hide
+ * behind the backward pass. The gathers inside a slice cost nothing here. */
 static inline double data_threshold(double C, CollectiveCost across, double slices) {
     enum { CHIPS = 16 };
     Bench bench = bench_of(book_model(8192, 28672), C, 1);
