@@ -46,7 +46,6 @@ typedef struct {
     int64_t placement_count;
     Rates *rates[CONTEXT_COUNT];
     RateTable table[CONTEXT_COUNT];
-    JointRates joint; /* count 0 until a knob needs them */
 } Tuple;
 
 static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
@@ -111,20 +110,39 @@ static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing,
 }
 
 /* The knob bound once more, at the least rates that the inner roles can have together. */
-static bool joint_bound(Tuple *tuple, const Shard *shard, const Knobs *knobs, LeastSums *cache, double *bound, Error *error) {
+static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, ExploreCache *cache, double threshold, double *bound,
+                        Error *error) {
     const ExploreProblem *problem = tuple->problem;
-    if (tuple->joint.count == 0 && !joint_rates(problem->mesh, tuple->degrees, &tuple->joint, error)) return false;
-    double least = INFINITY, bytes;
-    for (int i = 0; i < tuple->joint.count; i++) {
-        Rates rates = joint_apply(&tuple->joint, i, knobs->context, &tuple->least[knobs->context]);
-        least = min_real(least, knob_bound(&problem->setting, shard, knobs, &rates, cache, &bytes) * problem->scale);
+    for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
+        const JointRates *joint =
+            joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, knobs->context, (JointDepth)depth, error);
+        if (!joint) return false;
+        double least = INFINITY, bytes;
+        for (int i = 0; i < joint->count; i++) {
+            Rates rates = joint_apply(joint, i, (JointDepth)depth, &tuple->least[knobs->context]);
+            least = min_real(least, knob_bound(&problem->setting, shard, knobs, &rates, cache->sums, &bytes) * problem->scale);
+        }
+        *bound = max_real(*bound, least);
     }
-    *bound = max_real(*bound, least);
+    return true;
+}
+
+/* The relaxation at those rates. */
+static bool joint_relaxed(const Tuple *tuple, const LayoutGraph *graph, const Relaxation *relaxation, ContextMethod context, ExploreCache *cache,
+                          double *bound, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    const JointRates *joint = joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, context, JOINT_WEIGHTS, error);
+    if (!joint) return false;
+    *bound = INFINITY;
+    for (int i = 0; i < joint->count; i++) {
+        Rates rates = joint_apply(joint, i, JOINT_WEIGHTS, &tuple->least[context]);
+        *bound = min_real(*bound, relaxed_seconds(&graph->rule, relaxation, &rates) * problem->scale);
+    }
     return true;
 }
 
 /* Knobs that sizes, memory and their bound leave, by rising bound. */
-static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
+static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     int64_t size = knob_space_size(&tuple->space);
     Count placements = tuple->placement_total;
@@ -140,9 +158,11 @@ static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed *
             stats->pruned[reason] += placements;
             continue;
         }
-        double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache, &bytes) * problem->scale;
+        double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache->sums, &bytes) * problem->scale;
         bool brute = problem->request->brute_force;
-        if (!brute && bytes <= limit && bound <= threshold * CUT && !joint_bound(tuple, &shard, &knobs, cache, &bound, error)) return false;
+        if (!brute && bytes <= limit && bound <= threshold * CUT &&
+            !joint_bound(tuple, &shard, &knobs, cache, threshold * CUT, &bound, error))
+            return false;
         if (bytes > limit) {
             stats->pruned[PRUNED_MEMORY] += placements;
             note_missing(tuple, &knobs, bytes - limit, stats);
@@ -158,7 +178,7 @@ static bool list_knobs(Tuple *tuple, double threshold, LeastSums *cache, Keyed *
 }
 
 /* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is of no use. */
-static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *row, ExploreStats *stats, Error *error) {
+static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row, ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     bool brute = problem->request->brute_force;
     Count placements = tuple->placement_total;
@@ -176,11 +196,9 @@ static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Row *r
         note_missing(tuple, knobs, relaxation.missing_bytes, stats);
         goto done;
     }
-    double bound = brute ? 0 : INFINITY;
-    for (int i = 0; i < tuple->joint.count && !brute; i++) {
-        Rates joint = joint_apply(&tuple->joint, i, knobs->context, &tuple->least[knobs->context]);
-        bound = min_real(bound, relaxed_seconds(&graph.rule, &relaxation, &joint) * problem->scale);
-    }
+    double bound = 0;
+    ok = brute || joint_relaxed(tuple, &graph, &relaxation, knobs->context, cache, &bound, error);
+    if (!ok) goto done;
     if (bound > limit * CUT && !brute) {
         stats->pruned[PRUNED_KNOB_BOUND] += placements;
         note_cut(stats, bound);
@@ -230,7 +248,7 @@ done:
     return ok;
 }
 
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, LeastSums *cache, Row rows[SCHEDULE_COUNT],
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, Row rows[SCHEDULE_COUNT],
                    ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Tuple tuple;
@@ -247,13 +265,13 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
             note_cut(stats, list[i].bound);
             continue;
         }
-        ok = explore_knobs(&tuple, &knobs, limit, row, stats, error);
+        ok = explore_knobs(&tuple, &knobs, limit, cache, row, stats, error);
     }
     arena_free(&arena);
     return ok;
 }
 
-bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, LeastSums *cache, Count *within, Error *error) {
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache, Count *within, Error *error) {
     Arena arena = {0};
     Tuple tuple;
     *within = 0;
@@ -265,7 +283,7 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
         PruneReason reason;
         double bytes;
         if (knobs.schedule != row->knobs.schedule || !admit(&tuple, &knobs, &shard, &reason)) continue;
-        if (knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache, &bytes) * problem->scale > limit) continue;
+        if (knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache->sums, &bytes) * problem->scale > limit) continue;
         Arena own = {0};
         LayoutGraph graph;
         Relaxation relaxation;

@@ -4,6 +4,7 @@
 #define SHARDOPT_SEARCH_EXPLORE_H
 
 #include "search/bound.h"
+#include "search/joint.h"
 #include "search/layout/layout.h"
 
 /* The best plan of one (degrees, schedule). */
@@ -41,11 +42,17 @@ typedef struct {
     double scale;            /* ranked seconds per step second */
 } ExploreProblem;
 
+/* What one thread keeps from tuple to tuple. */
+typedef struct {
+    LeastSums *sums;
+    JointCache *joint;
+} ExploreCache;
+
 /* Fills rows[schedule] with the best plan of each schedule that is not above `threshold` (ranked; what is above may be left out). */
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, LeastSums *cache, Row rows[SCHEDULE_COUNT],
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, Row rows[SCHEDULE_COUNT],
                    ExploreStats *stats, Error *error);
 
 /* How many plans (knobs and placements) of a row's degrees and schedule have a relaxed time within `limit` (ranked). */
-bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, LeastSums *cache, Count *within, Error *error);
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache, Count *within, Error *error);
 
 #endif

@@ -3,10 +3,26 @@
 
 #include "base/util.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { FIGURES = sizeof(JointPoint) / sizeof(double) };
+enum { FIGURES = sizeof(JointPoint) / sizeof(double), SLOTS = 1024 };
 _Static_assert(sizeof(JointPoint) % sizeof(double) == 0, "a point is doubles alone");
+
+static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR, GROUP_EXPERT, GROUP_SEQUENCE, GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS};
+
+typedef struct {
+    int site, context, depth;
+    int64_t tensor, expert, sequence, fsdp;
+    JointRates rates;
+} Slot;
+
+struct JointCache {
+    Slot slots[SLOTS]; /* rates.count 0: empty */
+};
+
+JointCache *joint_cache_new(void) { return calloc(1, sizeof(JointCache)); }
+void joint_cache_free(JointCache *cache) { free(cache); }
 
 static bool point_at_most(const JointPoint *a, const JointPoint *b) {
     const double *x = (const double *)a, *y = (const double *)b;
@@ -32,35 +48,61 @@ static void add_point(JointRates *joint, const JointPoint *point) {
     else take_least(&joint->points[JOINT_POINTS_MAX - 1], point);
 }
 
-bool joint_rates(const Mesh *mesh, const Degrees *degrees, JointRates *out, Error *error) {
-    /* The outer roles as one: where they go makes no difference to the inner three. */
+/* Groups below this one are taken together; the others stay at zero in every point. */
+static int joint_groups(JointDepth depth) { return depth == JOINT_WEIGHTS ? JOINT_GROUPS : 3; }
+
+/* The outer roles as one: where they go makes no difference to the inner ones. */
+static Degrees merge_outer(const Degrees *degrees, JointDepth depth) {
     Degrees merged = *degrees;
-    merged.of[ROLE_FSDP] = degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA] * degrees->of[ROLE_PIPELINE];
-    merged.of[ROLE_DATA] = merged.of[ROLE_PIPELINE] = 1;
+    Role into = depth == JOINT_WEIGHTS ? ROLE_DATA : ROLE_FSDP;
+    for (int role = (int)into + 1; role < ROLE_COUNT; role++) {
+        merged.of[into] *= degrees->of[role];
+        merged.of[role] = 1;
+    }
+    return merged;
+}
+
+static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth, JointRates *out, Error *error) {
+    Degrees merged = merge_outer(degrees, depth);
     Arena arena = {0};
     Placement *placements;
     int64_t count;
-    memset(out, 0, sizeof(*out));
+    out->count = 0;
     bool ok = placements_enumerate(mesh, &merged, &arena, &placements, &count, error);
     for (int64_t i = 0; ok && i < count; i++) {
-        Footprint tensor = placement_footprint(mesh, &placements[i], ROLE_TENSOR, ROLE_TENSOR);
-        Footprint expert = placement_footprint(mesh, &placements[i], ROLE_EXPERT, ROLE_EXPERT);
-        Footprint sequence = placement_footprint(mesh, &placements[i], ROLE_SEQUENCE, ROLE_SEQUENCE);
-        JointPoint point = {.tensor = collective_cost(group_collective(GROUP_TENSOR, CONTEXT_NONE), mesh, &tensor),
-                            .expert = collective_cost(group_collective(GROUP_EXPERT, CONTEXT_NONE), mesh, &expert)};
-        for (int context = 0; context < CONTEXT_COUNT; context++)
-            point.sequence[context] = collective_cost(group_collective(GROUP_SEQUENCE, (ContextMethod)context), mesh, &sequence);
+        Rates rates;
+        JointPoint point = {0};
+        rates_of_placement(mesh, &placements[i], context, &rates);
+        for (int g = 0; g < joint_groups(depth); g++) point.cost[g] = rates.cost[GROUPS[g]];
         add_point(out, &point);
     }
     arena_free(&arena);
     return ok;
 }
 
-Rates joint_apply(const JointRates *joint, int point, ContextMethod context, const Rates *least) {
+const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth,
+                              Error *error) {
+    Slot key = {.site = site, .context = (int)context, .depth = (int)depth, .tensor = degrees->of[ROLE_TENSOR], .expert = degrees->of[ROLE_EXPERT],
+                .sequence = degrees->of[ROLE_SEQUENCE], .fsdp = depth == JOINT_WEIGHTS ? degrees->of[ROLE_FSDP] : 0};
+    uint64_t hash = ((uint64_t)site * 4 + (uint64_t)context) * JOINT_DEPTHS + (uint64_t)depth;
+    hash = hash * 1000003u + (uint64_t)key.tensor;
+    hash = hash * 1000003u + (uint64_t)key.expert;
+    hash = hash * 1000003u + (uint64_t)key.sequence;
+    hash = hash * 1000003u + (uint64_t)key.fsdp;
+    hash ^= hash >> 29;
+    Slot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 54];
+    bool same = slot->rates.count > 0 && slot->site == key.site && slot->context == key.context && slot->depth == key.depth && slot->tensor == key.tensor &&
+                slot->expert == key.expert && slot->sequence == key.sequence && slot->fsdp == key.fsdp;
+    if (same) return &slot->rates;
+    slot->rates.count = 0;
+    slot->site = key.site, slot->context = key.context, slot->depth = key.depth, slot->tensor = key.tensor, slot->expert = key.expert;
+    slot->sequence = key.sequence, slot->fsdp = key.fsdp;
+    return fill(mesh, degrees, context, depth, &slot->rates, error) ? &slot->rates : NULL;
+}
+
+Rates joint_apply(const JointRates *joint, int point, JointDepth depth, const Rates *least) {
     Rates rates = *least;
-    rates.cost[GROUP_TENSOR] = joint->points[point].tensor;
-    rates.cost[GROUP_TENSOR_WEIGHTS] = joint->points[point].tensor;
-    rates.cost[GROUP_EXPERT] = joint->points[point].expert;
-    rates.cost[GROUP_SEQUENCE] = joint->points[point].sequence[context];
+    for (int g = 0; g < joint_groups(depth); g++) rates.cost[GROUPS[g]] = joint->points[point].cost[g];
+    rates.cost[GROUP_TENSOR_WEIGHTS] = rates.cost[GROUP_TENSOR];
     return rates;
 }

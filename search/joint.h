@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/joint.h: least rates that respect that tensor, expert and sequence cannot all have the best axes.
+/* search/joint.h: least rates that respect that the inner roles cannot all have the best axes.
  *
- * Theorem. These three nest innermost, so their footprints depend on their own factors alone. Whatever the placement of the others, the
- * costs of the three are those of one way to place them, and each of these is component-wise >= one of the points kept here.
- * A bound that is monotone in the rates, minimised over the points with the other groups at their least, is a bound. */
+ * Theorem. Tensor, expert, sequence and fsdp nest innermost, so the footprints of their groups depend on their own factors alone.
+ * Whatever the placement of data and pipeline, the costs of these groups are those of one way to place the four, and each of these is
+ * component-wise >= one of the points kept here. A bound that is monotone in the rates, minimised over the points with the other
+ * groups at their least, is a bound. */
 #ifndef SHARDOPT_SEARCH_JOINT_H
 #define SHARDOPT_SEARCH_JOINT_H
 
 #include "cost/step.h"
 
-enum { JOINT_POINTS_MAX = 24 };
+enum { JOINT_POINTS_MAX = 48, JOINT_GROUPS = 5 };
 
 typedef struct {
-    CollectiveCost tensor, expert, sequence[CONTEXT_COUNT]; /* by context method */
+    CollectiveCost cost[JOINT_GROUPS]; /* tensor, expert, sequence, weights, expert weights */
 } JointPoint;
 
 typedef struct {
@@ -20,11 +21,20 @@ typedef struct {
     JointPoint points[JOINT_POINTS_MAX];
 } JointRates;
 
-/* Pareto-least points of the degrees' three inner roles; where there are more than fit, the last one is the component-wise least of the rest.
- * False: memory is out, or the tuple cannot be placed. */
-bool joint_rates(const Mesh *mesh, const Degrees *degrees, JointRates *out, Error *error);
+/* Points by site (a number that stands for the mesh), the four degrees and the context method. One per thread. */
+typedef struct JointCache JointCache;
+JointCache *joint_cache_new(void); /* NULL: memory is out; free with joint_cache_free */
+void joint_cache_free(JointCache *cache);
 
-/* `least` with the three groups at one point. */
-Rates joint_apply(const JointRates *joint, int point, ContextMethod context, const Rates *least);
+/* How many groups are taken together: without fsdp there are few ways to place the rest, with it the bound is sharper. */
+typedef enum { JOINT_ACTIVATIONS, JOINT_WEIGHTS, JOINT_DEPTHS } JointDepth;
+
+/* Pareto-least points of the degrees' inner roles; where there are more than fit, the last one is the component-wise least of the rest. Valid
+ * until the next call with this cache. NULL: memory is out, or the tuple cannot be placed. */
+const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth,
+                              Error *error);
+
+/* `least` with the inner groups at one point. */
+Rates joint_apply(const JointRates *joint, int point, JointDepth depth, const Rates *least);
 
 #endif

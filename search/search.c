@@ -43,8 +43,8 @@ typedef struct {
     Site *sites;
     int site_count;
     Entry *entries;
-    int64_t entry_count, entry_room;
-    LeastSums **caches; /* per thread */
+    int64_t entry_count;
+    ExploreCache *caches; /* per thread */
     int threads;
     Row *best;  /* the k best rows, sorted */
     int best_count;
@@ -118,75 +118,110 @@ static int64_t batches_of(const Request *request, const Degrees *degrees, int64_
     return batch > high ? 0 : batch;
 }
 
-static bool entry_add(Search *search, Entry entry, Error *error) {
-    if (search->entry_count == search->entry_room) {
-        int64_t room = search->entry_room ? 2 * search->entry_room : 4096;
-        Entry *grown = realloc(search->entries, (size_t)room * sizeof(Entry));
-        if (!grown) return error_memory(error);
-        search->entries = grown;
-        search->entry_room = room;
+/* What one thread finds while it bounds tuples. */
+typedef struct {
+    Entry *entries;
+    int64_t count, room;
+    Count covered, pruned[PRUNED_COUNT];
+    double least_missing;
+    Degrees missing_degrees;
+    int batches;
+    bool no_memory, too_many;
+} Bounded;
+
+static bool entry_add(Bounded *bounded, Entry entry) {
+    if (bounded->count == bounded->room) {
+        int64_t room = bounded->room ? 2 * bounded->room : 4096;
+        Entry *grown = realloc(bounded->entries, (size_t)room * sizeof(Entry));
+        if (!grown) return false;
+        bounded->entries = grown;
+        bounded->room = room;
     }
-    search->entries[search->entry_count++] = entry;
+    bounded->entries[bounded->count++] = entry;
     return true;
 }
 
-typedef struct {
-    double bound; /* < 0: pruned by `reason` */
-    PruneReason reason;
-    double missing;
-} Judged;
-
-static Judged judge(Search *search, const ExploreProblem *problem, const Degrees *degrees, LeastSums *cache) {
-    if (!request_admits(search->request, degrees)) return (Judged){-1, PRUNED_REQUIRE, INFINITY};
-    TupleBound bound = tuple_bound(&problem->setting, search->request->padding, problem->least, cache, degrees);
-    if (bound.forbidden || bound.unusable) return (Judged){-1, PRUNED_INDIVISIBLE, INFINITY};
-    double limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
-    if (bound.too_large) return (Judged){-1, PRUNED_MEMORY, bound.least_bytes - limit};
-    return (Judged){bound.seconds * problem->scale, PRUNED_COUNT, INFINITY};
+static void note_too_large(Bounded *out, const Degrees *degrees, double missing) {
+    if (missing > out->least_missing || (missing == out->least_missing && degrees_compare(degrees, &out->missing_degrees) > 0)) return;
+    out->least_missing = missing;
+    out->missing_degrees = *degrees;
 }
 
-static void note_too_large(Search *search, const Degrees *degrees, double missing) {
-    if (!(missing < search->stats.least_missing)) return;
-    search->stats.least_missing = missing;
-    search->stats.missing_degrees = *degrees;
-    search->stats.missing_knobs = (Knobs){.microbatches = 0};
-}
-
-static bool bound_site(Search *search, int index, Error *error) {
+/* One degree tuple with every batch it may have: its entry, or the reason why no plan of it is in question. */
+static void bound_tuple(const Search *search, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+    const Request *request = search->request;
     const Site *site = &search->sites[index];
-    Judged *judged = calloc((size_t)site->count, sizeof(Judged));
-    if (!judged) return error_memory(error);
-    bool ok = true;
-    for (int64_t batch = 0; ok; batch++) {
-        int64_t any = 0;
-#pragma omp parallel for schedule(static) num_threads(search->threads) reduction(+ : any)
-        for (int64_t i = 0; i < site->count; i++) {
-            int64_t sequences = batches_of(search->request, &site->degrees[i], batch);
-            if (sequences == 0) continue;
-            any++;
-            ExploreProblem problem = problem_of(search, index, sequences);
-            judged[i] = judge(search, &problem, &site->degrees[i], search->caches[omp_get_thread_num()]);
+    const Degrees *degrees = &site->degrees[tuple];
+    Count placements = placement_count(site->table, degrees);
+    bool admitted = request_admits(request, degrees);
+    double limit = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
+    int64_t sequences;
+    for (int64_t batch = 0; (sequences = batches_of(request, degrees, batch)) != 0; batch++) {
+        Count plans;
+        if (!count_multiply(placements, (Count)knob_count(&request->model, degrees, sequences), &plans) ||
+            !count_add(out->covered, plans, &out->covered)) {
+            out->too_many = true;
+            return;
         }
-        if (any == 0) break;
-        for (int64_t i = 0; ok && i < site->count; i++) {
-            int64_t sequences = batches_of(search->request, &site->degrees[i], batch);
-            if (sequences == 0) continue;
-            Count plans;
-            ok = count_multiply(placement_count(site->table, &site->degrees[i]),
-                                (Count)knob_count(&search->request->model, &site->degrees[i], sequences), &plans) &&
-                 count_add(search->certificate->plans_covered, plans, &search->certificate->plans_covered);
-            if (!ok) {
-                error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
-            } else if (judged[i].bound < 0) {
-                search->stats.pruned[judged[i].reason] += plans;
-                if (judged[i].reason == PRUNED_MEMORY) note_too_large(search, &site->degrees[i], judged[i].missing);
-            } else {
-                ok = entry_add(search, (Entry){judged[i].bound, sequences, index, (int32_t)i}, error);
-            }
+        if (out->batches < batch + 1) out->batches = (int)(batch + 1);
+        if (!admitted) {
+            out->pruned[PRUNED_REQUIRE] += plans;
+            continue;
         }
-        if (search->certificate->batches < batch + 1) search->certificate->batches = (int)(batch + 1);
+        ExploreProblem problem = problem_of(search, index, sequences);
+        TupleBound bound = tuple_bound(&problem.setting, request->padding, problem.least, cache, degrees);
+        if (bound.forbidden || bound.unusable) {
+            out->pruned[PRUNED_INDIVISIBLE] += plans;
+        } else if (bound.too_large) {
+            out->pruned[PRUNED_MEMORY] += plans;
+            note_too_large(out, degrees, bound.least_bytes - limit);
+        } else if (!entry_add(out, (Entry){bound.seconds * problem.scale, sequences, index, (int32_t)tuple})) {
+            out->no_memory = true;
+        }
     }
-    free(judged);
+}
+
+static bool merge_bounded(Search *search, Bounded *from, Error *error) {
+    if (from->no_memory) return error_memory(error);
+    if (from->too_many || !count_add(search->certificate->plans_covered, from->covered, &search->certificate->plans_covered))
+        return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+    for (int i = 0; i < PRUNED_COUNT; i++) search->stats.pruned[i] += from->pruned[i];
+    bool nearer = from->least_missing < search->stats.least_missing ||
+                  (from->least_missing == search->stats.least_missing && from->least_missing < INFINITY &&
+                   degrees_compare(&from->missing_degrees, &search->stats.missing_degrees) < 0);
+    if (nearer) {
+        search->stats.least_missing = from->least_missing;
+        search->stats.missing_degrees = from->missing_degrees;
+        search->stats.missing_knobs = (Knobs){.microbatches = 0};
+    }
+    if (search->certificate->batches < from->batches) search->certificate->batches = from->batches;
+    if (from->count == 0) return true;
+    Entry *grown = realloc(search->entries, (size_t)(search->entry_count + from->count) * sizeof(Entry));
+    if (!grown) return error_memory(error);
+    search->entries = grown;
+    memcpy(search->entries + search->entry_count, from->entries, (size_t)from->count * sizeof(Entry));
+    search->entry_count += from->count;
+    return true;
+}
+
+static bool bound_sites(Search *search, Error *error) {
+    Bounded *bounded = calloc((size_t)search->threads, sizeof(Bounded));
+    if (!bounded) return error_memory(error);
+    for (int i = 0; i < search->threads; i++) bounded[i].least_missing = INFINITY;
+#pragma omp parallel num_threads(search->threads)
+    for (int site = 0; site < search->site_count; site++) {
+        int thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 512) nowait
+        for (int64_t i = 0; i < search->sites[site].count; i++)
+            bound_tuple(search, site, i, search->caches[thread].sums, &bounded[thread]);
+    }
+    bool ok = true;
+    for (int i = 0; i < search->threads; i++) {
+        ok = ok && merge_bounded(search, &bounded[i], error);
+        free(bounded[i].entries);
+    }
+    free(bounded);
+    for (int i = 0; i < search->site_count; i++) search->certificate->degree_tuples += search->sites[i].count;
     return ok;
 }
 
@@ -256,7 +291,7 @@ static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcome
         memset(outcome, 0, sizeof(*outcome));
         outcome->stats.least_cut_bound = outcome->stats.least_missing = INFINITY;
         ExploreProblem problem = problem_of(search, entry->site, entry->sequences);
-        outcome->ok = explore_tuple(&problem, &search->sites[entry->site].degrees[entry->tuple], limit, search->caches[omp_get_thread_num()],
+        outcome->ok = explore_tuple(&problem, &search->sites[entry->site].degrees[entry->tuple], limit, &search->caches[omp_get_thread_num()],
                                     outcome->rows, &outcome->stats, &outcome->error);
     }
     for (int64_t i = from; i < to; i++) {
@@ -331,7 +366,7 @@ static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) 
     out->launchable_by = plan_launchers(&request->model, &out->work, &out->plan, out->padding, &out->machine.mesh);
     out->equal_placements = equal_placements(search, &problem, row, &out->estimate, error);
     out->tied = row->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
-    return explore_count_within(&problem, row, 1.01 * row->ranked_seconds, search->caches[0], &out->within_one_percent, error);
+    return explore_count_within(&problem, row, 1.01 * row->ranked_seconds, &search->caches[0], &out->within_one_percent, error);
 }
 
 static void fill_shortfall(const Search *search, Shortfall *out) {
@@ -386,20 +421,23 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
     search.stats.least_cut_bound = search.stats.least_missing = INFINITY;
     search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
-    search.caches = ARENA_NEW(arena, LeastSums *, (size_t)search.threads);
+    search.caches = ARENA_NEW(arena, ExploreCache, (size_t)search.threads);
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
     bool ok = (search.caches && search.best) || error_memory(error);
-    for (int i = 0; ok && i < search.threads; i++) ok = (search.caches[i] = least_sums_new()) || error_memory(error);
+    for (int i = 0; ok && i < search.threads; i++) {
+        search.caches[i] = (ExploreCache){least_sums_new(), joint_cache_new()};
+        ok = (search.caches[i].sums && search.caches[i].joint) || error_memory(error);
+    }
     ok = ok && (factorization_count(&request->machine.mesh, request->roles, &result->certificate.factorizations) ||
                 error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations"));
     ok = ok && make_sites(&search, error);
-    for (int i = 0; ok && i < search.site_count; i++) {
-        result->certificate.degree_tuples += search.sites[i].count;
-        ok = bound_site(&search, i, error);
-    }
+    ok = ok && bound_sites(&search, error);
     if (ok && search.entry_count > 0) qsort(search.entries, (size_t)search.entry_count, sizeof(Entry), by_bound);
     ok = ok && walk(&search, error) && answer(&search, result, error);
-    for (int i = 0; search.caches && i < search.threads; i++) least_sums_free(search.caches[i]);
+    for (int i = 0; search.caches && i < search.threads; i++) {
+        least_sums_free(search.caches[i].sums);
+        joint_cache_free(search.caches[i].joint);
+    }
     free(search.entries);
     result->seconds = now() - search.started;
     return ok;
