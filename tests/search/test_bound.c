@@ -25,6 +25,8 @@ typedef struct {
     const Mesh *mesh; /* the profile's rates */
     const LeastRates *least;
     LeastSums *cache;
+    JointCache *joint;
+    int site;
     Arena *arena;
     const char *text;
 } Problem;
@@ -74,15 +76,16 @@ static void check_batch(const LayoutGraph *graph, const Relaxation *relaxation, 
     arena_free(&arena);
 }
 
-/* The least over the points that tensor, expert and sequence can have together. */
-static double joint_bound(const Problem *problem, const Degrees *degrees, const Knobs *knobs, const LayoutGraph *graph,
-                          const Relaxation *relaxation, const Rates *least) {
-    JointRates joint;
+/* The least over the points that the inner groups can have together. The cache is kept over all problems. */
+static double joint_bound(const Problem *problem, const Degrees *degrees, const Knobs *knobs, JointDepth depth,
+                          const LayoutGraph *graph, const Relaxation *relaxation, const Rates *least) {
     Error error = {0};
     double bound = INFINITY;
-    cr_assert(joint_rates(problem->mesh, degrees, &joint, &error), "%s", error.text);
-    for (int i = 0; i < joint.count; i++) {
-        Rates rates = joint_apply(&joint, i, knobs->context, least);
+    const JointRates *joint =
+        joint_rates(problem->joint, problem->site, problem->mesh, degrees, knobs->context, depth, &error);
+    cr_assert(joint, "%s: %s", problem->text, error.text);
+    for (int i = 0; i < joint->count; i++) {
+        Rates rates = joint_apply(joint, i, depth, least);
         bound = min_real(bound, relaxed_seconds(&graph->rule, relaxation, &rates));
     }
     return bound;
@@ -90,7 +93,7 @@ static double joint_bound(const Problem *problem, const Degrees *degrees, const 
 
 typedef struct {
     TupleBound tuple;
-    double knob, knob_bytes, relaxed_least, relaxed_joint;
+    double knob, knob_bytes, relaxed_least, relaxed_joint[JOINT_DEPTHS];
 } Bounds;
 
 static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
@@ -118,8 +121,9 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
     double relaxed = relaxed_seconds(&graph->rule, relaxation, &rates);
     cr_expect(bounds->relaxed_least <= relaxed, "%s: %s: least rates %.17g, own %.17g", problem->text, notation,
               bounds->relaxed_least, relaxed);
-    cr_expect(bounds->relaxed_joint <= relaxed, "%s: %s: joint rates %.17g, own %.17g", problem->text, notation,
-              bounds->relaxed_joint, relaxed);
+    for (int depth = 0; depth < JOINT_DEPTHS; depth++)
+        cr_expect(bounds->relaxed_joint[depth] <= relaxed, "%s: %s: joint rates %.17g, own %.17g", problem->text,
+                  notation, bounds->relaxed_joint[depth], relaxed);
     check_batch(graph, relaxation, &rates, relaxed, problem->text);
     const struct {
         const char *name;
@@ -157,9 +161,12 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
     layout_relax(&graph, &least, &relaxation);
     if (relaxation.fits) {
         bounds.relaxed_least = relaxed_seconds(&graph.rule, &relaxation, &least);
-        bounds.relaxed_joint = joint_bound(problem, degrees, knobs, &graph, &relaxation, &least);
-        cr_expect(bounds.relaxed_least <= bounds.relaxed_joint, "%s: least rates %.17g, joint rates %.17g",
-                  problem->text, bounds.relaxed_least, bounds.relaxed_joint);
+        for (int depth = 0; depth < JOINT_DEPTHS; depth++) {
+            double joint = joint_bound(problem, degrees, knobs, (JointDepth)depth, &graph, &relaxation, &least);
+            bounds.relaxed_joint[depth] = joint;
+            cr_expect(bounds.relaxed_least <= joint, "%s: least rates %.17g, joint rates %.17g", problem->text,
+                      bounds.relaxed_least, joint);
+        }
         cr_expect(bounds.knob <= bounds.relaxed_least * OTHER_ORDER, "%s: knobs %.17g, relaxed %.17g", problem->text,
                   bounds.knob, bounds.relaxed_least);
     }
@@ -218,7 +225,7 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
     }
 }
 
-static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache) {
+static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, JointCache *joint) {
     Draw draw = draw_seeded(seed);
     Arena arena = {0};
     Error error = {0};
@@ -234,6 +241,8 @@ static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cach
                        .mesh = &mesh,
                        .least = least_rates_new(&mesh, &arena),
                        .cache = cache,
+                       .joint = joint,
+                       .site = (int)seed,
                        .arena = &arena,
                        .text = numbered};
     cr_assert_not_null(problem.least);
@@ -245,12 +254,15 @@ Test(bound, stands_below_every_plan) {
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
+    JointCache *joint = joint_cache_new();
+    cr_assert_not_null(joint);
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         LeastSums *cache = least_sums_new(); /* of one setting */
         cr_assert_not_null(cache);
-        check_problem(&catalog, seed, cache);
+        check_problem(&catalog, seed, cache, joint);
         least_sums_free(cache);
     }
+    joint_cache_free(joint);
     arena_free(&arena);
     cr_expect(seen.solved > 2000 && seen.tight > 300 && seen.infeasible > 300 && seen.mixtures > 300,
               "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
