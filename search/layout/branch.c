@@ -8,21 +8,36 @@
 
 int sharding_choice(const Sharding *sharding, int node) {
     switch (node) {
-    case NODE_RESIDUAL: return sharding->residual;
-    case NODE_MLP: return sharding->mlp;
-    case NODE_KV: return sharding->kv;
-    case NODE_EMBEDDING: return sharding->embedding;
-    default: return sharding->logits;
+    case NODE_RESIDUAL:
+        return sharding->residual;
+    case NODE_MLP:
+        return sharding->mlp;
+    case NODE_KV:
+        return sharding->kv;
+    case NODE_EMBEDDING:
+        return sharding->embedding;
+    default:
+        return sharding->logits;
     }
 }
 
 void sharding_choose(Sharding *sharding, int node, int choice) {
     switch (node) {
-    case NODE_RESIDUAL: sharding->residual = (ResidualChoice)choice; break;
-    case NODE_MLP: sharding->mlp = (MlpChoice)choice; break;
-    case NODE_KV: sharding->kv = (KvChoice)choice; break;
-    case NODE_EMBEDDING: sharding->embedding = (TableChoice)choice; break;
-    default: sharding->logits = (TableChoice)choice; break;
+    case NODE_RESIDUAL:
+        sharding->residual = (ResidualChoice)choice;
+        break;
+    case NODE_MLP:
+        sharding->mlp = (MlpChoice)choice;
+        break;
+    case NODE_KV:
+        sharding->kv = (KvChoice)choice;
+        break;
+    case NODE_EMBEDDING:
+        sharding->embedding = (TableChoice)choice;
+        break;
+    default:
+        sharding->logits = (TableChoice)choice;
+        break;
     }
 }
 
@@ -43,7 +58,8 @@ bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
         index /= graph->nodes[node].strategy_count;
     }
     for (int node = 0; node < NODE_ACTIVATION; node++)
-        if (out->strategy[node] > 0) add_resources(&out->saved, &graph->nodes[node].strategies[out->strategy[node]].adds);
+        if (out->strategy[node] > 0)
+            add_resources(&out->saved, &graph->nodes[node].strategies[out->strategy[node]].adds);
 
     int first_item[NODE_COUNT];
     out->item_count = 0;
@@ -142,6 +158,7 @@ void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources 
     Branch branch;
     branch_at(graph, branch_of_sharding(graph, &layout->sharding), &branch);
     int64_t counts[ITEMS_MAX] = {0};
-    for (int i = 0; i < branch.item_count; i++) counts[i] = layout->layers[branch.items[i].activation][branch.items[i].state];
+    for (int i = 0; i < branch.item_count; i++)
+        counts[i] = layout->layers[branch.items[i].activation][branch.items[i].state];
     branch_resources(&branch, counts, out);
 }

@@ -6,14 +6,15 @@
 #include "search/layout/branch.h"
 
 typedef struct {
-    bool found;            /* counts that fit and take less than the cutoff */
+    bool found; /* counts that fit and take less than the cutoff */
     double seconds;
-    double bound_seconds;  /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
+    double bound_seconds; /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
     int64_t counts[ITEMS_MAX];
-    int solver_calls;      /* programs that GLPK solved */
+    int solver_calls; /* programs that GLPK solved */
 } BranchSolution;
 
 /* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory included. */
-bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out, Error *error);
+bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
+                  Error *error);
 
 #endif

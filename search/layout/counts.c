@@ -33,7 +33,8 @@ static int64_t layers_left(const Point *point, int item) {
 static bool move_possible(const Point *point, Move move) {
     if (move.down >= 0 && point->counts[move.down] == 0) return false;
     if (move.up < 0) return move.down >= 0;
-    bool same = move.down >= 0 && point->branch->items[move.up].activation == point->branch->items[move.down].activation;
+    bool same =
+        move.down >= 0 && point->branch->items[move.up].activation == point->branch->items[move.down].activation;
     return layers_left(point, move.up) + (same ? 1 : 0) > 0;
 }
 
@@ -58,7 +59,8 @@ static void make_move(Point *point, Move move) {
 
 static double violation(const StepRule *rule, const Resources *resources) {
     double sum = 0;
-    for (int moment = 0; moment < MOMENT_COUNT; moment++) sum += max_real(0, resources->of[RES_MEMORY + moment] - rule->memory_limit_bytes);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++)
+        sum += max_real(0, resources->of[RES_MEMORY + moment] - rule->memory_limit_bytes);
     return sum;
 }
 
@@ -69,7 +71,8 @@ static bool repair_once(Point *point) {
     for (int up = 0; up < point->branch->item_count; up++)
         for (int down = -1; down < point->branch->item_count; down++) {
             Move move = {up, down};
-            bool exchange = down >= 0 && down != up && point->branch->items[up].activation == point->branch->items[down].activation;
+            bool exchange =
+                down >= 0 && down != up && point->branch->items[up].activation == point->branch->items[down].activation;
             if ((down >= 0 && !exchange) || !move_possible(point, move)) continue;
             Resources after;
             moved_resources(point, move, &after);
@@ -109,7 +112,8 @@ static bool improve_once(Point *point) {
     return false;
 }
 
-bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values, int64_t counts[ITEMS_MAX], double *seconds) {
+bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values,
+                 int64_t counts[ITEMS_MAX], double *seconds) {
     Point point = {.rule = rule, .branch = branch, .rates = rates, .counts = counts};
     memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
     for (int i = 0; i < branch->item_count; i++) {

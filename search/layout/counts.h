@@ -8,6 +8,7 @@
 
 /* Rounds `values` (one per item) down, takes layers as they cost least per missing byte until memory fits, then gives back and exchanges single
  * layers while the step gets shorter. False: it does not come to fit. */
-bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values, int64_t counts[ITEMS_MAX], double *seconds);
+bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values,
+                 int64_t counts[ITEMS_MAX], double *seconds);
 
 #endif

@@ -7,18 +7,11 @@
 #ifndef SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
 #define SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
 
-#include "search/layout/program.h"
-
-/* What the linear relaxation gives: a multiplier >= 0 for each row of the program, and the counts. */
-typedef struct {
-    double rows[ROWS_MAX], memory[MOMENT_COUNT];
-    double columns[COLUMNS_MAX]; /* of each maximum's >= 0 */
-    double counts[ITEMS_MAX];
-} Multipliers;
+#include "search/layout/decisions.h"
 
 /* Improves *seconds and `counts` (the best so far; INFINITY: none) to the best; *found says whether. True: nothing that fits is faster, to 1e-10;
  * false: the limit on nodes was reached. Multipliers are only hints: any values give right answers. */
-bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rates, const Program *program, const Multipliers *multipliers,
-                   double *seconds, int64_t counts[ITEMS_MAX], bool *found);
+bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rates, const Program *program,
+                   const Multipliers *multipliers, double *seconds, int64_t counts[ITEMS_MAX], bool *found);
 
 #endif

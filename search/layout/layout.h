@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/layout.h: the layout stage: for fixed degrees and knobs the strategy graph of a stage, its relaxation for
- * bounds, and its exact solution for given rates by GLPK. */
+ * bounds, and its exact solution for given rates: GLPK's relaxation, and a search around it. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 #define SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 
 #include "cost/stage.h"
 
-enum { NODE_RESIDUAL, NODE_MLP, NODE_KV, NODE_EMBEDDING, NODE_LOGITS, NODE_ACTIVATION, NODE_COUNT = NODE_ACTIVATION + ACTIVATION_COUNT,
-       STRATEGIES_MAX = 3, EDGES_MAX = 50 };
+enum {
+    NODE_RESIDUAL,
+    NODE_MLP,
+    NODE_KV,
+    NODE_EMBEDDING,
+    NODE_LOGITS,
+    NODE_ACTIVATION,
+    NODE_COUNT = NODE_ACTIVATION + ACTIVATION_COUNT,
+    STRATEGIES_MAX = 3,
+    EDGES_MAX = 50
+};
 
 /* What one unit of a strategy adds to the base (the default sharding, everything saved). May be negative. */
 typedef struct {
-    int choice;      /* the enum value it stands for (ResidualChoice ..., ActivationState) */
-    Resources adds;  /* per unit: nodes of choices have one unit; activations one per layer of the fullest stage */
+    int choice;     /* the enum value it stands for (ResidualChoice ..., ActivationState) */
+    Resources adds; /* per unit: nodes of choices have one unit; activations one per layer of the fullest stage */
 } Strategy;
 
 typedef struct {
     int strategy_count;
-    double units;    /* 1, or layers of the fullest stage: how often strategies are taken in sum */
+    double units; /* 1, or layers of the fullest stage: how often strategies are taken in sum */
     Strategy strategies[STRATEGIES_MAX];
 } LayoutNode;
 
@@ -38,7 +47,8 @@ typedef struct {
 } LayoutGraph;
 
 /* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. */
-bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out, Error *error);
+bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
+                  Error *error);
 
 /* The resources of one layout in the graph (base + nodes + edges): what step_seconds takes. */
 void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources *out);
@@ -52,14 +62,16 @@ void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources 
 typedef struct {
     int rows;
     struct {
-        Resources resources;     /* component-wise least over the other nodes, all activations saved */
-        double serial_weight;    /* 0: the second bound says nothing */
+        Resources resources;  /* component-wise least over the other nodes, all activations saved */
+        double serial_weight; /* 0: the second bound says nothing */
         double serial_constant;
-        unsigned second_piece;   /* bit g: the second bound counts group g by its second affine piece, else by its first */
-        double extra_seconds;    /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
+        unsigned
+            second_piece; /* bit g: the second bound counts group g by its second affine piece, else by its first */
+        double
+            extra_seconds; /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
     } row[STRATEGIES_MAX];
-    bool fits;                   /* false: no layout can fit: least memory above the limit at some moment */
-    double missing_bytes;        /* then: by how much, the worst moment */
+    bool fits;            /* false: no layout can fit: least memory above the limit at some moment */
+    double missing_bytes; /* then: by how much, the worst moment */
 } Relaxation;
 
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
@@ -70,7 +82,8 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
 typedef struct {
     bool found;
     double seconds;
-    double bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when GLPK's limit on nodes ended a proof */
+    double
+        bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when a limit on work ended the proof */
     Layout layout;
     Resources resources;
     int solver_calls;

@@ -58,8 +58,10 @@ static void add_columns(glp_prob *lp, const Program *program, double unit) {
     for (int c = 0; c < program->columns; c++) {
         bool item = c < program->items;
         glp_set_obj_coef(lp, c + 1, item ? program->seconds.of[c] / unit : program->seconds.of[c]);
-        if (!item) glp_set_col_bnds(lp, c + 1, GLP_LO, 0, 0);
-        else glp_set_col_bnds(lp, c + 1, program->upper[c] > 0 ? GLP_DB : GLP_FX, 0, program->upper[c]);
+        if (!item)
+            glp_set_col_bnds(lp, c + 1, GLP_LO, 0, 0);
+        else
+            glp_set_col_bnds(lp, c + 1, program->upper[c] > 0 ? GLP_DB : GLP_FX, 0, program->upper[c]);
     }
 }
 
@@ -104,7 +106,8 @@ static void read_relaxation(glp_prob *lp, Job *job) {
     job->bound = program->seconds.constant + job->unit * glp_get_obj_val(lp);
     for (int i = 0; i < program->items; i++) job->multipliers.counts[i] = glp_get_col_prim(lp, i + 1);
     for (int r = 0; r < program->row_count; r++) job->multipliers.rows[r] = multiplier(lp, r + 1);
-    for (int c = program->items; c < program->columns; c++) job->multipliers.columns[c] = max_real(0, glp_get_col_dual(lp, c + 1));
+    for (int c = program->items; c < program->columns; c++)
+        job->multipliers.columns[c] = max_real(0, glp_get_col_dual(lp, c + 1));
     for (int i = 0; i < program->memory_count; i++)
         job->multipliers.memory[i] = multiplier(lp, program->row_count + i + 1) / job->memory_units[i];
 }
@@ -128,7 +131,8 @@ static bool solve_relaxation(glp_prob *lp, Job *job, Error *error) {
     job->feasible = status == GLP_OPT;
     if (job->feasible) read_relaxation(lp, job);
     /* Dual feasible without an optimum: dual unbounded, nothing fits. */
-    return job->feasible || status == GLP_NOFEAS || glp_get_dual_stat(lp) == GLP_FEAS || failed(error, "glp_get_status", status);
+    return job->feasible || status == GLP_NOFEAS || glp_get_dual_stat(lp) == GLP_FEAS ||
+           failed(error, "glp_get_status", status);
 }
 
 /* Whole counts: near the relaxation's first, then the best. GLPK works to about 1e-9 of the step: a bound that close is met. */
@@ -137,14 +141,16 @@ static void solve_counts(Job *job) {
     int64_t counts[ITEMS_MAX];
     double seconds = INFINITY;
     out->seconds = job->cutoff;
-    if (counts_near(job->rule, job->branch, job->rates, job->multipliers.counts, counts, &seconds) && seconds < job->cutoff) {
+    if (counts_near(job->rule, job->branch, job->rates, job->multipliers.counts, counts, &seconds) &&
+        seconds < job->cutoff) {
         out->found = true;
         out->seconds = seconds;
         memcpy(out->counts, counts, sizeof(counts));
     }
     bool proven = job->bound * (1 + 1e-9) >= out->seconds;
     if (!proven)
-        proven = counts_search(job->rule, job->branch, job->rates, &job->program, &job->multipliers, &out->seconds, out->counts, &out->found);
+        proven = counts_search(job->rule, job->branch, job->rates, &job->program, &job->multipliers, &out->seconds,
+                               out->counts, &out->found);
     out->bound_seconds = proven ? out->seconds : job->bound;
 }
 
@@ -167,7 +173,8 @@ static bool run_glpk(Job *job, Error *error) {
     return ok;
 }
 
-bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out, Error *error) {
+bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
+                  Error *error) {
     memset(out, 0, sizeof(*out));
     Job job = {.rule = rule, .branch = branch, .rates = rates, .cutoff = cutoff, .out = out};
     program_of_branch(rule, branch, rates, &job.program);

@@ -85,7 +85,8 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
         if (!costs[a].exists) continue;
         for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
-            if (state == STATE_RECOMPUTED ? !costs[a].recomputable : !(graph->rule.offload_bytes_per_second > 0)) continue;
+            if (state == STATE_RECOMPUTED ? !costs[a].recomputable : !(graph->rule.offload_bytes_per_second > 0))
+                continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
             activation_adds(builder, &costs[a], state, &strategy->adds);
@@ -95,12 +96,14 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
 }
 
 /* What the graph knows so far of a sharding: all saved, and each activation's states. */
-static void predict(const Builder *builder, const Change *changes, int count, Resources *saved, Resources states[NODE_COUNT][STRATEGIES_MAX]) {
+static void predict(const Builder *builder, const Change *changes, int count, Resources *saved,
+                    Resources states[NODE_COUNT][STRATEGIES_MAX]) {
     const LayoutGraph *graph = builder->graph;
     int strategy[NODE_ACTIVATION] = {0};
     *saved = graph->base;
     for (int node = NODE_ACTIVATION; node < NODE_COUNT; node++)
-        for (int j = 0; j < graph->nodes[node].strategy_count; j++) states[node][j] = graph->nodes[node].strategies[j].adds;
+        for (int j = 0; j < graph->nodes[node].strategy_count; j++)
+            states[node][j] = graph->nodes[node].strategies[j].adds;
     for (int c = 0; c < count; c++) {
         strategy[changes[c].node] = changes[c].strategy;
         const Resources *adds = &graph->nodes[changes[c].node].strategies[changes[c].strategy].adds;
@@ -129,7 +132,8 @@ static bool first_unknown(Builder *builder, const Change *changes, int count, Ch
         }
     for (int c = 0; c < count; c++)
         for (int d = c + 1; d < count; d++) {
-            bool *known = &builder->pair_known[changes[c].node][changes[d].node][changes[c].strategy][changes[d].strategy];
+            bool *known =
+                &builder->pair_known[changes[c].node][changes[d].node][changes[c].strategy][changes[d].strategy];
             if (!*known && !any) found[0] = changes[c], found[1] = changes[d];
             any = any || !*known;
             *known = true;
@@ -147,8 +151,10 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
     predict(builder, changes, count, &saved, states);
     stage_resources(builder->setting, builder->shard, builder->knobs, sharding, &wanted);
     if (difference(&wanted, &saved, &adds)) {
-        if (single) graph->nodes[node].strategies[strategy].adds = adds;
-        else edge_between(builder, node, unknown[1].node)->adds[strategy][unknown[1].strategy] = adds;
+        if (single)
+            graph->nodes[node].strategies[strategy].adds = adds;
+        else
+            edge_between(builder, node, unknown[1].node)->adds[strategy][unknown[1].strategy] = adds;
     }
     if (!single) return;
     ActivationCost costs[ACTIVATION_COUNT];
@@ -157,7 +163,8 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
         int second = NODE_ACTIVATION + a;
         for (int j = 1; j < graph->nodes[second].strategy_count; j++) {
             activation_adds(builder, &costs[a], graph->nodes[second].strategies[j].choice, &wanted);
-            if (difference(&wanted, &states[second][j], &adds)) edge_between(builder, node, second)->adds[strategy][j] = adds;
+            if (difference(&wanted, &states[second][j], &adds))
+                edge_between(builder, node, second)->adds[strategy][j] = adds;
         }
     }
 }
@@ -183,7 +190,8 @@ static void know_defaults(Builder *builder, const Sharding *shardings, int count
             }
 }
 
-bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out, Error *error) {
+bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
+                  Error *error) {
     Builder builder = {.setting = setting, .shard = shard, .knobs = knobs, .graph = out};
     memset(out, 0, sizeof(*out));
     out->layers = shard->layers;
@@ -191,7 +199,8 @@ bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs
     moment_weights(shard, knobs, builder.weights);
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
-    if (!add_nodes(&builder, shardings, count)) return error_set(error, ERROR_INTERNAL, "layout", "no sharding is allowed under these degrees");
+    if (!add_nodes(&builder, shardings, count))
+        return error_set(error, ERROR_INTERNAL, "layout", "no sharding is allowed under these degrees");
     know_defaults(&builder, shardings, count);
     for (int level = 1; level <= NODE_ACTIVATION; level++)
         for (int s = 1; s < count; s++) {

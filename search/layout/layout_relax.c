@@ -11,7 +11,7 @@
  *    along each activation's convex hull (LP optimum; Sinha and Zoltners 1979). Its value is a bound for each moment, the largest is taken.
  * Over the branches of a row: saved >= the row's resources, component-wise, so series(saved) - series(row) >= the linear cost of
  * the difference at the least rates; the least over the branches of (that + knapsack) is the row's constant.
- * With w = 0 and the whole form linear in the rates, all rates >= least keep it: the constant is taken at the least rates.
+ * All of it is linear in the rates with factors >= 0, so the constant, taken at the least rates, holds for all above.
  * Ring attention hides behind attention; its time is the same for all layouts, as cost/step.h says.
  * Subtractions get directed slack (search.md, theorem 7): 2^-40 of the minuend, far above what 300 roundings of 2^-53 can lose. */
 #include "search/layout/branch.h"
@@ -30,7 +30,8 @@ static unsigned second_pieces(const Resources *resources, const Rates *rates) {
     unsigned second = 0;
     for (int group = 0; group < GROUP_DATA; group++) {
         const CollectiveCost *cost = &rates->cost[group];
-        double messages = resources->of[res_messages(group, PHASE_BACKWARD)], bytes = resources->of[res_bytes(group, PHASE_BACKWARD)];
+        double messages = resources->of[res_messages(group, PHASE_BACKWARD)],
+               bytes = resources->of[res_bytes(group, PHASE_BACKWARD)];
         if (messages * cost->latency_seconds[1] + bytes * cost->seconds_per_byte[1] >
             messages * cost->latency_seconds[0] + bytes * cost->seconds_per_byte[0])
             second |= 1u << group;
@@ -45,16 +46,20 @@ typedef struct {
 
 static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates *rates, unsigned second) {
     const double *of = adds->of;
-    double each = of[RES_COMPUTE_FORWARD] + of[RES_COMPUTE_BACKWARD] + of[RES_ATTENTION_FORWARD] + of[RES_ATTENTION_BACKWARD], background = 0;
+    double each = of[RES_COMPUTE_FORWARD] + of[RES_COMPUTE_BACKWARD] + of[RES_ATTENTION_FORWARD] +
+                  of[RES_ATTENTION_BACKWARD],
+           background = 0;
     for (int group = 0; group < GROUP_DATA; group++) {
         int piece = second >> group & 1;
         double messages = of[res_messages(group, PHASE_FORWARD)] + of[res_messages(group, PHASE_BACKWARD)];
         double bytes = of[res_bytes(group, PHASE_FORWARD)] + of[res_bytes(group, PHASE_BACKWARD)];
-        double seconds = messages * rates->cost[group].latency_seconds[piece] + bytes * rates->cost[group].seconds_per_byte[piece];
+        double seconds =
+            messages * rates->cost[group].latency_seconds[piece] + bytes * rates->cost[group].seconds_per_byte[piece];
         *(group >= GROUP_WEIGHTS ? &background : &each) += rule->exposed[group] * seconds;
     }
     double m = rule->microbatches, offload = of[RES_OFFLOAD_BYTES];
-    return (Cost){m * (each + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0, rule->bubble_ratio * each};
+    return (Cost){m * (each + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
+                  rule->bubble_ratio * each};
 }
 
 static double weighted(Cost cost, double w) { return (1 - w) * cost.series + w * cost.pcie + cost.tail; }
@@ -79,7 +84,8 @@ static int hull(Piece a, Piece b, Piece out[2]) {
 }
 
 /* Least cost of freeing `missing` bytes at a moment; *possible: bytes that can be freed at most. */
-static double knapsack(const Branch *branch, const double costs[ITEMS_MAX], int moment, double missing, double *possible) {
+static double knapsack(const Branch *branch, const double costs[ITEMS_MAX], int moment, double missing,
+                       double *possible) {
     Piece pieces[ITEMS_MAX];
     int count = 0;
     *possible = 0;
@@ -87,7 +93,8 @@ static double knapsack(const Branch *branch, const double costs[ITEMS_MAX], int 
         Piece pair[2] = {{0, 0}, {0, 0}};
         int activation = branch->items[i].activation;
         for (int j = 0; i < branch->item_count && branch->items[i].activation == activation; i++) {
-            double layers = branch->items[i].layers, bytes = max_real(0, -branch->items[i].adds.of[RES_MEMORY + moment]) * layers;
+            double layers = branch->items[i].layers,
+                   bytes = max_real(0, -branch->items[i].adds.of[RES_MEMORY + moment]) * layers;
             if (bytes > 0 && j < 2) pair[j++] = (Piece){bytes, costs[i] * layers};
         }
         *possible += max_real(pair[0].bytes, pair[1].bytes);
@@ -127,7 +134,9 @@ static double shortage(const StepRule *rule, const Branch *branch) {
 /* Another moment asks for the same or more, item by item: the least cost there is no lower. */
 static bool moment_covered(const Branch *branch, const double missing[MOMENT_COUNT], int moment) {
     for (int other = 0; other < MOMENT_COUNT; other++) {
-        if (other == moment || !(missing[other] > missing[moment] || (missing[other] == missing[moment] && other < moment))) continue;
+        if (other == moment ||
+            !(missing[other] > missing[moment] || (missing[other] == missing[moment] && other < moment)))
+            continue;
         bool same = true;
         for (int i = 0; i < branch->item_count && same; i++)
             same = branch->items[i].adds.of[RES_MEMORY + other] >= branch->items[i].adds.of[RES_MEMORY + moment];
@@ -137,7 +146,8 @@ static bool moment_covered(const Branch *branch, const double missing[MOMENT_COU
 }
 
 /* For each weight the least cost of the items that free what is missing. */
-static void freeing_costs(const StepRule *rule, const Branch *branch, const Rates *rates, unsigned second, double out[WEIGHT_COUNT]) {
+static void freeing_costs(const StepRule *rule, const Branch *branch, const Rates *rates, unsigned second,
+                          double out[WEIGHT_COUNT]) {
     memset(out, 0, sizeof(double) * WEIGHT_COUNT);
     if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return;
     Cost costs[ITEMS_MAX];
@@ -176,7 +186,8 @@ double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rat
     double bound = step_seconds(rule, &branch->saved, rates);
     if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return bound;
     unsigned second = second_pieces(&branch->saved, rates);
-    double serial = serial_seconds(rule, &branch->saved, rates, second), tail = least_tail(rule, &branch->saved), extra[WEIGHT_COUNT];
+    double serial = serial_seconds(rule, &branch->saved, rates, second), tail = least_tail(rule, &branch->saved),
+           extra[WEIGHT_COUNT];
     freeing_costs(rule, branch, rates, second, extra);
     for (int w = 0; w < WEIGHT_COUNT; w++)
         bound = max_real(bound, ((1 - WEIGHTS[w]) * serial + WEIGHTS[w] * tail + extra[w]) * SLACK);
@@ -198,7 +209,8 @@ static void row_add(const StepRule *rule, Row *row, int index, const Branch *bra
 }
 
 /* Over the branches, the least of what freeing costs and what the branch costs more than the row's least resources. */
-static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *least, unsigned second, double out[WEIGHT_COUNT]) {
+static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *least, unsigned second,
+                       double out[WEIGHT_COUNT]) {
     for (int w = 0; w < WEIGHT_COUNT; w++) out[w] = INFINITY;
     for (int i = 0; i < row->count; i++) {
         Branch branch;
@@ -206,7 +218,8 @@ static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *le
         branch_at(graph, row->indices[i], &branch);
         branch_drop_useless(&branch);
         freeing_costs(&graph->rule, &branch, least, second, freeing);
-        for (int r = 0; r < RESOURCE_COUNT; r++) branch.saved.of[r] = max_real(0, branch.saved.of[r] * SLACK - row->least.of[r]);
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            branch.saved.of[r] = max_real(0, branch.saved.of[r] * SLACK - row->least.of[r]);
         Cost cost = linear_cost(&graph->rule, &branch.saved, least, second);
         for (int w = 0; w < WEIGHT_COUNT; w++) out[w] = min_real(out[w], freeing[w] + weighted(cost, WEIGHTS[w]));
     }
@@ -256,7 +269,8 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
         double bound = step_seconds(rule, resources, rates);
         if (relaxation->row[i].serial_weight > 0) {
             double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece);
-            bound = max_real(bound, (relaxation->row[i].serial_weight * serial + relaxation->row[i].serial_constant) * SLACK);
+            bound = max_real(bound,
+                             (relaxation->row[i].serial_weight * serial + relaxation->row[i].serial_constant) * SLACK);
         }
         best = min_real(best, bound);
     }

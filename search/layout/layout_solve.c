@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The exact best layout: branches (all choices made) in the order of their bounds; those that fit with everything saved are priced, for
- * others GLPK finds the counts, until the next bound is no lower than the best. Saving everything never costs time, so a branch that fits is
+ * others branch_solve finds the counts, until the next bound is no lower than the best. Saving everything never costs time, so a branch that fits is
  * solved by that. */
 #include "search/layout/branch_solve.h"
 
@@ -34,7 +34,8 @@ static void useful_branch(const LayoutGraph *graph, int index, Branch *out) {
 }
 
 /* Branches that fit compete at once (ties: less memory, then the earlier branch); those that may fit with less saved become candidates. */
-static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candidate candidates[BRANCHES_MAX], Best *best) {
+static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candidate candidates[BRANCHES_MAX],
+                           Best *best) {
     int count = 0, branches = branch_count(graph);
     for (int index = 0; index < branches; index++) {
         Branch branch;
@@ -61,7 +62,7 @@ bool layout_solve(const LayoutGraph *graph, const Rates *rates, LayoutSolution *
     Best best = {.index = -1, .seconds = INFINITY};
     memset(out, 0, sizeof(*out));
     int count = list_candidates(graph, rates, candidates, &best);
-    double open_bound = INFINITY; /* the least that a proof cut short by GLPK's limits leaves */
+    double open_bound = INFINITY; /* the least that a proof cut short leaves */
     for (int i = 0; i < count && candidates[i].bound < best.seconds; i++) {
         Branch branch;
         BranchSolution solution;

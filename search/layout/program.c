@@ -130,7 +130,8 @@ static void memory_rows_of(Program *program, const StepRule *rule, const Branch 
     for (int i = 0; i < count; i++) {
         bool covered = false;
         for (int j = 0; j < count && !covered; j++)
-            covered = j != i && never_above(program, &units[i], &units[j]) && (j < i || !never_above(program, &units[j], &units[i]));
+            covered = j != i && never_above(program, &units[i], &units[j]) &&
+                      (j < i || !never_above(program, &units[j], &units[i]));
         if (!covered) program->memory[program->memory_count++] = forms[i];
     }
 }
@@ -145,11 +146,13 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     Form group_seconds[GROUP_COUNT][PHASE_COUNT], compute[PHASE_COUNT], critical[PHASE_COUNT];
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         for (int group = 0; group < GROUP_DATA; group++) {
-            Form messages = resource(branch, res_messages((Group)group, (Phase)phase)), bytes = resource(branch, res_bytes((Group)group, (Phase)phase));
+            Form messages = resource(branch, res_messages((Group)group, (Phase)phase)),
+                 bytes = resource(branch, res_bytes((Group)group, (Phase)phase));
             group_seconds[group][phase] = collective(out, rates->cost[group], &messages, &bytes);
         }
         Traffic data = phase == 0 ? rule->data_start : rule->data_end;
-        group_seconds[GROUP_DATA][phase] = (Form){.constant = collective_seconds(rates->cost[GROUP_DATA], data.messages, data.bytes)};
+        group_seconds[GROUP_DATA][phase] =
+            (Form){.constant = collective_seconds(rates->cost[GROUP_DATA], data.messages, data.bytes)};
 
         Form attention = resource(branch, RES_ATTENTION_FORWARD + phase);
         compute[phase] = resource(branch, RES_COMPUTE_FORWARD + phase);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/program.h: the step of a branch as a small integer program: columns are layer counts of the items and, where two linear
+/* search/layout/program.h: the step of a branch as a small program: columns are layer counts of the items and, where two linear
  * forms may each be the larger, a column for the maximum of both. Maxima of one form over the whole box vanish. Internal to search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
 #define SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
@@ -15,15 +15,15 @@ typedef struct {
 } Form;
 
 typedef struct {
-    int items, columns;           /* the first `items` columns are whole numbers from 0 to upper[] */
+    int items, columns; /* the first `items` columns are whole numbers from 0 to upper[] */
     double upper[COLUMNS_MAX];
-    Form rows[ROWS_MAX];          /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
+    Form rows[ROWS_MAX]; /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
     int defines[ROWS_MAX];
     int row_count;
-    Form memory[MOMENT_COUNT];    /* form <= 0, in bytes */
+    Form memory[MOMENT_COUNT]; /* form <= 0, in bytes */
     int memory_count;
-    Form seconds;                 /* the step, to be least: */
-    Form main, pcie, tail;        /* the larger of main and pcie, and the tail */
+    Form seconds;          /* the step, to be least: */
+    Form main, pcie, tail; /* the larger of main and pcie, and the tail */
 } Program;
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */

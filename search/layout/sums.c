@@ -30,7 +30,8 @@ static void shift_or(uint64_t *row, int64_t words, int64_t by) {
     }
 }
 
-int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, int count, int64_t low, int64_t high, int64_t *counts) {
+int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, int count, int64_t low, int64_t high,
+                  int64_t *counts) {
     int64_t words = high / 64 + 1;
     memset(table->bits, 0, sizeof(uint64_t) * (size_t)words);
     table->bits[0] = 1;
@@ -38,7 +39,8 @@ int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, in
         uint64_t *row = table->bits + (int64_t)(i + 1) * ROW_WORDS;
         memcpy(row, row - ROW_WORDS, sizeof(uint64_t) * (size_t)words);
         int64_t left = min_whole(most[i], high / sizes[i]);
-        for (int64_t chunk = 1; left > 0; left -= chunk, chunk = min_whole(2 * chunk, left)) shift_or(row, words, sizes[i] * chunk);
+        for (int64_t chunk = 1; left > 0; left -= chunk, chunk = min_whole(2 * chunk, left))
+            shift_or(row, words, sizes[i] * chunk);
     }
     const uint64_t *last = table->bits + (int64_t)count * ROW_WORDS;
     int64_t sum = low;

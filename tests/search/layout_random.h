@@ -86,12 +86,15 @@ static inline void random_case(Random *random, int layers, int kinds, double tig
             Resources *adds = &graph->nodes[node].strategies[i].adds;
             random_resources(random, 0.05, 0.4, adds);
             for (int r = 0; r < RES_MEMORY; r++) /* part of the base is traded away */
-                if (random_chance(random, 0.3) && (r < RES_ATTENTION_FORWARD || r > RES_OFFLOAD_BYTES)) adds->of[r] -= 0.05 * graph->base.of[r];
-            for (int moment = 0; moment < MOMENT_COUNT; moment++) adds->of[RES_MEMORY + moment] = random_real(random, -2e9, 2e9);
+                if (random_chance(random, 0.3) && (r < RES_ATTENTION_FORWARD || r > RES_OFFLOAD_BYTES))
+                    adds->of[r] -= 0.05 * graph->base.of[r];
+            for (int moment = 0; moment < MOMENT_COUNT; moment++)
+                adds->of[RES_MEMORY + moment] = random_real(random, -2e9, 2e9);
         }
     }
     double weights[MOMENT_COUNT], bytes[ACTIVATION_COUNT], saved = 0;
-    for (int moment = 0; moment < MOMENT_COUNT; moment++) weights[moment] = random_chance(random, 0.3) ? 0 : random_real(random, 0.3, 1);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++)
+        weights[moment] = random_chance(random, 0.3) ? 0 : random_real(random, 0.3, 1);
     for (int a = 0; a < kinds; a++) {
         LayoutNode *node = &graph->nodes[NODE_ACTIVATION + a];
         bytes[a] = random_real(random, 0.1e9, 4e9);
@@ -102,9 +105,12 @@ static inline void random_case(Random *random, int layers, int kinds, double tig
             if (state == STATE_RECOMPUTED ? random_chance(random, 0.15) : rule->offload_bytes_per_second == 0) continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
-            if (state == STATE_RECOMPUTED) random_resources(random, 0.1, 0.2, &strategy->adds);
-            else strategy->adds.of[RES_OFFLOAD_BYTES] = 2 * bytes[a];
-            for (int moment = 0; moment < MOMENT_COUNT; moment++) strategy->adds.of[RES_MEMORY + moment] = -weights[moment] * bytes[a];
+            if (state == STATE_RECOMPUTED)
+                random_resources(random, 0.1, 0.2, &strategy->adds);
+            else
+                strategy->adds.of[RES_OFFLOAD_BYTES] = 2 * bytes[a];
+            for (int moment = 0; moment < MOMENT_COUNT; moment++)
+                strategy->adds.of[RES_MEMORY + moment] = -weights[moment] * bytes[a];
         }
     }
     for (int first = 0; first < NODE_ACTIVATION; first++)
@@ -117,9 +123,11 @@ static inline void random_case(Random *random, int layers, int kinds, double tig
                 for (int j = 1; j < b->strategy_count; j++) {
                     edge->forbidden[i][j] = random_chance(random, 0.2);
                     random_resources(random, 0.02, 0.2, &edge->adds[i][j]);
-                    if (b->strategies[j].choice == STATE_OFFLOADED && second >= NODE_ACTIVATION) memset(&edge->adds[i][j], 0, sizeof(Resources));
+                    if (b->strategies[j].choice == STATE_OFFLOADED && second >= NODE_ACTIVATION)
+                        memset(&edge->adds[i][j], 0, sizeof(Resources));
                     for (int moment = 0; moment < MOMENT_COUNT; moment++)
-                        edge->adds[i][j].of[RES_MEMORY + moment] = random_real(random, -1, 1) * (second < NODE_ACTIVATION ? 1e9 : 0.05e9);
+                        edge->adds[i][j].of[RES_MEMORY + moment] =
+                            random_real(random, -1, 1) * (second < NODE_ACTIVATION ? 1e9 : 0.05e9);
                 }
         }
     for (int moment = 0; moment < MOMENT_COUNT; moment++)
@@ -149,7 +157,8 @@ static inline void exhaustive_price(Exhaustive *search) {
         const LayoutEdge *edge = &graph->edges[e];
         int i = search->strategy[edge->first];
         for (int j = 0; j < graph->nodes[edge->second].strategy_count; j++) {
-            double times = edge->second < NODE_ACTIVATION ? search->strategy[edge->second] == j : search->counts[edge->second][j];
+            double times =
+                edge->second < NODE_ACTIVATION ? search->strategy[edge->second] == j : search->counts[edge->second][j];
             if (times > 0 && edge->forbidden[i][j]) return;
             for (int r = 0; r < RESOURCE_COUNT; r++) sum.of[r] += times * edge->adds[i][j].of[r];
         }
@@ -168,7 +177,8 @@ static inline void exhaustive_node(Exhaustive *search, int node) {
     }
     int strategies = graph->nodes[node].strategy_count, layers = (int)graph->layers;
     if (node < NODE_ACTIVATION) {
-        for (search->strategy[node] = 0; search->strategy[node] < strategies; search->strategy[node]++) exhaustive_node(search, node + 1);
+        for (search->strategy[node] = 0; search->strategy[node] < strategies; search->strategy[node]++)
+            exhaustive_node(search, node + 1);
         return;
     }
     for (int second = 0; second <= (strategies > 1 ? layers : 0); second++)

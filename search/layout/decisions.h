@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/decisions.h: a branch's program as what has to be decided: how many layers of which activations are in which state, and what
+ * each does to the step's time, written as a few linear forms from below. Internal to search/layout. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
+#define SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
+
+#include "search/layout/program.h"
+
+/* What the linear relaxation gives: a multiplier >= 0 for each row of the program, and the counts. */
+typedef struct {
+    double rows[ROWS_MAX], memory[MOMENT_COUNT];
+    double columns[COLUMNS_MAX]; /* of each maximum's >= 0 */
+    double counts[ITEMS_MAX];
+} Multipliers;
+
+/* The step is not below F (everything but PCIe) nor P (PCIe), both with the tail. Ways to write F without its maxima: as the relaxation weighs
+ * their forms (tight at its solution, which often lies where two are equal), by the last form of each alone, and by what they are at least. */
+enum { SIDES = 3 };
+
+/* Activations that are alike in all their states: their layers are one pool. */
+typedef struct {
+    int members[ACTIVATION_COUNT][STRATEGIES_MAX - 1]; /* items, by state */
+    int member_count, item_count;
+    double layers; /* of one member */
+    int64_t left;  /* of all, not yet given a state */
+} Pool;
+
+/* An item of a pool: what one layer of it does. */
+typedef struct {
+    int pool, at;          /* at: which of the pool's items */
+    double seconds[SIDES]; /* in each F; of an offload: [0], in P */
+    double bytes;          /* freed */
+    double beside;         /* in P, of what is no offload: its part of the tail */
+    int64_t start, most;   /* relaxation's count; largest */
+    bool free;             /* costs nothing, in time and layers: no reason for less than most */
+    int64_t count;
+} Choice;
+
+typedef struct {
+    const Branch *branch;
+    Pool pools[ACTIVATION_COUNT];
+    int pool_count;
+    Choice choices[ITEMS_MAX],
+        offloads[ITEMS_MAX]; /* offloads appear in P and in memory alone; choices are all others */
+    int choice_count, offload_count;
+    int by_price[SIDES][ITEMS_MAX]; /* choices, seconds per byte rising */
+    double offload_price;           /* least seconds per byte */
+    bool one_price;                 /* all offloads free the same bytes per second */
+    int regular;                    /* offloads from here on have bytes that are whole multiples of the divisor */
+    double divisor;
+    double missing, base_f[SIDES], base_p; /* with everything saved */
+    bool one_row;                          /* of memory: `missing` is exact, but for rounding */
+} Decisions;
+
+void decisions_make(const Branch *branch, const Program *program, const Multipliers *multipliers, Decisions *out);
+
+#endif
