@@ -82,8 +82,7 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
 typedef struct {
     bool found;
     double seconds;
-    double
-        bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when a limit on work ended the proof */
+    double bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when a limit on work ended the proof */
     Layout layout;
     Resources resources;
     int solver_calls;
