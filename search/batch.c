@@ -4,6 +4,7 @@
 #include "base/util.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same digits. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
@@ -22,6 +23,16 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
         for (int64_t i = 0; i < count; i++) axes |= rates[i].axes[group];
         out->active[group] = axes != 0;
         if (!axes) continue;
+        /* The same chips under another name. */
+        int same = group == GROUP_TENSOR_WEIGHTS                                    ? GROUP_TENSOR
+                   : group == GROUP_EXPERT_WEIGHTS && !out->active[GROUP_EXPERT] ? GROUP_WEIGHTS
+                                                                                 : -1;
+        if (same >= 0) {
+            memcpy(out->latency[group], out->latency[same], sizeof out->latency[group]);
+            memcpy(out->per_byte[group], out->per_byte[same], sizeof out->per_byte[group]);
+            memcpy(out->on[group], out->on[same], sizeof out->on[group]);
+            continue;
+        }
         for (int piece = 0; piece < 2; piece++) {
             double *latency = ARENA_NEW(arena, double, (size_t)count), *per_byte = ARENA_NEW(arena, double, (size_t)count);
             if (!latency || !per_byte) return error_memory(error);
@@ -93,6 +104,22 @@ static void fill(double *to, int count, double value) {
     for (int i = 0; i < count; i++) to[i] = value;
 }
 
+/* What a group moves in one phase of one microbatch; over DATA at the start and at the end of the step. */
+static Traffic group_traffic(const StepRule *rule, const Resources *resources, int group, int phase) {
+    if (group == GROUP_DATA) return phase == 0 ? rule->data_start : rule->data_end;
+    return (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+}
+
+/* Whether a group takes part in a row at all: more than one chip, and something to move. */
+static bool moves(const StepRule *rule, const Resources *resources, const RateTable *table, int group) {
+    if (!table->active[group]) return false;
+    for (int phase = 0; phase < 2; phase++) {
+        Traffic traffic = group_traffic(rule, resources, group, phase);
+        if (traffic.messages > 0 || traffic.bytes > 0) return true;
+    }
+    return false;
+}
+
 /* One row of a relaxation over one block: its step into `step`, the critical and background sums left in *block. */
 static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, Block *block, double *step) {
     double m = rule->microbatches, compute[2];
@@ -102,11 +129,10 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
     for (int part = 0; part < 2; part++)
         for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
     for (int group = 0; group < GROUP_COUNT; group++) {
-        if (!table->active[group]) continue;
+        if (!moves(rule, resources, table, group)) continue;
         double share = rule->exposed[group];
         for (int phase = 0; phase < 2; phase++) {
-            Traffic traffic = group == GROUP_DATA ? (phase == 0 ? rule->data_start : rule->data_end)
-                                                  : (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+            Traffic traffic = group_traffic(rule, resources, group, phase);
             group_seconds(table->latency[group][0] + from, table->latency[group][1] + from, table->per_byte[group][0] + from,
                           table->per_byte[group][1] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);
             if (group >= GROUP_WEIGHTS) continue;
@@ -140,10 +166,9 @@ static void block_serials(const StepRule *rule, const Resources *resources, cons
     fill(block->critical, count, 0);
     fill(serial, count, (m + rule->bubble_ratio) * compute + rule->optimizer_seconds + rule->other_seconds);
     for (int group = 0; group < GROUP_COUNT; group++) {
-        if (!table->active[group]) continue;
+        if (!moves(rule, resources, table, group)) continue;
         for (int phase = 0; phase < 2; phase++) {
-            Traffic traffic = group == GROUP_DATA ? (phase == 0 ? rule->data_start : rule->data_end)
-                                                  : (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+            Traffic traffic = group_traffic(rule, resources, group, phase);
             int first_piece = group == GROUP_DATA ? 0 : (int)(second >> group & 1), other = group == GROUP_DATA ? 1 : first_piece;
             group_seconds(table->latency[group][first_piece] + from, table->latency[group][other] + from, table->per_byte[group][first_piece] + from,
                           table->per_byte[group][other] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);

@@ -3,16 +3,16 @@
 
 #include "base/util.h"
 
-/* Values x = 1 .. n that are the least for their ceil(n / x): at most 2 sqrt(n) of them. Written to `out` unless NULL; returns how many. */
-static int64_t distinct_quotients(int64_t n, int64_t *out) {
-    int64_t count = 0;
-    for (int64_t x = 1; x <= n; count++) {
-        if (out) out[count] = x;
+#include <math.h>
+
+/* Values x = 1 .. n that are the least for their ceil(n / x): at most 2 sqrt(n) of them. */
+static void distinct_quotients(int64_t n, int64_t *out) {
+    for (int64_t x = 1, count = 0;; count++) {
+        out[count] = x;
         int64_t quotient = divide_up(n, x);
-        if (quotient == 1) return count + 1;
+        if (quotient == 1) return;
         x = divide_up(n, quotient - 1); /* the least x with a smaller quotient */
     }
-    return count;
 }
 
 static int64_t replicas(const Degrees *degrees) {
@@ -32,16 +32,24 @@ static int64_t stage_layers(const Model *model, const Degrees *degrees) {
     return stages > 1 ? max_whole(1, model->layers / stages) : 1;
 }
 
+/* How many there are, in closed form: ceil(n / x) = floor((n - 1) / x) + 1, and floor(N / x) takes 2 r or 2 r - 1 values, r = floor(sqrt(N)). */
+static int64_t distinct_quotient_count(int64_t n) {
+    int64_t below = n - 1, root = (int64_t)sqrt((double)below);
+    while (root > 0 && root > below / root) root--;
+    while (root + 1 <= below / (root + 1)) root++;
+    return below == 0 ? 1 : 2 * root - (below / root == root) + 1;
+}
+
 int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences) {
     int64_t n = divide_up(sequences, replicas(degrees));
-    return distinct_quotients(n, NULL) * distinct_quotients(stage_layers(model, degrees), NULL) * zero_stages(degrees) *
+    return distinct_quotient_count(n) * distinct_quotient_count(stage_layers(model, degrees)) * zero_stages(degrees) *
            context_methods(degrees) * (gathers_weights(degrees) ? 2 : 1);
 }
 
 bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, Arena *arena, KnobSpace *out, Error *error) {
     int64_t n = divide_up(sequences, replicas(degrees)), layers = stage_layers(model, degrees);
-    *out = (KnobSpace){.microbatch_count = distinct_quotients(n, NULL),
-                       .virtual_count = distinct_quotients(layers, NULL),
+    *out = (KnobSpace){.microbatch_count = distinct_quotient_count(n),
+                       .virtual_count = distinct_quotient_count(layers),
                        .zero_count = zero_stages(degrees),
                        .context_count = context_methods(degrees),
                        .contexts = {CONTEXT_RING, CONTEXT_ALL_GATHER},
