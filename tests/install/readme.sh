@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The example of README.md is what the program prints: the first line of the block is the command, the rest its output,
 # whose end may be left out by a last line of "...". `sh tests/install/readme.sh --update` writes the block anew, as many
-# lines of it as before.
+# paragraphs of it as before.
 # In the environment: BUILD (build folder, default build), SOURCE (of shardopt, default here).
 set -eu
 unset SHARDOPT_DATA
@@ -20,10 +20,11 @@ esac
 # shellcheck disable=SC2086
 "$BUILD/shardopt" ${command#shardopt } >"$root/output" || { echo "FAIL: $command: exit $?" >&2; exit 1; }
 
+# Cut where README cuts: behind as many paragraphs.
 sed 1d "$root/block" >"$root/expected"
-lines=$(wc -l <"$root/expected")
-if [ "$(tail -n 1 "$root/expected")" = ... ] && [ "$lines" -le "$(wc -l <"$root/output")" ]; then
-    { head -n $((lines - 1)) "$root/output"; echo ...; } >"$root/shown"
+if [ "$(tail -n 1 "$root/expected")" = ... ]; then
+    sed '$d' "$root/expected" | awk 'BEGIN { RS = "" } END { print NR }' >"$root/paragraphs"
+    awk -v most="$(cat "$root/paragraphs")" 'NF == 0 && ++blank == most { exit } { print } END { print "\n..." }' "$root/output" >"$root/shown"
 else
     cp "$root/output" "$root/shown"
 fi
@@ -33,6 +34,6 @@ if [ "${1-}" = --update ]; then
     cat "$root/README.md" >"$SOURCE/README.md"
     exit
 fi
-[ "$lines" -gt 3 ] || { echo "FAIL: the example has no output" >&2; exit 1; }
+[ "$(wc -l <"$root/expected")" -gt 3 ] || { echo "FAIL: the example has no output" >&2; exit 1; }
 diff -u "$root/expected" "$root/shown" || { echo "FAIL: README.md's example is not what the program prints (- README, + program); sh tests/install/readme.sh --update" >&2; exit 1; }
 echo "ok: $command prints what README.md says"
