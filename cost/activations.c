@@ -6,8 +6,8 @@
 
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own (rotary, router,
  * the expert-combine) run with the next one made, the down projection with none: its output is the next layer's input, which is kept. */
-void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                       ActivationCost costs[ACTIVATION_COUNT]) {
+static void costs_of(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                     ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
     memset(costs, 0, sizeof(ActivationCost) * ACTIVATION_COUNT);
     for (int i = 0; i < model->kind_count; i++) {
@@ -42,4 +42,42 @@ void stage_activations(const Setting *setting, const Shard *shard, const Knobs *
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     costs[ACTIVATION_LAYER_INPUT] = (ActivationCost){.bytes = 2 * own * (double)model->d_model, .exists = true};
+}
+
+/* Dearest to compute again per byte first; what cannot be computed again before all. */
+static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
+    if (a->recomputable != b->recomputable) return !a->recomputable;
+    return a->recompute_seconds * b->bytes > b->recompute_seconds * a->bytes;
+}
+
+/* The host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they gain, so that no layout has to
+ * count host bytes. Where the residual stream is whole on every chip it takes most room: that is asked for. */
+static void find_offloadable(const Setting *setting, const Shard *shard, const Knobs *knobs, bool offloadable[ACTIVATION_COUNT]) {
+    Sharding shardings[SHARDINGS_MAX];
+    ActivationCost costs[ACTIVATION_COUNT];
+    double weights[MOMENT_COUNT], room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
+    bool seen[ACTIVATION_COUNT] = {false};
+    int count = shardings_of(setting, shard, shardings);
+    Sharding whole = shardings[0];
+    for (int i = 0; i < count; i++)
+        if (shardings[i].residual == RESIDUAL_REPLICATED && whole.residual != RESIDUAL_REPLICATED) whole = shardings[i];
+    costs_of(setting, shard, knobs, &whole, costs);
+    moment_weights(shard, knobs, weights);
+    for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {
+        int best = -1;
+        for (int i = 0; i < ACTIVATION_COUNT; i++)
+            if (!seen[i] && (best < 0 || gains_more(&costs[i], &costs[best]))) best = i;
+        seen[best] = true;
+        double bytes = weights[MOMENT_FIRST_BACKWARD] * shard->layers * costs[best].bytes;
+        offloadable[best] = costs[best].exists && bytes <= room;
+        if (offloadable[best]) room -= bytes;
+    }
+}
+
+void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                       ActivationCost costs[ACTIVATION_COUNT]) {
+    bool offloadable[ACTIVATION_COUNT];
+    costs_of(setting, shard, knobs, sharding, costs);
+    find_offloadable(setting, shard, knobs, offloadable);
+    for (int i = 0; i < ACTIVATION_COUNT; i++) costs[i].offloadable = offloadable[i];
 }

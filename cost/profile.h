@@ -30,6 +30,7 @@ typedef struct {
     double elementwise_traffic; /* share of elementwise operand traffic that fusion leaves */
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
     double pcie_efficiency;
+    double host_memory_share;       /* of the host's memory, that offloaded activations may take */
     double expert_imbalance; /* busiest expert over the mean: >= 1 */
 
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical

@@ -259,7 +259,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
         .bubble_ratio = pace.bubble_ratio,
         .ring = knobs->context == CONTEXT_RING,
         .other_seconds = profile->step_seconds + shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
-        .offload_bytes_per_second = setting->chip->pcie_bytes_per_second.value * profile->pcie_efficiency,
+        .offload_bytes_per_second = setting->chip->host_bytes.value > 0 ? setting->chip->pcie_bytes_per_second.value * profile->pcie_efficiency : 0,
         .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
     };
     out->exposed[GROUP_TENSOR] = profile->tensor_exposed;

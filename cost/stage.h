@@ -23,6 +23,7 @@ typedef struct {
     double recompute_messages[GROUP_DATA], recompute_bytes[GROUP_DATA]; /* collectives that producing it repeats, in backward */
     bool exists;                   /* false: this model has no such tensor */
     bool recomputable;             /* LAYER_INPUT is not */
+    bool offloadable;              /* the host has room for it in all layers, beside those that gain more from being there */
 } ActivationCost;
 
 /* The stage that sets the pace, by FLOPs alone so that no layout choice moves it: the first (most layers, embedding) or the last

@@ -35,6 +35,7 @@ typedef struct {
     Figure hbm_bytes;
     Figure hbm_bytes_per_second;
     Figure pcie_bytes_per_second; /* host link, one way, per chip; 0: not known */
+    Figure host_bytes;            /* memory of the host, per chip; 0: not known, and nothing is offloaded */
     Figure usd_per_chip_hour;     /* 0: not known */
     Figure matrix_tile;           /* both weight dimensions are padded to a multiple of it: 128 or 256; 0: not known */
     int64_t chips_per_host;

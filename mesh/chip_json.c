@@ -19,6 +19,7 @@ const ChipFigure CHIP_FIGURES[] = {
     {"hbm_bytes", "B", offsetof(Chip, hbm_bytes), 1e9, 1e13, true},
     {"hbm_bytes_per_second", "B/s", offsetof(Chip, hbm_bytes_per_second), 1e10, 1e15, true},
     {"pcie_bytes_per_second", "B/s", offsetof(Chip, pcie_bytes_per_second), 1e8, 1e13, false},
+    {"host_bytes", "B", offsetof(Chip, host_bytes), 1e9, 1e14, false},
     {"usd_per_chip_hour", "USD/h", offsetof(Chip, usd_per_chip_hour), 0.01, 1000, false},
     {"matrix_tile", "", offsetof(Chip, matrix_tile), 8, 1024, false},
     {"device_link_bytes_per_second", "B/s", offsetof(Chip, device_link_bytes_per_second), 1e9, 1e14, false},

@@ -233,6 +233,8 @@ static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, Explor
         stats->layouts_solved += (Count)solution.solver_calls;
         if (!solution.found) break; /* memory is the same for all placements */
         double seconds = solution.seconds * problem->scale;
+        if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
+            stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * problem->scale);
         const Placement *placement = &tuple->placements[near[i].index];
         bool better = !best.found || seconds < best.ranked_seconds ||
                       (seconds == best.ranked_seconds && placement_compare(placement, &best.placement) < 0);

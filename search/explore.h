@@ -26,6 +26,7 @@ int row_compare(const Row *a, const Row *b);
 typedef struct {
     Count evaluated, pruned[PRUNED_COUNT], layouts_solved;
     double least_cut_bound; /* the least bound among cut plans, ranked */
+    double least_open_bound; /* the least bound of a layout that the solver's work limit left open, ranked */
     double least_missing;   /* bytes above the limit of the plan that lacks least, when plans do not fit */
     Degrees missing_degrees;
     Knobs missing_knobs;

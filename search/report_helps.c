@@ -141,6 +141,8 @@ bool report_make_helps(Report *report, Request *scratch, Error *error) {
         if (answer.cut_short) continue;
         help.found = answer.found;
         if (answer.found) help.relative = seconds_per_token(&answer.best) / seconds_per_token(best) - 1;
+        /* One more that the sizes cannot use need not be used. */
+        if (CHANGES[i] == one_more && (!answer.found || help.relative > 0)) help.found = true, help.relative = 0;
         report->helps[report->help_count++] = help;
     }
     qsort(report->helps, (size_t)report->help_count, sizeof(Help), by_help);

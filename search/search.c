@@ -266,6 +266,7 @@ static void merge_stats(ExploreStats *to, const ExploreStats *from) {
     to->layouts_solved += from->layouts_solved;
     for (int i = 0; i < PRUNED_COUNT; i++) to->pruned[i] += from->pruned[i];
     to->least_cut_bound = min_real(to->least_cut_bound, from->least_cut_bound);
+    to->least_open_bound = min_real(to->least_open_bound, from->least_open_bound);
     if (from->least_missing < to->least_missing) {
         to->least_missing = from->least_missing;
         to->missing_degrees = from->missing_degrees;
@@ -289,7 +290,7 @@ static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcome
         const Entry *entry = &search->entries[i];
         Outcome *outcome = &outcomes[i - from];
         memset(outcome, 0, sizeof(*outcome));
-        outcome->stats.least_cut_bound = outcome->stats.least_missing = INFINITY;
+        outcome->stats.least_cut_bound = outcome->stats.least_open_bound = outcome->stats.least_missing = INFINITY;
         ExploreProblem problem = problem_of(search, entry->site, entry->sequences);
         outcome->ok = explore_tuple(&problem, &search->sites[entry->site].degrees[entry->tuple], limit, &search->caches[omp_get_thread_num()],
                                     outcome->rows, &outcome->stats, &outcome->error);
@@ -403,9 +404,12 @@ static bool answer(Search *search, SearchResult *result, Error *error) {
     certificate->layouts_solved = search->stats.layouts_solved;
     for (int i = 0; i < PRUNED_COUNT; i++) certificate->plans_pruned[i] = search->stats.pruned[i];
     certificate->best_bound_seconds = search->stats.least_cut_bound < INFINITY ? search->stats.least_cut_bound : 0;
-    certificate->proof = search->timed_out ? PROOF_GAP : PROOF_OPTIMAL;
-    if (search->timed_out) {
-        double last = threshold(search);
+    double last = threshold(search);
+    /* A layout that is not proven matters when it could be better than the k-th best. */
+    bool open = search->stats.least_open_bound < last * (1 - 1e-9);
+    if (open) certificate->best_bound_seconds = min_real(search->stats.least_cut_bound, search->stats.least_open_bound);
+    certificate->proof = search->timed_out || open ? PROOF_GAP : PROOF_OPTIMAL;
+    if (certificate->proof == PROOF_GAP) {
         certificate->gap = last < INFINITY ? max_real(0, (last - certificate->best_bound_seconds) / last) : 1;
     }
     result->plans = ARENA_NEW(search->arena, RankedPlan, (size_t)search->best_count);
@@ -419,7 +423,7 @@ static bool answer(Search *search, SearchResult *result, Error *error) {
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     memset(result, 0, sizeof(*result));
     Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
-    search.stats.least_cut_bound = search.stats.least_missing = INFINITY;
+    search.stats.least_cut_bound = search.stats.least_open_bound = search.stats.least_missing = INFINITY;
     search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
     search.caches = ARENA_NEW(arena, ExploreCache, (size_t)search.threads);
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);

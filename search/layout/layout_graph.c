@@ -85,7 +85,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
         if (!costs[a].exists) continue;
         for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
-            if (state == STATE_RECOMPUTED ? !costs[a].recomputable : !(graph->rule.offload_bytes_per_second > 0))
+            if (state == STATE_RECOMPUTED ? !costs[a].recomputable : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;

@@ -198,3 +198,29 @@ Test(activations, states) {
         cr_expect_eq(resources.of[RES_MEMORY + MOMENT_UPDATE], 0, "%s", name);
     }
 }
+
+/* A host with room for some activations takes those that are dearest to compute again; what may not be recomputed before all. */
+Test(activations, offloaded_within_the_host) {
+    static const struct {
+        const char *name;
+        double host_bytes_of_layer_inputs; /* room, in layer inputs of all layers and microbatches in flight */
+        bool layer_input, any_other;
+    } rows[] = {
+        {"no host memory known", 0, false, false},
+        {"room for less than the layer inputs", 0.99, false, true},
+        {"room for them alone", 1.0, true, false},
+        {"room for everything", 1000, true, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_70b(4);
+        ActivationCost costs[ACTIVATION_COUNT];
+        Setting setting = bench_setting(&bench);
+        double bytes = 2 * bench.shard.tokens * (double)bench.model.d_model * bench.shard.layers;
+        bench.chip.host_bytes.value = rows[i].host_bytes_of_layer_inputs * bytes;
+        stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
+        bool other = false;
+        for (int a = ACTIVATION_LAYER_INPUT + 1; a < ACTIVATION_COUNT; a++) other = other || costs[a].offloadable;
+        cr_expect_eq(costs[ACTIVATION_LAYER_INPUT].offloadable, rows[i].layer_input, "%s", rows[i].name);
+        cr_expect_eq(other, rows[i].any_other, "%s", rows[i].name);
+    }
+}

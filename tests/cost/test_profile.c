@@ -27,7 +27,7 @@ Test(profile, ideal_is_neutral) {
                            p.attention_backward_rate, p.hbm_efficiency, p.ici_efficiency,     p.nvlink_efficiency,
                            p.network_efficiency,      p.dcn_efficiency, p.pcie_efficiency,    p.expert_imbalance,
                            p.tensor_exposed,          p.expert_exposed, p.sequence_exposed,   p.pipeline_exposed,
-                           p.ring_attention_exposed};
+                           p.ring_attention_exposed,  p.host_memory_share};
     const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed,
                             p.data_exposed,   p.layer_seconds,       p.microbatch_seconds,
                             p.step_seconds,   p.likely_low,          p.likely_high};

@@ -149,7 +149,7 @@ Test(stage, rule_of_a_profile) {
     for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {
         Bench bench = staged(4, 20, 20);
         bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9,
-        bench.chip.pcie_bytes_per_second.value = 1e10;
+        bench.chip.pcie_bytes_per_second.value = 1e10, bench.chip.host_bytes.value = 1e12;
         bench.shard.sequence = 2, bench.knobs.context = (ContextMethod)context;
         Setting setting = bench_setting(&bench);
         setting.profile = &profile, setting.hbm_reserve = 0.08;

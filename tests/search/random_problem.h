@@ -184,7 +184,8 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     double *const efficiencies[] = {
         &profile.matrix_efficiency,  &profile.grouped_efficiency, &profile.attention_efficiency,
         &profile.hbm_efficiency,     &profile.ici_efficiency,     &profile.nvlink_efficiency,
-        &profile.network_efficiency, &profile.dcn_efficiency,     &profile.pcie_efficiency};
+        &profile.network_efficiency, &profile.dcn_efficiency,     &profile.pcie_efficiency,
+        &profile.host_memory_share};
     for (size_t i = 0; i < COUNT_OF(efficiencies); i++) *efficiencies[i] = draw_real(draw, 0.3, 1);
     double *const exposed[] = {&profile.tensor_exposed,        &profile.expert_exposed, &profile.sequence_exposed,
                                &profile.pipeline_exposed,      &profile.fsdp_exposed,   &profile.data_exposed,
@@ -200,7 +201,10 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
 
 enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
 
-static inline void set_hbm(Request *request, double bytes) { request->chip.hbm_bytes.value = bytes; }
+static inline void set_hbm(Request *request, double bytes) {
+    request->chip.hbm_bytes.value = bytes;
+    request->chip.host_bytes.value = 0.1 * bytes; /* so that the host too runs short */
+}
 
 /* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
 static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t chips_most, int64_t sequences_most,

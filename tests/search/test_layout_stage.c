@@ -128,8 +128,9 @@ Test(layout_stage, graph) {
                 for (int a = 0; a < ACTIVATION_COUNT; a++) {
                     int64_t changed = random_below(&random, (int)graph.layers + 1);
                     ActivationState state = random_chance(&random, 0.5) ? STATE_RECOMPUTED : STATE_OFFLOADED;
-                    bool can =
-                        state == STATE_RECOMPUTED ? costs[a].recomputable : graph.rule.offload_bytes_per_second > 0;
+                    bool can = state == STATE_RECOMPUTED
+                                   ? costs[a].recomputable
+                                   : graph.rule.offload_bytes_per_second > 0 && costs[a].offloadable;
                     if (!costs[a].exists || !can) changed = 0;
                     layout.layers[a][state] = changed;
                     layout.layers[a][STATE_SAVED] += (int64_t)graph.layers - changed;

@@ -288,6 +288,7 @@ static void small_request(int64_t slices, int64_t sequences, int64_t heads, Requ
                                  .network_efficiency = 1,
                                  .dcn_efficiency = 1,
                                  .pcie_efficiency = 1,
+                                 .host_memory_share = 1,
                                  .expert_imbalance = 1,
                                  .tensor_exposed = 1,
                                  .expert_exposed = 1,
