@@ -26,11 +26,21 @@ Collective group_collective(Group group, ContextMethod context) {
     }
 }
 
+/* As placement_footprint, but strides only where the group lies: searches come here most. */
 static void group_rate(const Mesh *mesh, const Placement *placement, Group group, ContextMethod context, Rates *out) {
-    Footprint footprint = placement_footprint(mesh, placement, group_first_role(group), group_last_role(group));
+    int first = (int)group_first_role(group), last = (int)group_last_role(group);
+    Footprint footprint;
     unsigned axes = 0;
-    for (int axis = 0; axis < mesh->axis_count; axis++)
-        if (footprint.on[axis].factor > 1) axes |= 1u << axis;
+    for (int axis = 0; axis < mesh->axis_count; axis++) {
+        const int32_t *factors = placement->factor[axis];
+        int64_t factor = factors[first], stride = 1;
+        for (int role = first + 1; role <= last; role++) factor *= factors[role];
+        if (factor > 1) {
+            axes |= 1u << axis;
+            for (int role = 0; role < first; role++) stride *= factors[role];
+        }
+        footprint.on[axis] = (Span){factor, stride};
+    }
     out->axes[group] = axes;
     out->cost[group] = axes ? collective_cost(group_collective(group, context), mesh, &footprint) : (CollectiveCost){{0, 0}, {0, 0}};
 }

@@ -165,12 +165,14 @@ CollectiveCost limit_collective_cost(Collective op, const GroupAxis *axes, int c
 
 CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint *footprint) {
     GroupAxis axes[MESH_AXES_MAX];
+    int count = 0;
     for (int a = 0; a < mesh->axis_count; a++) {
         const Axis *axis = &mesh->axes[a];
         Span span = footprint->on[a];
+        if (span.factor == 1) continue; /* costs nothing */
         assert(span.factor >= 1 && span.stride >= 1 && span.factor <= axis->size / span.stride);
         bool closes = axis->kind != AXIS_RING || span.factor * span.stride == axis->size;
-        axes[a] = (GroupAxis){
+        axes[count++] = (GroupAxis){
             .factor = (double)span.factor,
             .stride = (double)span.stride,
             .kind = closes ? axis->kind : AXIS_LINE,
@@ -178,7 +180,7 @@ CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint 
             .latency_seconds = axis->latency_seconds,
         };
     }
-    return group_cost(op, axes, mesh->axis_count, false);
+    return group_cost(op, axes, count, false);
 }
 
 static int64_t greatest_common_divisor(int64_t a, int64_t b) {
