@@ -87,7 +87,7 @@ static double search_seconds(const char *const *problem, int threads, Certificat
 }
 
 static bool run(size_t step, int threads, int runs, double yardstick) {
-    double seconds[RUNS];
+    double seconds[RUNS] = {0};
     Certificate certificate = {0};
     char covered[COUNT_TEXT_SIZE];
     for (int i = 0; i < runs; i++) {
