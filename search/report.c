@@ -13,22 +13,25 @@ void request_copy(const Request *request, Request *copy) {
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */
-static bool ask_within(Request *changed, double limit, Answer *out, Error *error) {
+static bool ask_within(Report *report, Request *changed, double limit, Answer *out, Error *error) {
     Arena arena = {0};
     SearchResult result = {0};
-    *out = (Answer){0};
+    *out = (Answer){.cut_short = report->seconds_left == 0};
+    if (out->cut_short) return true;
     changed->limit_seconds = limit;
+    changed->time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->found = result.plan_count > 0;
         if (out->found) out->best = result.plans[0];
     }
+    if (report->seconds_left > 0) report->seconds_left = max_real(0, report->seconds_left - result.seconds);
     arena_free(&arena);
     return ok;
 }
 
-bool report_ask(const Report *report, Request *changed, Answer *out, Error *error) {
+bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
     /* Most changes move the answer by a little: what is found within a limit is the best there is, and most of the
      * space is cut unopened. Nothing within: the next, wider one; in the end all. */
     static const double LIMITS[] = {1 + 1e-9, 1.12};
@@ -36,10 +39,10 @@ bool report_ask(const Report *report, Request *changed, Answer *out, Error *erro
     *out = (Answer){0};
     for (size_t i = 0; i < COUNT_OF(LIMITS) && known->plan_count > 0; i++) {
         double per_sequence = known->plans[0].ranked_seconds / (double)report->request->work.sequences;
-        if (!ask_within(changed, LIMITS[i] * per_sequence * (double)changed->work.sequences, out, error)) return false;
+        if (!ask_within(report, changed, LIMITS[i] * per_sequence * (double)changed->work.sequences, out, error)) return false;
         if (out->found || out->cut_short) return true;
     }
-    return ask_within(changed, 0, out, error);
+    return ask_within(report, changed, 0, out, error);
 }
 
 bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
@@ -51,6 +54,8 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
     memset(report, 0, sizeof *report);
     report->request = request;
     if (!search_run(request, arena, &report->result, error)) return false;
+    double limit = request->time_limit_seconds;
+    report->seconds_left = limit > 0 ? max_real(0, limit - report->result.seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
     const SearchResult *result = &report->result;

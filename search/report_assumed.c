@@ -95,6 +95,7 @@ static const char *const CUT_WORDS[PRUNED_COUNT] = {
     "do not fit in HBM",
     "by the bound of their degrees",
     "by the bound of their knobs",
+    "not reached in time",
 };
 
 void searched_write(const Report *report, FILE *out) {

@@ -10,7 +10,7 @@ typedef struct {
     bool found, cut_short;
     RankedPlan best;
 } Answer;
-bool report_ask(const Report *report, Request *changed, Answer *out, Error *error);
+bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
 
 /* A copy of the request to change: one plan, cutting allowed. */
 void request_copy(const Request *request, Request *copy);

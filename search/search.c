@@ -16,7 +16,7 @@
 enum { BLOCK_MOST = 16, TUPLES_MOST = 4000000 };
 
 const char *prune_reason_name(PruneReason reason) {
-    static const char *const NAMES[PRUNED_COUNT] = {"require", "indivisible", "memory", "degree_bound", "knob_bound"};
+    static const char *const NAMES[PRUNED_COUNT] = {"require", "indivisible", "memory", "degree_bound", "knob_bound", "time_limit"};
     return NAMES[reason];
 }
 
@@ -332,7 +332,7 @@ static bool walk(Search *search, Error *error) {
         if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
     }
     if (ok && at < search->entry_count) search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, search->entries[at].bound);
-    for (int64_t i = at; ok && i < search->entry_count; i++) search->stats.pruned[PRUNED_DEGREE_BOUND] += entry_plans(search, &search->entries[i]);
+    for (int64_t i = at; ok && i < search->entry_count; i++) search->stats.pruned[search->timed_out ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] += entry_plans(search, &search->entries[i]);
     free(outcomes);
     return ok;
 }

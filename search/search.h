@@ -15,9 +15,10 @@ typedef enum {
     PRUNED_MEMORY,        /* does not fit whatever the layout */
     PRUNED_DEGREE_BOUND,  /* bound of the degrees above the k-th best */
     PRUNED_KNOB_BOUND,    /* bound of the knobs above the k-th best */
+    PRUNED_TIME_LIMIT,    /* not reached when the time limit came */
     PRUNED_COUNT
 } PruneReason;
-const char *prune_reason_name(PruneReason reason); /* "require" "indivisible" "memory" "degree_bound" "knob_bound" */
+const char *prune_reason_name(PruneReason reason); /* "require" "indivisible" "memory" "degree_bound" "knob_bound" "time_limit" */
 
 typedef enum { PROOF_OPTIMAL, PROOF_GAP } Proof;
 
