@@ -250,25 +250,42 @@ done:
     return ok;
 }
 
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, Row rows[SCHEDULE_COUNT],
+bool row_list_add(RowList *list, const Row *row, Error *error) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : SCHEDULE_COUNT;
+        Row *grown = realloc(list->rows, (size_t)room * sizeof(Row));
+        if (!grown) return error_memory(error);
+        list->rows = grown;
+        list->room = room;
+    }
+    list->rows[list->count++] = *row;
+    return true;
+}
+
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, RowList *list,
                    ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Tuple tuple;
-    Keyed *list;
+    Keyed *knob_list;
     int64_t count;
+    Row best[SCHEDULE_COUNT] = {{0}};
+    bool variants = problem->request->variants;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
-    ok = ok && list_knobs(&tuple, threshold, cache, &list, &count, stats, error);
+    ok = ok && list_knobs(&tuple, threshold, cache, &knob_list, &count, stats, error);
     for (int64_t i = 0; ok && i < count; i++) {
-        Knobs knobs = knob_space_at(&tuple.space, list[i].index);
-        Row *row = &rows[knobs.schedule];
+        Knobs knobs = knob_space_at(&tuple.space, knob_list[i].index);
+        Row own = {0}, *row = variants ? &own : &best[knobs.schedule];
         double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
-        if (list[i].bound > limit * CUT && !problem->request->brute_force) {
+        if (knob_list[i].bound > limit * CUT && !problem->request->brute_force) {
             stats->pruned[PRUNED_KNOB_BOUND] += tuple.placement_total;
-            note_cut(stats, list[i].bound);
+            note_cut(stats, knob_list[i].bound);
             continue;
         }
         ok = explore_knobs(&tuple, &knobs, limit, cache, row, stats, error);
+        if (ok && own.found) ok = row_list_add(list, &own, error);
     }
+    for (int schedule = 0; ok && schedule < SCHEDULE_COUNT; schedule++)
+        if (best[schedule].found) ok = row_list_add(list, &best[schedule], error);
     arena_free(&arena);
     return ok;
 }

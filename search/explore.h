@@ -49,8 +49,16 @@ typedef struct {
     JointCache *joint;
 } ExploreCache;
 
-/* Fills rows[schedule] with the best plan of each schedule that is not above `threshold` (ranked; what is above may be left out). */
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, Row rows[SCHEDULE_COUNT],
+/* Plans that a tuple offers. */
+typedef struct {
+    Row *rows;
+    int64_t count, room;
+} RowList;
+bool row_list_add(RowList *list, const Row *row, Error *error);
+
+/* Adds the best plan of each schedule (with --variants: of each knob setting) that is not above `threshold` (ranked; what is above may be
+ * left out). The caller frees list->rows. */
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, RowList *list,
                    ExploreStats *stats, Error *error);
 
 /* How many plans (knobs and placements) of a row's degrees and schedule have a relaxed time within `limit` (ranked). */

@@ -31,6 +31,14 @@ static void deviations(const Report *report, const RankedPlan *ranked, Prose *to
     if (ranked->padding != 0) prose_item(to, ", ", "padded %s", padding_text(ranked->padding, kinds));
 }
 
+/* With --variants rows differ in nothing but their knobs. */
+static void knobs_words(const Knobs *knobs, Prose *to) {
+    prose_item(to, ", ", "m=%lld b=%lld", (long long)knobs->microbatches, (long long)knobs->microbatch_sequences);
+    if (knobs->zero_stage > 0) prose_item(to, ", ", "zero=%d", knobs->zero_stage);
+    if (knobs->context != CONTEXT_NONE) prose_item(to, ", ", "%s", context_method_name(knobs->context));
+    if (!knobs->regather) prose_item(to, ", ", "weights kept");
+}
+
 static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
@@ -38,6 +46,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE],
         bubble[NUMBER_TEXT_SIZE];
     Prose moves = {0};
+    if (report->request->variants) knobs_words(&ranked->plan.knobs, &moves);
     deviations(report, ranked, &moves);
     table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
     table_wrap(moves.text, PLAN_COLUMNS);
@@ -76,9 +85,10 @@ bool plans_write(const Report *report, FILE *out) {
     Prose counts = {0};
     prose_add(
         &counts,
-        "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it: --variants.",
+        "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
         count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
-        first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within));
+        first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
+        report->request->variants ? "" : ": --variants");
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
     prose_write(out, "    ", "    ", counts.text);
     return true;

@@ -235,7 +235,9 @@ static int by_bound(const void *a, const void *b) {
 
 /* ---- the k best ---- */
 
-static bool same_row(const Row *a, const Row *b) {
+/* One row per (degrees, schedule); with --variants per knob setting. */
+static bool same_row(const Request *request, const Row *a, const Row *b) {
+    if (request->variants && knobs_compare(&a->knobs, &b->knobs) != 0) return false;
     return a->knobs.schedule == b->knobs.schedule && degrees_compare(&a->degrees, &b->degrees) == 0;
 }
 
@@ -247,7 +249,7 @@ static double threshold(const Search *search) {
 static void keep(Search *search, const Row *row) {
     int at = 0;
     for (int i = 0; i < search->best_count; i++) {
-        if (!same_row(&search->best[i], row)) continue;
+        if (!same_row(search->request, &search->best[i], row)) continue;
         if (row_compare(&search->best[i], row) <= 0) return;
         memmove(&search->best[i], &search->best[i + 1], (size_t)(search->best_count - 1 - i) * sizeof(Row));
         search->best_count--;
@@ -277,7 +279,7 @@ static void merge_stats(ExploreStats *to, const ExploreStats *from) {
 /* ---- the walk ---- */
 
 typedef struct {
-    Row rows[SCHEDULE_COUNT];
+    RowList list;
     ExploreStats stats;
     Error error;
     bool ok;
@@ -293,19 +295,19 @@ static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcome
         outcome->stats.least_cut_bound = outcome->stats.least_open_bound = outcome->stats.least_missing = INFINITY;
         ExploreProblem problem = problem_of(search, entry->site, entry->sequences);
         outcome->ok = explore_tuple(&problem, &search->sites[entry->site].degrees[entry->tuple], limit, &search->caches[omp_get_thread_num()],
-                                    outcome->rows, &outcome->stats, &outcome->error);
+                                    &outcome->list, &outcome->stats, &outcome->error);
     }
+    bool ok = true;
     for (int64_t i = from; i < to; i++) {
-        if (!outcomes[i - from].ok) {
-            *error = outcomes[i - from].error;
-            return false;
-        }
-        merge_stats(&search->stats, &outcomes[i - from].stats);
-        for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++)
-            if (outcomes[i - from].rows[schedule].found) keep(search, &outcomes[i - from].rows[schedule]);
+        Outcome *outcome = &outcomes[i - from];
+        if (ok && !outcome->ok) *error = outcome->error;
+        ok = ok && outcome->ok;
+        merge_stats(&search->stats, &outcome->stats);
+        for (int64_t row = 0; ok && row < outcome->list.count; row++) keep(search, &outcome->list.rows[row]);
+        free(outcome->list.rows);
     }
     search->certificate->degree_tuples_opened += to - from;
-    return true;
+    return ok;
 }
 
 static Count entry_plans(const Search *search, const Entry *entry) {
