@@ -45,6 +45,20 @@ static void group_rate(const Mesh *mesh, const Placement *placement, Group group
     out->cost[group] = axes ? collective_cost(group_collective(group, context), mesh, &footprint) : (CollectiveCost){{0, 0}, {0, 0}};
 }
 
+/* Overlap is measured inside the scale-up network. Activations over tensor that leave it find nothing to hide behind; weights do so only
+ * over DCN, where their gathers are exposed as gradient reductions are. */
+static unsigned far_groups(const Mesh *mesh, const Rates *rates) {
+    unsigned outside = 0, dcn = 0, far = 0;
+    for (int axis = 0; axis < mesh->axis_count; axis++) {
+        if (mesh->axes[axis].level == LEVEL_DCN) dcn |= 1u << axis;
+        if (mesh->axes[axis].level == LEVEL_DCN || mesh->axes[axis].level == LEVEL_NETWORK) outside |= 1u << axis;
+    }
+    if (rates->axes[GROUP_TENSOR] & outside) far |= 1u << GROUP_TENSOR;
+    for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
+        if (rates->axes[group] & dcn) far |= 1u << group;
+    return far;
+}
+
 void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *rates) {
     group_rate(mesh, placement, GROUP_SEQUENCE, context, rates);
 }
@@ -62,11 +76,15 @@ void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMet
         out->cost[GROUP_EXPERT_WEIGHTS] = out->cost[GROUP_WEIGHTS];
         out->axes[GROUP_EXPERT_WEIGHTS] = out->axes[GROUP_WEIGHTS];
     }
+    out->far = far_groups(mesh, out);
+    out->open = false;
 }
 
 void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out) {
     /* Axes are unknown, so no two groups may be assumed to share one: each gets a slot of its own (step.c allows GROUP_COUNT). */
     out->axis_count = GROUP_COUNT;
+    out->far = 0;
+    out->open = true;
     for (int group = 0; group < GROUP_COUNT; group++) {
         int64_t degree = 1;
         for (int role = group_first_role(group); role <= (int)group_last_role(group); role++) degree *= degrees->of[role];

@@ -268,6 +268,10 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed;
     out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] = profile->fsdp_exposed;
     out->exposed[GROUP_DATA] = profile->data_exposed;
+    for (int group = 0; group < GROUP_COUNT; group++) out->far_exposed[group] = out->exposed[group];
+    out->far_exposed[GROUP_TENSOR] = 1;
+    for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
+        out->far_exposed[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
     data_traffic(shard, knobs, dense, expert, out);
 
     /* AdamW: master, m and v read and written in fp32, the gradient read, the bf16 copy written: 30 bytes. */

@@ -27,6 +27,13 @@ typedef struct {
     double critical_exposed, pcie, main, bubble;
 } Sums;
 
+StepRule rule_at(const StepRule *rule, const Rates *rates) {
+    StepRule at = *rule;
+    for (int group = 0; group < GROUP_COUNT; group++)
+        if (rates->far >> group & 1) at.exposed[group] = rule->far_exposed[group];
+    return at;
+}
+
 static void step_sums(const StepRule *rule, const Resources *resources, const Rates *rates, Sums *sums) {
     double m = rule->microbatches;
     for (int group = 0; group < GROUP_DATA; group++)
@@ -76,12 +83,16 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
 
 double step_seconds(const StepRule *rule, const Resources *resources, const Rates *rates) {
     Sums sums;
+    StepRule at;
+    if (rates->far) at = rule_at(rule, rates), rule = &at;
     step_sums(rule, resources, rates, &sums);
     return sums.main + sums.bubble + rule->optimizer_seconds + rule->other_seconds;
 }
 
 void step_time(const StepRule *rule, const Resources *resources, const Rates *rates, StepTime *out) {
     Sums sums;
+    StepRule at;
+    if (rates->far) at = rule_at(rule, rates), rule = &at;
     step_sums(rule, resources, rates, &sums);
     memset(out, 0, sizeof(*out));
     double m = rule->microbatches;

@@ -10,6 +10,7 @@
  *   A = max(C_A, max over axes of sum of hidden seconds on the axis), B likewise; hidden = (1 - x_g) t_g, on all axes of the group
  *   main  = max(m (crit_f + crit_b) + exposed shares of background groups + A + B, PCIe time of offloaded activations)
  *   step  = main + bubble_ratio (C_f + C_b + crit_f + crit_b) + optimizer + other
+ * x_g is far_exposed where a group leaves the scale-up network (Rates.far), else exposed.
  * Only sums, products and maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of
  * one degree tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
 #ifndef SHARDOPT_COST_STEP_H
@@ -50,7 +51,8 @@ static inline int res_bytes(Group group, Phase phase) { return RES_BYTES + (int)
 typedef struct {
     double microbatches;
     double bubble_ratio;           /* (sum over stages - fullest) / fullest / virtual stages */
-    double exposed[GROUP_COUNT];   /* x_g */
+    double exposed[GROUP_COUNT];     /* x_g of a group that stays within the scale-up network */
+    double far_exposed[GROUP_COUNT]; /* x_g of one that leaves it: >= exposed */
     bool ring;                     /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
     Traffic data_start, data_end;  /* per step over GROUP_DATA: parameter gather of ZeRO; gradient reduction */
     double optimizer_seconds, other_seconds;
@@ -61,7 +63,9 @@ typedef struct {
 typedef struct {
     CollectiveCost cost[GROUP_COUNT];
     unsigned axes[GROUP_COUNT]; /* bit a: the group lies on axis a of the mesh */
+    unsigned far;               /* bit g: group g leaves the scale-up network where that matters: x_g is far_exposed */
     int axis_count;
+    bool open;                  /* least rates: the placement is not settled, and so `far` is not */
 } Rates;
 
 /* Rates of a placement: one collective per group (sequence by `context`: ring = PERMUTE, all_gather = ALL_GATHER; expert ALL_TO_ALL;
@@ -70,6 +74,9 @@ void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMet
 
 /* The same rates under another context method: only the sequence group's change. */
 void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *rates);
+
+/* The rule as it is for these rates: each x_g decided. step_seconds of both is the same. */
+StepRule rule_at(const StepRule *rule, const Rates *rates);
 
 /* The collective whose cost a group's traffic is counted in. */
 Collective group_collective(Group group, ContextMethod context);

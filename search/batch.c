@@ -16,6 +16,15 @@
 enum { BLOCK = 256 };
 static const double SLACK = 1 - 0x1p-40;
 
+static bool fill_far(const Rates *rates, int64_t count, int group, Arena *arena, RateTable *out) {
+    unsigned any = 0;
+    for (int64_t i = 0; i < count; i++) any |= rates[i].far >> group & 1;
+    if (!any) return true;
+    out->far[group] = ARENA_NEW(arena, double, (size_t)count);
+    for (int64_t i = 0; out->far[group] && i < count; i++) out->far[group][i] = rates[i].far >> group & 1;
+    return out->far[group] != NULL;
+}
+
 bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
     *out = (RateTable){.count = count, .axis_count = count > 0 ? rates[0].axis_count : 0};
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -31,8 +40,10 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
             memcpy(out->latency[group], out->latency[same], sizeof out->latency[group]);
             memcpy(out->per_byte[group], out->per_byte[same], sizeof out->per_byte[group]);
             memcpy(out->on[group], out->on[same], sizeof out->on[group]);
+            if (!fill_far(rates, count, group, arena, out)) return error_memory(error);
             continue;
         }
+        if (!fill_far(rates, count, group, arena, out)) return error_memory(error);
         for (int piece = 0; piece < 2; piece++) {
             double *latency = ARENA_NEW(arena, double, (size_t)count), *per_byte = ARENA_NEW(arena, double, (size_t)count);
             if (!latency || !per_byte) return error_memory(error);
@@ -59,7 +70,8 @@ typedef struct {
     double critical[BLOCK];   /* exposed seconds of critical groups, one microbatch */
     double background[BLOCK]; /* exposed shares of background groups, over the step */
     double busy[2][MESH_AXES_MAX][BLOCK];
-    double seconds[2][BLOCK];
+    double seconds[2][BLOCK]; /* of one group, by phase */
+    double part[2][BLOCK];    /* of them those placements with one exposed share, else 0 */
 } Block;
 
 WIDE static void group_seconds(const double *restrict latency0, const double *restrict latency1, const double *restrict byte0,
@@ -100,6 +112,11 @@ WIDE static void raise_to(const double *restrict busy, int count, double *restri
     for (int i = 0; i < count; i++) part[i] = busy[i] > part[i] ? busy[i] : part[i];
 }
 
+WIDE static void take_masked(const double *restrict seconds, const double *restrict far, double when, int count, double *restrict out) {
+#pragma omp simd
+    for (int i = 0; i < count; i++) out[i] = far[i] == when ? seconds[i] : 0;
+}
+
 static void fill(double *to, int count, double value) {
     for (int i = 0; i < count; i++) to[i] = value;
 }
@@ -120,6 +137,32 @@ static bool moves(const StepRule *rule, const Resources *resources, const RateTa
     return false;
 }
 
+/* The larger of two affine pieces (the same twice: that one). */
+static void phase_seconds(const StepRule *rule, const Resources *resources, const RateTable *table, int group, int phase, int piece, int other,
+                          int64_t from, int count, double *out) {
+    Traffic traffic = group_traffic(rule, resources, group, phase);
+    group_seconds(table->latency[group][piece] + from, table->latency[group][other] + from, table->per_byte[group][piece] + from,
+                  table->per_byte[group][other] + from, traffic.messages, traffic.bytes, count, out);
+}
+
+/* Placements of a group are near or far, each with its exposed share: returns the share, and leaves the seconds of these placements in
+ * block->part, 0 for the others. */
+static double take_share(const StepRule *rule, const RateTable *table, int group, int far, int64_t from, int count, Block *block) {
+    for (int phase = 0; phase < 2; phase++) {
+        if (table->far[group]) take_masked(block->seconds[phase], table->far[group] + from, far, count, block->part[phase]);
+        else memcpy(block->part[phase], block->seconds[phase], (size_t)count * sizeof(double));
+    }
+    return far ? rule->far_exposed[group] : rule->exposed[group];
+}
+
+static void add_critical_phases(const StepRule *rule, const Resources *resources, int group, double share, int count, Block *block) {
+    bool ring = group == GROUP_SEQUENCE && rule->ring;
+    for (int phase = 0; phase < 2; phase++) {
+        double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
+        add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+    }
+}
+
 /* One row of a relaxation over one block: its step into `step`, the critical and background sums left in *block. */
 static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, Block *block, double *step) {
     double m = rule->microbatches, compute[2];
@@ -130,23 +173,17 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
         for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
     for (int group = 0; group < GROUP_COUNT; group++) {
         if (!moves(rule, resources, table, group)) continue;
-        double share = rule->exposed[group];
-        for (int phase = 0; phase < 2; phase++) {
-            Traffic traffic = group_traffic(rule, resources, group, phase);
-            group_seconds(table->latency[group][0] + from, table->latency[group][1] + from, table->per_byte[group][0] + from,
-                          table->per_byte[group][1] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);
-            if (group >= GROUP_WEIGHTS) continue;
-            bool ring = group == GROUP_SEQUENCE && rule->ring;
-            double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
-            add_critical(block->seconds[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+        for (int phase = 0; phase < 2; phase++) phase_seconds(rule, resources, table, group, phase, 0, 1, from, count, block->seconds[phase]);
+        for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
+            double share = take_share(rule, table, group, far, from, count, block), m_most = group == GROUP_DATA ? 0 : m - 1;
+            if (group < GROUP_WEIGHTS) add_critical_phases(rule, resources, group, share, count, block);
+            else if (share > 0)
+                for (int phase = 0; phase < 2; phase++) add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, block->background);
+            for (int axis = 0; axis < table->axis_count && share < 1; axis++)
+                if (table->on[group][axis])
+                    add_busy(block->part[0], block->part[1], table->on[group][axis] + from, (1 - share) * m_most, 1 - share, 1 - share, count,
+                             block->busy[0][axis], block->busy[1][axis]);
         }
-        bool data = group == GROUP_DATA;
-        if (group >= GROUP_WEIGHTS && share > 0)
-            for (int phase = 0; phase < 2; phase++) add_scaled(block->seconds[phase], share * (data ? 1 : m), count, block->background);
-        for (int axis = 0; axis < table->axis_count && share < 1; axis++)
-            if (table->on[group][axis])
-                add_busy(block->seconds[0], block->seconds[1], table->on[group][axis] + from, (1 - share) * (data ? 0 : m - 1), 1 - share, 1 - share,
-                         count, block->busy[0][axis], block->busy[1][axis]);
     }
     double parts[2][BLOCK];
     fill(parts[0], count, (m - 1) * (compute[0] + compute[1]) + compute[0]);
@@ -167,19 +204,14 @@ static void block_serials(const StepRule *rule, const Resources *resources, cons
     fill(serial, count, (m + rule->bubble_ratio) * compute + rule->optimizer_seconds + rule->other_seconds);
     for (int group = 0; group < GROUP_COUNT; group++) {
         if (!moves(rule, resources, table, group)) continue;
-        for (int phase = 0; phase < 2; phase++) {
-            Traffic traffic = group_traffic(rule, resources, group, phase);
-            int first_piece = group == GROUP_DATA ? 0 : (int)(second >> group & 1), other = group == GROUP_DATA ? 1 : first_piece;
-            group_seconds(table->latency[group][first_piece] + from, table->latency[group][other] + from, table->per_byte[group][first_piece] + from,
-                          table->per_byte[group][other] + from, traffic.messages, traffic.bytes, count, block->seconds[phase]);
-            double share = rule->exposed[group];
-            if (group >= GROUP_WEIGHTS) {
-                add_scaled(block->seconds[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
-                continue;
-            }
-            bool ring = group == GROUP_SEQUENCE && rule->ring;
-            double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
-            add_critical(block->seconds[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+        int piece = group == GROUP_DATA ? 0 : (int)(second >> group & 1), other = group == GROUP_DATA ? 1 : piece;
+        for (int phase = 0; phase < 2; phase++)
+            phase_seconds(rule, resources, table, group, phase, piece, other, from, count, block->seconds[phase]);
+        for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
+            double share = take_share(rule, table, group, far, from, count, block);
+            if (group < GROUP_WEIGHTS) add_critical_phases(rule, resources, group, share, count, block);
+            else
+                for (int phase = 0; phase < 2; phase++) add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
         }
     }
     add_scaled(block->critical, m + rule->bubble_ratio, count, serial);

@@ -12,6 +12,7 @@ typedef struct {
     int axis_count;
     bool active[GROUP_COUNT];                 /* the group has more than one chip */
     double *latency[GROUP_COUNT][2], *per_byte[GROUP_COUNT][2]; /* [placement] */
+    double *far[GROUP_COUNT];                 /* 1: the group leaves the scale-up network there, 0: not; NULL: on none of the placements */
     double *on[GROUP_COUNT][MESH_AXES_MAX];   /* 1: the group lies on the axis, 0: not; NULL: on none of the placements */
 } RateTable;
 

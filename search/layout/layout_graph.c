@@ -142,7 +142,7 @@ static bool first_unknown(Builder *builder, const Change *changes, int count, Ch
 }
 
 static void learn(Builder *builder, const Sharding *sharding, const Change *changes, int count) {
-    Change unknown[2];
+    Change unknown[2] = {{0}};
     if (!first_unknown(builder, changes, count, unknown)) return;
     LayoutGraph *graph = builder->graph;
     int node = unknown[0].node, strategy = unknown[0].strategy;

@@ -262,7 +262,9 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
     out->fits = out->rows > 0;
 }
 
-double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates) {
+double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates) {
+    StepRule decided = rule_at(undecided, rates); /* exposed shares are at least those that the constants were made with */
+    const StepRule *rule = &decided;
     double best = INFINITY;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
@@ -274,5 +276,6 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
         }
         best = min_real(best, bound);
     }
-    return best;
+    /* The least rates weigh exposed and hidden seconds of a group as if it stayed near: in exact numbers never above, in doubles by a rounding. */
+    return rates->open ? best * SLACK : best;
 }

@@ -57,7 +57,10 @@ static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candida
     return count;
 }
 
-bool layout_solve(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out, Error *error) {
+bool layout_solve(const LayoutGraph *undecided, const Rates *rates, LayoutSolution *out, Error *error) {
+    LayoutGraph decided = *undecided; /* with the exposed shares of these rates */
+    decided.rule = rule_at(&undecided->rule, rates);
+    const LayoutGraph *graph = &decided;
     Candidate candidates[BRANCHES_MAX];
     Best best = {.index = -1, .seconds = INFINITY};
     memset(out, 0, sizeof(*out));

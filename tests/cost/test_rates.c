@@ -142,3 +142,36 @@ Test(rates, least_is_least) {
                  "every ordered factorization: 4 = 2^2 has C(7, 5) = 21 into six roles, 2 has 6");
     arena_free(&arena);
 }
+
+/* Tensor that leaves NVLink or ICI is exposed whole; weights are so as gradients are, and only over DCN. */
+Test(rates, far) {
+    static const struct {
+        const char *name;
+        AxisLevel level;
+        Role role;
+        unsigned far;
+    } rows[] = {
+        {"tensor over the network", LEVEL_NETWORK, ROLE_TENSOR, 1u << GROUP_TENSOR},
+        {"tensor over DCN", LEVEL_DCN, ROLE_TENSOR, 1u << GROUP_TENSOR | 1u << GROUP_TENSOR_WEIGHTS},
+        {"tensor inside", LEVEL_NVLINK, ROLE_TENSOR, 0},
+        {"fsdp over the network", LEVEL_NETWORK, ROLE_FSDP, 0},
+        {"fsdp over DCN", LEVEL_DCN, ROLE_FSDP, 1u << GROUP_WEIGHTS | 1u << GROUP_EXPERT_WEIGHTS},
+        {"data over DCN", LEVEL_DCN, ROLE_DATA, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Mesh mesh = {.axes = {{.name = "a", .kind = AXIS_SWITCH, .level = rows[i].level, .size = 4,
+                               .bytes_per_second = 1e10, .latency_seconds = 1e-6}},
+                     .axis_count = 1, .chips = 4, .devices = 4};
+        Placement placement;
+        for (int axis = 0; axis < MESH_AXES_MAX; axis++)
+            for (int role = 0; role < ROLE_COUNT; role++) placement.factor[axis][role] = 1;
+        placement.factor[0][rows[i].role] = 4;
+        Rates rates;
+        rates_of_placement(&mesh, &placement, CONTEXT_NONE, &rates);
+        cr_expect_eq(rates.far, rows[i].far, "%s: %x", rows[i].name, rates.far);
+        StepRule rule = {.exposed = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, .far_exposed = {1, 1, 1, 1, 1, 1, 1, 1}};
+        StepRule at = rule_at(&rule, &rates);
+        for (int group = 0; group < GROUP_COUNT; group++)
+            cr_expect_eq(at.exposed[group], rows[i].far >> group & 1 ? 1 : rule.exposed[group], "%s: group %d", rows[i].name, group);
+    }
+}
