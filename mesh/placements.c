@@ -63,7 +63,7 @@ static bool row_next(int *row, int roles) {
  * `later`: the row's sum behind r; what it cannot hold, r has to take, so no path is in vain. */
 static uint64_t ways_of_row(const PlacementTable *table, const int *row, int r, int exponent, int later, int sum,
                             uint32_t rank, const uint64_t *before) {
-    if (r == table->role_count - 1) return before[rank];
+    if (r >= table->role_count - 1 || r + 1 >= ROLE_COUNT) return before[rank];
     uint64_t ways = 0;
     int last = row[r] < exponent ? row[r] : exponent;
     for (int deal = exponent > later ? exponent - later : 0; deal <= last; deal++) {

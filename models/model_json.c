@@ -158,7 +158,7 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     bool wrapped = cJSON_IsObject(json_at(config, "text_config"));
     Config reading = {.root = config, .prefix = wrapped ? "text_config." : "", .where = where, .error = error};
     Model model = {0};
-    size_t type;
+    size_t type = 0;
     if (!find_type(&reading, &type) || !TYPES[type].read(&reading, &model)) return false;
     snprintf(model.model_type, sizeof model.model_type, "%s", TYPES[type].model_type);
     if (zoo || json_at(config, "shardopt")) {

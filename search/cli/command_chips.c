@@ -131,7 +131,7 @@ static const char *cell(const Figure *figure, double unit, char *text) {
 static bool list_row(struct libscols_table *table, const Chip *chip) {
     char cells[9][CELL_SIZE], shape[SLICE_TEXT_SIZE], link[CELL_SIZE];
     bool torus = chip->scaleup != SCALEUP_SWITCH;
-    snprintf(cells[5], CELL_SIZE, "%s x %lld", cell(&chip->link_bytes_per_second, 1e9, link),
+    snprintf(cells[5], CELL_SIZE, "%.20s x %lld", cell(&chip->link_bytes_per_second, 1e9, link),
              (long long)chip->links_per_chip);
     if (torus)
         snprintf(cells[7], CELL_SIZE, "%.40s%s", slice_text(chip, chip->pod, shape),

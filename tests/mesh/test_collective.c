@@ -253,7 +253,7 @@ static const struct {
 typedef void FootprintCheck(const char *name, const Mesh *mesh, const Footprint *footprint);
 
 static void each_footprint(const char *name, const Mesh *mesh, Footprint *footprint, int a, FootprintCheck *check) {
-    if (a == mesh->axis_count) {
+    if (a == mesh->axis_count || a == MESH_AXES_MAX) {
         check(name, mesh, footprint);
         return;
     }
