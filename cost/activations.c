@@ -69,7 +69,9 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
             if (!seen[i] && (best < 0 || gains_more(&costs[i], &costs[best]))) best = i;
         seen[best] = true;
         double bytes = weights[MOMENT_FIRST_BACKWARD] * shard->layers * costs[best].bytes;
-        offloadable[best] = costs[best].exists && bytes <= room;
+        /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of them. */
+        bool copies = shard->tensor > 1 && (best == ACTIVATION_ATTENTION_INPUT || best == ACTIVATION_MLP_INPUT);
+        offloadable[best] = costs[best].exists && !copies && bytes <= room;
         if (offloadable[best]) room -= bytes;
     }
 }

@@ -248,6 +248,15 @@ void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, S
     rule_of_sums(setting, shard, knobs, &sums, out);
 }
 
+/* Bytes of offloading, out and back added, that a second of the step has room for. In a pipeline forwards and backwards take turns and both
+ * directions of the link are in use all the time: twice the rate. On one stage what leaves has to do so in forward, a third of the step (HBM is
+ * short when backward begins), and comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side beyond. */
+static double offload_rate(const Setting *setting, const Shard *shard) {
+    if (!(setting->chip->host_bytes.value > 0)) return 0;
+    double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;
+    return one_way * (shard->pipeline > 1 ? 2 : 2.0 / 3);
+}
+
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, StepRule *out) {
     const Profile *profile = setting->profile;
     double dense, expert;
@@ -259,7 +268,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
         .bubble_ratio = pace.bubble_ratio,
         .ring = knobs->context == CONTEXT_RING,
         .other_seconds = profile->step_seconds + shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
-        .offload_bytes_per_second = setting->chip->host_bytes.value > 0 ? setting->chip->pcie_bytes_per_second.value * profile->pcie_efficiency : 0,
+        .offload_bytes_per_second = offload_rate(setting, shard),
         .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
     };
     out->exposed[GROUP_TENSOR] = profile->tensor_exposed;

@@ -56,7 +56,7 @@ typedef struct {
     bool ring;                     /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
     Traffic data_start, data_end;  /* per step over GROUP_DATA: parameter gather of ZeRO; gradient reduction */
     double optimizer_seconds, other_seconds;
-    double offload_bytes_per_second; /* 0: there is no host link; nothing may be offloaded */
+    double offload_bytes_per_second; /* that the step has room for, out and back added; 0: nothing may be offloaded */
     double memory_limit_bytes;
 } StepRule;
 

@@ -77,10 +77,6 @@ static bool double_batch(const Change *change) {
     return work->sequences <= (INT64_C(1) << 62) / work->seq / 2 && set_batch(change, 2 * work->sequences);
 }
 
-static bool half_batch(const Change *change) {
-    return change->changed->work.sequences >= 2 && set_batch(change, change->changed->work.sequences / 2);
-}
-
 /* One more of what the machine is made of; a single slice has only the next size of slice. */
 static bool one_more(const Change *change) {
     Request *request = change->changed;
@@ -107,7 +103,7 @@ static bool one_more(const Change *change) {
     return true;
 }
 
-static bool (*const CHANGES[])(const Change *change) = {one_more,  double_batch, half_batch, scale_up,
+static bool (*const CHANGES[])(const Change *change) = {one_more,  double_batch, scale_up,
                                                         scale_out, more_hbm,     faster_hbm};
 
 /* Most helpful first; what leaves nothing that fits last. */

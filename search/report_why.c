@@ -103,7 +103,7 @@ static void say_remat(const RankedPlan *ranked, Why *to) {
     if (estimate->recompute_seconds > 1e-6 * estimate->time.seconds)
         prose_add(&sentence, "; computing again takes %s a step", number_time(estimate->recompute_seconds, cost));
     if (estimate->time.pcie_seconds > 0)
-        prose_add(&sentence, "; offloading keeps PCIe busy for %s", number_time(estimate->time.pcie_seconds, cost));
+        prose_add(&sentence, "; offloading needs a step of %s", number_time(estimate->time.pcie_seconds, cost));
     prose_add(&sentence, "; %s of HBM stay free.", number_bytes(spare, free_text));
     say(to, &sentence);
 }

@@ -83,12 +83,29 @@ static ExploreProblem problem_of(const Search *search, int site, int64_t sequenc
 static bool add_site(Search *search, const Machine *machine, Error *error) {
     Site *site = &search->sites[search->site_count];
     *site = (Site){.machine = *machine, .mesh = profile_mesh(&search->request->profile, &machine->mesh)};
-    if (!degrees_enumerate(&site->mesh, search->request->roles, TUPLES_MOST, search->arena, &site->degrees, &site->count, error)) return false;
+    if (!degrees_enumerate(&site->mesh, search->request->roles, TUPLES_MOST, search->arena, &site->degrees, &site->count, error)) {
+        if (error && error->kind == ERROR_INPUT)
+            error_set(error, ERROR_INPUT, search->request->machine_argument, "%s has more than %d ways to give degrees to roles; ask for fewer chips",
+                      machine->text, TUPLES_MOST);
+        return false;
+    }
     site->table = placement_table(&site->mesh, search->request->roles, search->arena);
     site->least = least_rates_new(&site->mesh, search->arena);
     if (!site->table || !site->least) return error_memory(error);
     search->site_count++;
     return true;
+}
+
+static int64_t girth(const Machine *machine) { return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2]; }
+
+/* Among shapes of as many chips and slices the most cubic first: where two are as fast, that one is meant. */
+static void cubic_first(Machine *machines, int count) {
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            Machine *a = &machines[j - 1], *b = &machines[j], swap = *a;
+            if (a->mesh.chips != b->mesh.chips || a->slices != b->slices || girth(a) <= girth(b)) break;
+            *a = *b, *b = swap;
+        }
 }
 
 static bool make_sites(Search *search, Error *error) {
@@ -98,6 +115,7 @@ static bool make_sites(Search *search, Error *error) {
     if (request->max_idle > 0 &&
         !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, search->arena, &idle, &idle_count, error))
         return false;
+    cubic_first(idle, idle_count);
     search->sites = ARENA_NEW(search->arena, Site, (size_t)idle_count + 1);
     if (!search->sites) return error_memory(error);
     if (!add_site(search, &request->machine, error)) return false;

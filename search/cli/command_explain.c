@@ -63,6 +63,15 @@ static bool complete_degrees(const Request *request, const char *where, int64_t 
     return true;
 }
 
+/* More replicas than sequences is the commonest reason why a plan on paper does not divide: what batch lacks, context can give. */
+static bool check_replicas(const Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
+    int64_t replicas = max_whole(1, named[ROLE_DATA]) * max_whole(1, named[ROLE_FSDP]) * max_whole(1, named[ROLE_EXPERT]);
+    if (replicas <= request->work.sequences || request->padding == PADDING_ANY) return true;
+    return error_set(error, ERROR_INPUT, where,
+                     "data x fsdp x expert = %lld replicas for %lld sequences; give a part of them to sequence, or --padding any",
+                     (long long)replicas, (long long)request->work.sequences);
+}
+
 static bool require_degrees(Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
     char text[NOTATION_SIZE] = "";
     for (Role role = 0; role < ROLE_COUNT; role++) {
@@ -116,6 +125,7 @@ static bool read_request(const Options *options, Arena *arena, Request *request,
     int64_t named[ROLE_COUNT];
     if (!request_from_options(&words, arena, request, error) || !read_degrees(degrees, where, named, error) ||
         (options->text[OPTION_PLAN] && !complete_degrees(request, where, named, error)) ||
+        (options->text[OPTION_PLAN] && !check_replicas(request, where, named, error)) ||
         !require_degrees(request, where, named, error))
         return false;
     request->variants = false;

@@ -28,7 +28,7 @@ int exit_of_error(const Error *error) {
 
 /* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error) {
-    if (path) return file_write(path, text, length, error);
+    if (path && strcmp(path, "-") != 0) return file_write(path, text, length, error);
     errno = 0;
     if (fwrite(text, 1, length, out) == length && fflush(out) == 0) return true;
     return error_set(error, ERROR_IO, "standard output", "cannot be written: %s",

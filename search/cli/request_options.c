@@ -247,6 +247,10 @@ static bool read_space(const Resolving *to) {
     if (given(to, OPTION_FOR) &&
         !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
         return false;
+    LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
+    if (request->launchers != 0 && request->chip.scaleup != SCALEUP_SWITCH && !(request->launchers & on_tpu))
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR],
+                         "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR), request->chip.title);
     if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
         !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||

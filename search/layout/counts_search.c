@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORK_MAX = 2000000 /* bounds: some tenths of a second */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
+enum { WORK_MAX = 250000 /* bounds: some milliseconds */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
 static const double PROVEN = 1 - 1e-10;
 
 typedef struct {
