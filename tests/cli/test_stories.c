@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a person would ask, through the program, and what the answer must say to be physically right: figures of "How to Scale Your Model",
+ * part 6 (70B on v5p), and rules of thumb that hold for any sane planner. */
+#include "base/json.h"
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* The report of one command line; *code is the program's exit status. The caller deletes it. */
+static cJSON *ask(const char *words, int *code) {
+    char command[512];
+    size_t length = 0, room = 1 << 16, got;
+    char *text = malloc(room);
+    snprintf(command, sizeof command, "%s %s --format json 2>/dev/null", SHARDOPT_PROGRAM, words);
+    FILE *pipe = popen(command, "r");
+    cr_assert(text && pipe, "%s", command);
+    while ((got = fread(text + length, 1, room - length, pipe)) > 0) {
+        length += got;
+        if (length == room) text = realloc(text, room *= 2);
+        cr_assert(text != NULL);
+    }
+    int status = pclose(pipe);
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    Error error = {0};
+    cJSON *report = json_parse(text, length, words, &error);
+    cr_assert(report != NULL, "%s: %s %s", words, error.where, error.text);
+    free(text);
+    return report;
+}
+
+static const cJSON *plan_at(const cJSON *report, int rank) { return cJSON_GetArrayItem(json_at(report, "plans"), rank - 1); }
+
+static double number(const cJSON *object, const char *path) {
+    const cJSON *value = json_at(object, path);
+    cr_assert(cJSON_IsNumber(value), "%s is missing", path);
+    return value->valuedouble;
+}
+
+static const char *words_at(const cJSON *object, const char *path) {
+    const cJSON *value = json_at(object, path);
+    cr_assert(cJSON_IsString(value), "%s is missing", path);
+    return value->valuestring;
+}
+
+/* The book: 4Mi tokens on a pod are 468 a chip, below 850: pure FSDP with sequence is communication-bound; 2048 x 4 nearly balances. */
+Test(stories, seventy_billion_on_v5p) {
+    static const char MACHINE[] = "--model 70b --slice 16x16x32 --batch 4Mi --seq 4096 --profile ideal";
+    int code;
+    char words[256];
+    snprintf(words, sizeof words, "explain %s --plan 'fsdp=1024 sequence=8'", MACHINE);
+    cJSON *pure = ask(words, &code);
+    cr_expect_eq(code, 0);
+    cr_expect_str_eq(words_at(plan_at(pure, 1), "bound_by"), "ici");
+    /* 850 / 512 tokens a chip: communication is 1.66 times compute in the book's layer; the real layer, attention included, is near. */
+    double ratio = number(plan_at(pure, 1), "step.seconds") / number(plan_at(pure, 1), "step.compute_seconds");
+    cr_expect(ratio > 1.5 && ratio < 1.8, "%g", ratio);
+
+    snprintf(words, sizeof words, "explain %s --plan 'fsdp=1024 sequence=2 tensor=4'", MACHINE);
+    cJSON *mixed = ask(words, &code);
+    cr_expect_eq(code, 0);
+    cr_expect_str_eq(words_at(plan_at(mixed, 1), "bound_by"), "compute");
+    cr_expect_lt(number(plan_at(mixed, 1), "step.lower_seconds"), 1.001 * number(plan_at(mixed, 1), "step.compute_seconds") + 1e-3);
+
+    cJSON *best = ask(MACHINE, &code);
+    cr_expect_eq(code, 0);
+    double tensor = number(plan_at(best, 1), "axes.tensor");
+    cr_expect(tensor >= 2 && tensor <= 8, "tensor=%g", tensor);
+    cr_expect_leq(number(plan_at(best, 1), "step.seconds"), number(plan_at(mixed, 1), "step.seconds"));
+    cr_expect_str_eq(words_at(best, "search.proof"), "optimal");
+    cJSON_Delete(pure);
+    cJSON_Delete(mixed);
+    cJSON_Delete(best);
+}
+
+/* 71,680 = 2^11·5·7, and nothing in 405B takes the 5: no plan uses every chip unpadded; all factorizations are counted. */
+Test(stories, eight_pods_do_not_divide) {
+    int code;
+    cJSON *report = ask("--model 405b --pods 8 --max-idle 0 --padding none --top 1", &code);
+    cr_expect_eq(code, 3);
+    cr_expect_eq(cJSON_GetArraySize(json_at(report, "plans")), 0);
+    cr_expect_eq(number(report, "search.factorizations"), 13781250);
+    cr_expect_eq(number(report, "search.plans_covered"), number(report, "search.plans_pruned.indivisible"));
+    cJSON_Delete(report);
+}
+
+/* Tensor parallelism stays where its links are fast. */
+Test(stories, tensor_inside_nvlink) {
+    static const char *const REQUESTS[] = {"--model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192",
+                                           "--model 405b --chip h100 --nodes 128", "--model gpt3-175b --chip a100 --nodes 128"};
+    for (size_t i = 0; i < COUNT_OF(REQUESTS); i++) {
+        int code;
+        cJSON *report = ask(REQUESTS[i], &code);
+        cr_expect_eq(code, 0, "%s", REQUESTS[i]);
+        const cJSON *span;
+        cJSON_ArrayForEach(span, json_at(plan_at(report, 1), "placement")) {
+            bool outside = strcmp(words_at(span, "role"), "tensor") == 0 && strcmp(words_at(span, "axis"), "network") == 0;
+            cr_expect_not(outside, "%s: %s", REQUESTS[i], words_at(plan_at(report, 1), "notation"));
+        }
+        cJSON_Delete(report);
+    }
+}
+
+/* Eight experts on chips of 16 GB: the experts are what must be split. */
+Test(stories, mixtral_on_v5e) {
+    int code;
+    cJSON *report = ask("--model mixtral-8x22b --chip v5e --slice 16x16 --batch 2Mi --seq 4096", &code);
+    cr_expect_eq(code, 0);
+    double expert = number(plan_at(report, 1), "axes.expert");
+    cr_expect(expert >= 4 && expert <= 8, "expert=%g", expert);
+    cr_expect_leq(number(plan_at(report, 1), "memory.total_bytes"), number(plan_at(report, 1), "memory.limit_bytes"));
+    cJSON_Delete(report);
+}
+
+/* What does not fit plainly fits with some layers recomputed, at a price; less HBM is never faster; far too little is exit 3. */
+Test(stories, memory_has_a_price) {
+    double before = 0;
+    bool gave_up_some = false;
+    for (int reserve = 0; reserve <= 80; reserve += 20) {
+        int code;
+        char words[128];
+        snprintf(words, sizeof words, "--model 8b --slice 4x4x4 --batch 1Mi --top 1 --hbm-reserve %d%%", reserve);
+        cJSON *report = ask(words, &code);
+        cr_expect_eq(code, 0, "%s", words);
+        double seconds = number(plan_at(report, 1), "step.seconds");
+        cr_expect_geq(seconds, before * (1 - 1e-9), "%s: %g after %g", words, seconds, before);
+        gave_up_some = gave_up_some || strcmp(words_at(plan_at(report, 1), "knobs.remat"), "none") != 0;
+        before = seconds;
+        cJSON_Delete(report);
+    }
+    cr_expect(gave_up_some);
+    int code;
+    cJSON *report = ask("--model 405b --chip v5e --slice 4x4", &code);
+    cr_expect_eq(code, 3);
+    cr_expect_eq(cJSON_GetArraySize(json_at(report, "plans")), 0);
+    cr_expect_gt(cJSON_GetArraySize(json_at(report, "nearest")), 0);
+    cJSON_Delete(report);
+}
