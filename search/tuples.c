@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/tuples.h"
+
+#include "base/util.h"
+#include "search/space.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TUPLES_MOST = 4000000 };
+
+/* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost
+ * order machines of one request alike. */
+static double scale_of(const Request *request, int64_t sequences) {
+    return (double)request->work.sequences / (double)sequences;
+}
+
+ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
+    ExploreProblem problem = {.request = tuples->request,
+                              .setting = request_setting(tuples->request),
+                              .mesh = &tuples->sites[site].mesh,
+                              .catalog_mesh = &tuples->sites[site].machine.mesh,
+                              .least = tuples->sites[site].least,
+                              .table = tuples->sites[site].table,
+                              .machine = site,
+                              .scale = scale_of(tuples->request, sequences)};
+    problem.setting.work.sequences = sequences;
+    return problem;
+}
+
+/* ---- machines ---- */
+
+static bool add_site(Tuples *tuples, const Machine *machine, Arena *arena, Error *error) {
+    const Request *request = tuples->request;
+    Site *site = &tuples->sites[tuples->site_count];
+    *site = (Site){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
+    if (!degrees_enumerate(&site->mesh, request->roles, TUPLES_MOST, arena, &site->degrees, &site->count, error)) {
+        if (error && error->kind == ERROR_INPUT)
+            error_set(error, ERROR_INPUT, request->machine_argument,
+                      "%s has more than %d ways to give degrees to roles; ask for fewer chips", machine->text,
+                      TUPLES_MOST);
+        return false;
+    }
+    site->table = placement_table(&site->mesh, request->roles, arena);
+    site->least = least_rates_new(&site->mesh, arena);
+    if (!site->table || !site->least) return error_memory(error);
+    tuples->site_count++;
+    return true;
+}
+
+static int64_t girth(const Machine *machine) {
+    return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
+}
+
+/* Among shapes of as many chips and slices the most cubic first: where two are as fast, that one is meant. */
+static void cubic_first(Machine *machines, int count) {
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            Machine *a = &machines[j - 1], *b = &machines[j], swap = *a;
+            if (a->mesh.chips != b->mesh.chips || a->slices != b->slices || girth(a) <= girth(b)) break;
+            *a = *b, *b = swap;
+        }
+}
+
+static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
+    const Request *request = tuples->request;
+    Machine *idle = NULL;
+    int idle_count = 0;
+    if (request->max_idle > 0 &&
+        !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &idle_count, error))
+        return false;
+    cubic_first(idle, idle_count);
+    tuples->sites = ARENA_NEW(arena, Site, (size_t)idle_count + 1);
+    if (!tuples->sites) return error_memory(error);
+    if (!add_site(tuples, &request->machine, arena, error)) return false;
+    for (int i = 0; i < idle_count; i++)
+        if (!add_site(tuples, &idle[i], arena, error)) return false;
+    return true;
+}
+
+/* ---- tuples ---- */
+
+/* The batches a tuple may train with, by index: the asked one, then those within the tolerance that its replicas
+ * divide, in rising order; 0 behind the last. */
+static int64_t batches_of(const Request *request, const Degrees *degrees, int64_t index) {
+    if (index == 0) return request->work.sequences;
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    double asked = (double)request->work.sequences;
+    int64_t low = (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9);
+    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+    int64_t first = max_whole(1, divide_up(max_whole(low, 1), replicas)) * replicas;
+    int64_t batch = first + (index - 1) * replicas;
+    if (request->batch_tolerance <= 0 || batch > high) return 0;
+    bool asked_is_among = request->work.sequences % replicas == 0;
+    if (asked_is_among && batch >= request->work.sequences) batch += replicas;
+    return batch > high ? 0 : batch;
+}
+
+/* What one thread finds while it bounds tuples. */
+typedef struct {
+    Entry *entries;
+    int64_t count, room;
+    Coverage coverage;
+    bool no_memory, too_many;
+} Bounded;
+
+static bool entry_add(Bounded *bounded, Entry entry) {
+    if (bounded->count == bounded->room) {
+        int64_t room = bounded->room ? 2 * bounded->room : 4096;
+        Entry *grown = realloc(bounded->entries, (size_t)room * sizeof(Entry));
+        if (!grown) return false;
+        bounded->entries = grown;
+        bounded->room = room;
+    }
+    bounded->entries[bounded->count++] = entry;
+    return true;
+}
+
+/* Keeps the tuple that lacks least; among equals the first. */
+static void note_missing(Coverage *coverage, const Degrees *degrees, double missing) {
+    if (missing > coverage->least_missing) return;
+    if (missing == coverage->least_missing && degrees_compare(degrees, &coverage->missing_degrees) > 0) return;
+    coverage->least_missing = missing;
+    coverage->missing_degrees = *degrees;
+}
+
+/* One degree tuple with every batch it may have: its entry, or the reason why no plan of it is in question. */
+static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+    const Request *request = tuples->request;
+    const Site *site = &tuples->sites[index];
+    const Degrees *degrees = &site->degrees[tuple];
+    Count placements = placement_count(site->table, degrees);
+    bool admitted = request_admits(request, degrees);
+    double limit = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
+    Coverage *coverage = &out->coverage;
+    int64_t sequences;
+    for (int64_t batch = 0; (sequences = batches_of(request, degrees, batch)) != 0; batch++) {
+        Count plans;
+        if (!count_multiply(placements, (Count)knob_count(&request->model, degrees, sequences), &plans) ||
+            !count_add(coverage->plans, plans, &coverage->plans)) {
+            out->too_many = true;
+            return;
+        }
+        if (coverage->batches < batch + 1) coverage->batches = (int)(batch + 1);
+        if (!admitted) {
+            coverage->pruned[PRUNED_REQUIRE] += plans;
+            continue;
+        }
+        ExploreProblem problem = tuples_problem(tuples, index, sequences);
+        TupleBound bound = tuple_bound(&problem.setting, request->padding, problem.least, cache, degrees);
+        if (bound.forbidden || bound.unusable) {
+            coverage->pruned[PRUNED_INDIVISIBLE] += plans;
+        } else if (bound.too_large) {
+            coverage->pruned[PRUNED_MEMORY] += plans;
+            note_missing(coverage, degrees, bound.least_bytes - limit);
+        } else if (!entry_add(out, (Entry){bound.seconds * problem.scale, sequences, index, (int32_t)tuple})) {
+            out->no_memory = true;
+        }
+    }
+}
+
+static bool merge_coverage(Coverage *to, const Coverage *from) {
+    if (!count_add(to->plans, from->plans, &to->plans)) return false;
+    for (int i = 0; i < PRUNED_COUNT; i++) to->pruned[i] += from->pruned[i];
+    if (from->least_missing < INFINITY) note_missing(to, &from->missing_degrees, from->least_missing);
+    if (to->batches < from->batches) to->batches = from->batches;
+    return true;
+}
+
+static bool merge_bounded(Tuples *tuples, const Bounded *from, Error *error) {
+    if (from->no_memory) return error_memory(error);
+    if (from->too_many || !merge_coverage(&tuples->coverage, &from->coverage))
+        return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+    if (from->count == 0) return true;
+    Entry *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(Entry));
+    if (!grown) return error_memory(error);
+    tuples->entries = grown;
+    memcpy(tuples->entries + tuples->entry_count, from->entries, (size_t)from->count * sizeof(Entry));
+    tuples->entry_count += from->count;
+    return true;
+}
+
+static bool bound_sites(Tuples *tuples, ExploreCache *caches, int threads, Error *error) {
+    Bounded *bounded = calloc((size_t)threads, sizeof(Bounded));
+    if (!bounded) return error_memory(error);
+    for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = INFINITY;
+#pragma omp parallel num_threads(threads)
+    for (int site = 0; site < tuples->site_count; site++) {
+        int thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 512) nowait
+        for (int64_t i = 0; i < tuples->sites[site].count; i++)
+            bound_tuple(tuples, site, i, caches[thread].sums, &bounded[thread]);
+    }
+    bool ok = true;
+    for (int i = 0; i < threads; i++) {
+        ok = ok && merge_bounded(tuples, &bounded[i], error);
+        free(bounded[i].entries);
+    }
+    free(bounded);
+    return ok;
+}
+
+static int by_bound(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
+    return (x->sequences > y->sequences) - (x->sequences < y->sequences);
+}
+
+bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error) {
+    *out = (Tuples){.request = request, .coverage.least_missing = INFINITY};
+    if (!make_sites(out, arena, error) || !bound_sites(out, caches, threads, error)) return false;
+    if (out->entry_count > 0) qsort(out->entries, (size_t)out->entry_count, sizeof(Entry), by_bound);
+    return true;
+}
+
+void tuples_free(Tuples *tuples) { free(tuples->entries); }
+
+Count entry_plans(const Tuples *tuples, const Entry *entry) {
+    const Site *site = &tuples->sites[entry->site];
+    const Degrees *degrees = &site->degrees[entry->tuple];
+    return placement_count(site->table, degrees) *
+           (Count)knob_count(&tuples->request->model, degrees, entry->sequences);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/tuples.h: the space of a search laid out: its machines, and every degree tuple on each with every batch it may
+ * have, bounded. Internal to search.c. */
+#ifndef SHARDOPT_SEARCH_TUPLES_H
+#define SHARDOPT_SEARCH_TUPLES_H
+
+#include "search/explore.h"
+
+/* One machine of the space. */
+typedef struct {
+    Machine machine;
+    Mesh mesh; /* the profile's rates */
+    Degrees *degrees;
+    int64_t count;
+    PlacementTable *table;
+    LeastRates *least;
+} Site;
+
+/* One degree tuple on one machine with one batch. */
+typedef struct {
+    double bound; /* ranked */
+    int64_t sequences;
+    int32_t site, tuple; /* sites[site].degrees[tuple] */
+} Entry;
+
+/* What the entries leave out, and all that they are part of. */
+typedef struct {
+    Count plans, pruned[PRUNED_COUNT]; /* plans: pruned ones and those of the entries */
+    double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY: none lacks any */
+    Degrees missing_degrees;
+    int batches; /* the most that one tuple may have */
+} Coverage;
+
+typedef struct {
+    const Request *request;
+    Site *sites; /* the machine asked for, then its idle shapes; in the arena */
+    int site_count;
+    Entry *entries; /* tuples in question, by rising bound; freed by tuples_free */
+    int64_t entry_count;
+    Coverage coverage;
+} Tuples;
+
+/* Bounds every tuple with one thread per cache. `out` wants tuples_free even after a failure: memory is out, or the
+ * space is too large to list. */
+bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error);
+void tuples_free(Tuples *tuples);
+
+/* One site with one batch, as explore.h and the bounds want it. */
+ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences);
+
+/* How many plans (placements and knobs) an entry stands for. */
+Count entry_plans(const Tuples *tuples, const Entry *entry);
+
+#endif
