@@ -48,37 +48,40 @@ typedef struct {
     RateTable table[CONTEXT_COUNT];
 } Tuple;
 
-static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
+static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena,
+                       Error *error) {
     *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
     tuple->placement_total = placement_count(problem->table, degrees);
-    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error)) return false;
+    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error))
+        return false;
     for (int i = 0; i < tuple->space.context_count; i++)
         least_rates_of(problem->least, degrees, tuple->space.contexts[i], &tuple->least[tuple->space.contexts[i]]);
     return true;
 }
 
-static bool tuple_rates(Tuple *tuple, ContextMethod context, const Rates **rates, Error *error) {
+/* The rates of all placements under a context method, made when first asked for: from another method's where there are
+ * any, which differ in one group. */
+static bool tuple_rates(Tuple *tuple, ContextMethod context, Error *error) {
+    const Mesh *mesh = tuple->problem->mesh;
+    if (tuple->rates[context]) return true;
     if (!tuple->placements &&
-        !placements_enumerate(tuple->problem->mesh, tuple->degrees, tuple->arena, &tuple->placements, &tuple->placement_count, error))
+        !placements_enumerate(mesh, tuple->degrees, tuple->arena, &tuple->placements, &tuple->placement_count, error))
         return false;
-    if (!tuple->rates[context]) {
-        Rates *table = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
-        if (!table) return error_memory(error);
-        const Rates *there = NULL;
-        for (int other = 0; other < CONTEXT_COUNT; other++)
-            if (tuple->rates[other]) there = tuple->rates[other];
-        for (int64_t i = 0; i < tuple->placement_count; i++) {
-            if (!there) {
-                rates_of_placement(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
-                continue;
-            }
-            table[i] = there[i];
-            rates_set_context(tuple->problem->mesh, &tuple->placements[i], context, &table[i]);
+    const Rates *there = NULL;
+    for (int other = 0; other < CONTEXT_COUNT; other++)
+        if (tuple->rates[other]) there = tuple->rates[other];
+    Rates *rates = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
+    if (!rates) return error_memory(error);
+    for (int64_t i = 0; i < tuple->placement_count; i++) {
+        if (!there) {
+            rates_of_placement(mesh, &tuple->placements[i], context, &rates[i]);
+            continue;
         }
-        if (!rate_table_fill(table, tuple->placement_count, tuple->arena, &tuple->table[context], error)) return false;
-        tuple->rates[context] = table;
+        rates[i] = there[i];
+        rates_set_context(mesh, &tuple->placements[i], context, &rates[i]);
     }
-    *rates = tuple->rates[context];
+    if (!rate_table_fill(rates, tuple->placement_count, tuple->arena, &tuple->table[context], error)) return false;
+    tuple->rates[context] = rates;
     return true;
 }
 
@@ -88,11 +91,14 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
     const Request *request = problem->request;
     PaddingSet padding;
     *reason = PRUNED_INDIVISIBLE;
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard, &padding)) return false;
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard,
+                       &padding))
+        return false;
     bool asks = request->launchers != 0, needs = request->padding == PADDING_LAUNCHABLE && padding != 0;
     if (!asks && !needs) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
-    LauncherSet set = plan_launchers(problem->setting.model, &problem->setting.work, &plan, padding, problem->catalog_mesh);
+    LauncherSet set =
+        plan_launchers(problem->setting.model, &problem->setting.work, &plan, padding, problem->catalog_mesh);
     if (asks) {
         *reason = PRUNED_REQUIRE;
         return (set & request->launchers) != 0;
@@ -100,7 +106,9 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
     return set != 0;
 }
 
-static void note_cut(ExploreStats *stats, double bound) { stats->least_cut_bound = min_real(stats->least_cut_bound, bound); }
+static void note_cut(ExploreStats *stats, double bound) {
+    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+}
 
 static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
     if (missing >= stats->least_missing) return;
@@ -110,39 +118,27 @@ static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing,
 }
 
 /* The knob bound once more, at the least rates that the inner roles can have together. */
-static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, ExploreCache *cache, double threshold, double *bound,
-                        Error *error) {
+static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, ExploreCache *cache,
+                        double threshold, double *bound, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
-        const JointRates *joint =
-            joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, knobs->context, (JointDepth)depth, error);
+        const JointRates *joint = joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees,
+                                              knobs->context, (JointDepth)depth, error);
         if (!joint) return false;
         double least = INFINITY, bytes;
         for (int i = 0; i < joint->count; i++) {
             Rates rates = joint_apply(joint, i, (JointDepth)depth, &tuple->least[knobs->context]);
-            least = min_real(least, knob_bound(&problem->setting, shard, knobs, &rates, cache->sums, &bytes) * problem->scale);
+            least = min_real(least,
+                             knob_bound(&problem->setting, shard, knobs, &rates, cache->sums, &bytes) * problem->scale);
         }
         *bound = max_real(*bound, least);
     }
     return true;
 }
 
-/* The relaxation at those rates. */
-static bool joint_relaxed(const Tuple *tuple, const LayoutGraph *graph, const Relaxation *relaxation, ContextMethod context, ExploreCache *cache,
-                          double *bound, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    const JointRates *joint = joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, context, JOINT_WEIGHTS, error);
-    if (!joint) return false;
-    *bound = INFINITY;
-    for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, JOINT_WEIGHTS, &tuple->least[context]);
-        *bound = min_real(*bound, relaxed_seconds(&graph->rule, relaxation, &rates) * problem->scale);
-    }
-    return true;
-}
-
 /* Knobs that sizes, memory and their bound leave, by rising bound. */
-static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keyed **list, int64_t *count, ExploreStats *stats, Error *error) {
+static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keyed **list, int64_t *count,
+                       ExploreStats *stats, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     int64_t size = knob_space_size(&tuple->space);
     Count placements = tuple->placement_total;
@@ -158,7 +154,9 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
             stats->pruned[reason] += placements;
             continue;
         }
-        double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache->sums, &bytes) * problem->scale;
+        double bytes,
+            bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache->sums, &bytes) *
+                    problem->scale;
         bool brute = problem->request->brute_force;
         if (!brute && bytes <= limit && bound <= threshold * CUT &&
             !joint_bound(tuple, &shard, &knobs, cache, threshold * CUT, &bound, error))
@@ -177,76 +175,152 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     return true;
 }
 
-/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is of no use. */
-static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row, ExploreStats *stats, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    bool brute = problem->request->brute_force;
-    Count placements = tuple->placement_total;
-    Shard shard;
-    PruneReason reason;
-    if (!admit(tuple, knobs, &shard, &reason)) return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
+/* One knob setting of a tuple: the layouts it offers, and what none of them beats. */
+typedef struct {
+    Knobs knobs;
     LayoutGraph graph;
     Relaxation relaxation;
-    Arena own = {0};
-    bool ok = layout_graph(&problem->setting, &shard, knobs, &own, &graph, error);
-    if (!ok) goto done;
-    layout_relax(&graph, &tuple->least[knobs->context], &relaxation);
-    if (!relaxation.fits) {
-        stats->pruned[PRUNED_MEMORY] += placements;
-        note_missing(tuple, knobs, relaxation.missing_bytes, stats);
-        goto done;
+} Candidate;
+
+static bool candidate_open(const Tuple *tuple, const Knobs *knobs, const Shard *shard, Arena *arena, Candidate *out,
+                           Error *error) {
+    out->knobs = *knobs;
+    if (!layout_graph(&tuple->problem->setting, shard, knobs, arena, &out->graph, error)) return false;
+    layout_relax(&out->graph, &tuple->least[knobs->context], &out->relaxation);
+    return true;
+}
+
+/* Its relaxation at the least rates that the inner roles can have together. */
+static bool joint_relaxed(const Tuple *tuple, const Candidate *candidate, ExploreCache *cache, double *bound,
+                          Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    ContextMethod context = candidate->knobs.context;
+    const JointRates *joint =
+        joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, context, JOINT_WEIGHTS, error);
+    if (!joint) return false;
+    *bound = INFINITY;
+    for (int i = 0; i < joint->count; i++) {
+        Rates rates = joint_apply(joint, i, JOINT_WEIGHTS, &tuple->least[context]);
+        *bound =
+            min_real(*bound, relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * problem->scale);
     }
-    double bound = 0;
-    ok = brute || joint_relaxed(tuple, &graph, &relaxation, knobs->context, cache, &bound, error);
-    if (!ok) goto done;
-    if (bound > limit * CUT && !brute) {
-        stats->pruned[PRUNED_KNOB_BOUND] += placements;
+    return true;
+}
+
+/* No layout of it fits, or its relaxation at the joint rates is above the limit: *cut, and why is in *stats. */
+static bool candidate_cut(const Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache,
+                          ExploreStats *stats, bool *cut, Error *error) {
+    *cut = true;
+    if (!candidate->relaxation.fits) {
+        stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
+        note_missing(tuple, &candidate->knobs, candidate->relaxation.missing_bytes, stats);
+        return true;
+    }
+    *cut = false;
+    if (tuple->problem->request->brute_force) return true;
+    double bound;
+    if (!joint_relaxed(tuple, candidate, cache, &bound, error)) return false;
+    if (bound > limit * CUT) {
+        stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total;
         note_cut(stats, bound);
-        goto done;
+        *cut = true;
     }
-    const Rates *rates;
-    ok = tuple_rates(tuple, knobs->context, &rates, error);
-    if (!ok) goto done;
-    stats->evaluated += placements;
-    Keyed *near = ARENA_NEW(&own, Keyed, (size_t)tuple->placement_count);
-    double *relaxed = ARENA_NEW(&own, double, (size_t)tuple->placement_count);
-    if (!near || !relaxed) {
-        ok = error_memory(error);
-        goto done;
+    return true;
+}
+
+/* Placements whose relaxed time is within the limit, by rising time; in the arena. The tuple has its rates. */
+static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, double limit, Arena *arena,
+                                Keyed **near, int64_t *count, Error *error) {
+    *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
+    double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
+    if (!*near || !relaxed) return error_memory(error);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->knobs.context],
+                          relaxed);
+    *count = 0;
+    for (int64_t i = 0; i < tuple->placement_count; i++) {
+        double bound = relaxed[i] * tuple->problem->scale;
+        if (bound <= limit * CUT) (*near)[(*count)++] = (Keyed){bound, i};
     }
-    batch_relaxed_seconds(&graph.rule, &relaxation, &tuple->table[knobs->context], relaxed);
-    int64_t count = 0;
-    for (int64_t i = 0; i < tuple->placement_count; i++)
-        if (relaxed[i] * problem->scale <= limit * CUT) near[count++] = (Keyed){relaxed[i] * problem->scale, i};
-    qsort(near, (size_t)count, sizeof(Keyed), by_bound);
-    /* Placements whose bound lies below the best time of these knobs, the tie rule between equal ones being their order. */
-    Row best = {0};
+    qsort(*near, (size_t)*count, sizeof(Keyed), by_bound);
+    return true;
+}
+
+static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Placement *placement,
+                           const LayoutSolution *solution) {
+    const ExploreProblem *problem = tuple->problem;
+    Row row = {.found = true,
+               .ranked_seconds = solution->seconds * problem->scale,
+               .degrees = *tuple->degrees,
+               .knobs = *knobs,
+               .placement = *placement,
+               .layout = solution->layout,
+               .machine = problem->machine,
+               .sequences = problem->setting.work.sequences};
+    for (int moment = 0; moment < MOMENT_COUNT; moment++)
+        row.memory_bytes = max_real(row.memory_bytes, solution->resources.of[RES_MEMORY + moment]);
+    return row;
+}
+
+/* Faster, or as fast and first by the tie rule, which among one candidate's plans is the order of placements. */
+static bool beats(double seconds, const Placement *placement, const Row *best) {
+    if (!best->found || seconds < best->ranked_seconds) return true;
+    return seconds == best->ranked_seconds && placement_compare(placement, &best->placement) < 0;
+}
+
+/* The best layout over placements in reach: solves those whose bound lies below the best time so far. */
+static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, const Keyed *near, int64_t count,
+                               double limit, Row *best, ExploreStats *stats, Error *error) {
+    double scale = tuple->problem->scale;
     for (int64_t i = 0; i < count; i++) {
-        double reach = best.found ? min_real(best.ranked_seconds, limit * CUT) : limit * CUT;
+        double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
         if (near[i].bound > reach) break;
-        if (best.found && placement_compare(&tuple->placements[near[i].index], &best.placement) > 0 &&
-            relaxed_seconds(&graph.rule, &relaxation, &rates[near[i].index]) * problem->scale >= best.ranked_seconds)
+        const Placement *placement = &tuple->placements[near[i].index];
+        const Rates *rates = &tuple->rates[candidate->knobs.context][near[i].index];
+        bool later = best->found && placement_compare(placement, &best->placement) > 0;
+        if (later &&
+            relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates) * scale >= best->ranked_seconds)
             continue;
         LayoutSolution solution;
-        ok = layout_solve(&graph, &rates[near[i].index], &solution, error);
-        if (!ok) goto done;
+        if (!layout_solve(&candidate->graph, rates, &solution, error)) return false;
         stats->layouts_solved += (Count)solution.solver_calls;
         if (!solution.found) break; /* memory is the same for all placements */
-        double seconds = solution.seconds * problem->scale;
         if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
-            stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * problem->scale);
-        const Placement *placement = &tuple->placements[near[i].index];
-        bool better = !best.found || seconds < best.ranked_seconds ||
-                      (seconds == best.ranked_seconds && placement_compare(placement, &best.placement) < 0);
-        if (!better) continue;
-        best = (Row){.found = true, .ranked_seconds = seconds, .degrees = *tuple->degrees, .knobs = *knobs, .placement = *placement,
-                     .layout = solution.layout, .machine = problem->machine, .sequences = problem->setting.work.sequences};
-        for (int moment = 0; moment < MOMENT_COUNT; moment++)
-            best.memory_bytes = max_real(best.memory_bytes, solution.resources.of[RES_MEMORY + moment]);
+            stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
+        if (beats(solution.seconds * scale, placement, best))
+            *best = row_of_solution(tuple, &candidate->knobs, placement, &solution);
     }
-    if (best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
-done:
-    arena_free(&own);
+    return true;
+}
+
+/* The best placement and layout of a candidate, if it is within the limit. */
+static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                           Row *best, ExploreStats *stats, Error *error) {
+    bool cut;
+    if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
+    if (cut) return true;
+    if (!tuple_rates(tuple, candidate->knobs.context, error)) return false;
+    stats->evaluated += tuple->placement_total;
+    Keyed *near;
+    int64_t count = 0;
+    return placements_in_reach(tuple, candidate, limit, arena, &near, &count, error) &&
+           best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
+}
+
+/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is of
+ * no use. */
+static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row,
+                          ExploreStats *stats, Error *error) {
+    Shard shard;
+    PruneReason reason;
+    if (!admit(tuple, knobs, &shard, &reason))
+        return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
+    Arena arena = {0};
+    Candidate candidate;
+    Row best = {0};
+    bool ok = candidate_open(tuple, knobs, &shard, &arena, &candidate, error) &&
+              candidate_best(tuple, &candidate, limit, cache, &arena, &best, stats, error);
+    if (ok && best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
+    arena_free(&arena);
     return ok;
 }
 
@@ -262,8 +336,8 @@ bool row_list_add(RowList *list, const Row *row, Error *error) {
     return true;
 }
 
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, RowList *list,
-                   ExploreStats *stats, Error *error) {
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
+                   RowList *list, ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Tuple tuple;
     Keyed *knob_list;
@@ -290,7 +364,26 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     return ok;
 }
 
-bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache, Count *within, Error *error) {
+/* How many placements of one knob setting have a relaxed time within the limit. */
+static bool count_knobs_within(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, Count *within,
+                               Error *error) {
+    Arena arena = {0};
+    Candidate candidate;
+    bool ok = candidate_open(tuple, knobs, shard, &arena, &candidate, error);
+    if (ok && candidate.relaxation.fits) {
+        ok = tuple_rates(tuple, knobs->context, error);
+        const Rates *rates = tuple->rates[knobs->context];
+        for (int64_t i = 0; ok && i < tuple->placement_count; i++)
+            if (relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
+                limit)
+                ++*within;
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache,
+                          Count *within, Error *error) {
     Arena arena = {0};
     Tuple tuple;
     *within = 0;
@@ -300,20 +393,10 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
         Knobs knobs = knob_space_at(&tuple.space, i);
         Shard shard;
         PruneReason reason;
-        double bytes;
         if (knobs.schedule != row->knobs.schedule || !admit(&tuple, &knobs, &shard, &reason)) continue;
-        if (knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache->sums, &bytes) * problem->scale > limit) continue;
-        Arena own = {0};
-        LayoutGraph graph;
-        Relaxation relaxation;
-        const Rates *rates;
-        ok = layout_graph(&problem->setting, &shard, &knobs, &own, &graph, error) && tuple_rates(&tuple, knobs.context, &rates, error);
-        if (ok) {
-            layout_relax(&graph, &tuple.least[knobs.context], &relaxation);
-            for (int64_t j = 0; relaxation.fits && j < tuple.placement_count; j++)
-                if (relaxed_seconds(&graph.rule, &relaxation, &rates[j]) * problem->scale <= limit) ++*within;
-        }
-        arena_free(&own);
+        double bytes;
+        double bound = knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache->sums, &bytes);
+        if (bound * problem->scale <= limit) ok = count_knobs_within(&tuple, &knobs, &shard, limit, within, error);
     }
     arena_free(&arena);
     return ok;
