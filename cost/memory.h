@@ -3,18 +3,31 @@
 #ifndef SHARDOPT_COST_MEMORY_H
 #define SHARDOPT_COST_MEMORY_H
 
-#include "cost/ops.h"
+#include "cost/setting.h"
+#include "cost/step.h"
 
 typedef struct {
     double parameters_bytes;  /* bf16 copy for compute, the chip's shard */
     double gradients_bytes;   /* fp32 when accumulated over microbatches, else bf16 */
     double optimizer_bytes;   /* fp32 master, m, v */
     double activations_bytes; /* saved, all microbatches in flight */
-    double gathered_bytes;    /* weights gathered by fsdp (two layers, or the stage when kept), and the gradient of a layer before its reduce_scatter */
+    /* weights gathered by fsdp (two layers, or the stage when kept), and the gradient of a layer before its
+     * reduce_scatter */
+    double gathered_bytes;
     double logits_bytes;
-    double transient_bytes;   /* one layer's working set in backward */
+    double transient_bytes; /* one layer's working set in backward */
 } MemoryRows;
 
 double memory_total(const MemoryRows *rows);
+
+/* How many times one saved layer-activation of one microbatch counts in a moment's bytes, per layer of the fullest
+ * stage: in-flight microbatches (MOMENT_FIRST_BACKWARD: of the first stage; LAST_*: of the last, scaled by its layers;
+ * UPDATE: 0). */
+void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
+
+/* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and
+ * microbatches. */
+void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                 Moment moment, double saved_bytes, MemoryRows *out);
 
 #endif

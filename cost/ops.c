@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Symbols: T tokens of a microbatch on a chip's tensor group, t ways of tensor, T/t tokens where the residual stream lies
- * along the sequence. Activations and weights in bf16. */
+/* Symbols: T tokens of a microbatch on a chip's tensor group, t ways of tensor, T/t tokens where the residual stream
+ * lies along the sequence. Activations and weights in bf16. */
 #include "cost/ops.h"
 
 #include "base/util.h"
+#include "cost/bytes.h"
 
 #include <assert.h>
 #include <math.h>
-
-static const double ELEMENT = 2; /* bytes of bf16 */
 
 /* A width split into ways: padded up between whole ways; real between them, where break-even points are searched. */
 static double local_width(int64_t width, double ways) {
@@ -40,7 +39,7 @@ static Op *add_matmul(List *list, const char *name, double m, double n, double k
     op->weights = n * k;
     op->flops[PHASE_FORWARD] = 2 * m * n * k;
     op->flops[PHASE_BACKWARD] = 4 * m * n * k;
-    op->hbm_bytes[PHASE_FORWARD] = ELEMENT * (m * k + k * n + m * n);
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * (m * k + k * n + m * n);
     op->hbm_bytes[PHASE_BACKWARD] = 2 * op->hbm_bytes[PHASE_FORWARD];
     return op;
 }
@@ -48,8 +47,8 @@ static Op *add_matmul(List *list, const char *name, double m, double n, double k
 /* `forward` and `backward` tensors of `elements` bf16 elements read or written. */
 static Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
     Op *op = add(list, OP_ELEMENTWISE, name);
-    op->hbm_bytes[PHASE_FORWARD] = ELEMENT * elements * forward;
-    op->hbm_bytes[PHASE_BACKWARD] = ELEMENT * elements * backward;
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
+    op->hbm_bytes[PHASE_BACKWARD] = BF16_BYTES * elements * backward;
     return op;
 }
 
@@ -63,8 +62,9 @@ static void communicate(Op *op, Group group, Phase phase, double messages, doubl
     op->traffic[group][phase].bytes += messages * bytes;
 }
 
-/* Into a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated one is there, and its gradient is
- * an all_reduce: two passes. Saved inputs are saved gathered, so backward gathers nothing again. */
+/* Into a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated one
+ * is there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward gathers nothing
+ * again. */
 static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
     if (shard->tensor <= 1) return;
     if (sharding->residual == RESIDUAL_SEQUENCE) {
@@ -89,7 +89,7 @@ static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, do
 /* Weights that the layout keeps split over tensor and gathers for use: forward, backward, and their gradient. */
 static void gather_weights(Op *op, const Shard *shard) {
     if (shard->tensor <= 1) return;
-    double bytes = ELEMENT * op->weights * shard->tensor;
+    double bytes = BF16_BYTES * op->weights * shard->tensor;
     communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_FORWARD, 1, bytes);
     communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD, 2, bytes);
 }
@@ -115,68 +115,74 @@ static HeadWidths head_widths(const LayerKind *kind, const Shard *shard) {
     return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v};
 }
 
-static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                             HeadWidths widths) {
-    double tokens = shard->tokens, d_model = (double)model->d_model, stream = ELEMENT * tokens * d_model;
+static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                             const Sharding *sharding, HeadWidths widths) {
+    double tokens = shard->tokens, d_model = (double)model->d_model, stream = BF16_BYTES * tokens * d_model;
     double whole = 2 * (double)kind->kv_heads * (double)kind->head_dim; /* keys and values of all chips */
     double key_columns = sharding->kv == KV_GATHERED ? whole / shard->tensor : widths.key + widths.value;
     Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns, d_model);
     if (kind->qkv_bias) qkv->weights += widths.query + key_columns;
     enter_block(qkv, shard, sharding, stream);
     if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
-        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, ELEMENT * tokens * whole);
-        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, ELEMENT * tokens * whole);
+        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, BF16_BYTES * tokens * whole);
+        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
-    makes(qkv, ACTIVATION_QKV, ELEMENT * tokens * (widths.query + widths.key + widths.value));
-    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
+    makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value));
+    if (model->positions == POSITIONS_ROTARY)
+        add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
 
-/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip does whole for its own tokens; the latents are what
- * tensor gathers; up to the chip's heads. Without a rank for queries these come from the stream, which is then gathered too. */
-static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                               HeadWidths widths) {
+/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip does whole for its own tokens;
+ * the latents are what tensor gathers; up to the chip's heads. Without a rank for queries these come from the stream,
+ * which is then gathered too. */
+static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                               const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
     double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
-    double key_columns = shard->heads * (double)kind->qk_nope_head_dim + widths.value; /* the rotary key comes from the latent as it is */
+    double key_columns = shard->heads * (double)kind->qk_nope_head_dim +
+                         widths.value; /* the rotary key comes from the latent as it is */
 
     Op *down = add_matmul(list, "latent down projection", residual_tokens(shard, sharding), latent, d_model);
     if (kind->qkv_bias) down->weights += latent;
     Op *up = add_matmul(list, "key and value up projection", tokens, key_columns, kv_rank);
     Op *query = add_matmul(list, "query projection", tokens, widths.query, q_rank > 0 ? q_rank : d_model);
-    enter_block(up, shard, sharding, ELEMENT * tokens * latent);
-    if (q_rank == 0) enter_block(query, shard, sharding, ELEMENT * tokens * d_model);
-    makes(query, ACTIVATION_QKV, ELEMENT * tokens * (widths.query + widths.key + widths.value + latent));
+    enter_block(up, shard, sharding, BF16_BYTES * tokens * latent);
+    if (q_rank == 0) enter_block(query, shard, sharding, BF16_BYTES * tokens * d_model);
+    makes(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
 
-static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                          ContextMethod context) {
+static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                          const Sharding *sharding, ContextMethod context) {
     double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
-    double stream = ELEMENT * tokens * d_model;
+    double stream = BF16_BYTES * tokens * d_model;
     HeadWidths widths = head_widths(kind, shard);
     bool latent = kind->attention == ATTENTION_LATENT;
 
     if (kind->norms > 0) {
         Op *norm = add_norm(list, "attention norm", model, own);
         norm->weights += (double)kind->qk_norm_parameters;
-        makes(norm, ACTIVATION_ATTENTION_INPUT, latent && kind->q_lora_rank > 0 ? ELEMENT * own * d_model : stream);
+        makes(norm, ACTIVATION_ATTENTION_INPUT, latent && kind->q_lora_rank > 0 ? BF16_BYTES * own * d_model : stream);
     }
-    if (latent) latent_projections(list, model, kind, shard, sharding, widths);
-    else head_projections(list, model, kind, shard, sharding, widths);
+    if (latent)
+        latent_projections(list, model, kind, shard, sharding, widths);
+    else
+        head_projections(list, model, kind, shard, sharding, widths);
 
     /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
     Op *attention = add(list, OP_ATTENTION, "attention");
     double span = attention_span(kind, (int64_t)shard->seq, false);
     attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
-    attention->hbm_bytes[PHASE_FORWARD] = ELEMENT * tokens * (widths.query + widths.key + widths.value + widths.context);
+    attention->hbm_bytes[PHASE_FORWARD] =
+        BF16_BYTES * tokens * (widths.query + widths.key + widths.value + widths.context);
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
-    makes(attention, ACTIVATION_CONTEXT, tokens * (ELEMENT * widths.context + 4 * shard->heads));
+    makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
     if (shard->sequence > 1) {
-        /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves (s - 1)/s of them
-         * in s - 1 messages of one chip's share. */
-        double whole = ELEMENT * shard->sequences * shard->seq * (widths.key + widths.value);
+        /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring
+         * moves (s - 1)/s of them in s - 1 messages of one chip's share. */
+        double whole = BF16_BYTES * shard->sequences * shard->seq * (widths.key + widths.value);
         double messages = context == CONTEXT_RING ? shard->sequence - 1 : 1;
         double bytes = context == CONTEXT_RING ? whole / shard->sequence : whole;
         communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
@@ -186,21 +192,22 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
     leave_block(out, shard, sharding, stream);
-    makes(out, ACTIVATION_MIDDLE, ELEMENT * own * d_model);
+    makes(out, ACTIVATION_MIDDLE, BF16_BYTES * own * d_model);
 }
 
-static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double width) {
+static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                          const Sharding *sharding, double width) {
     bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
     double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
     double tokens = gathered ? own : shard->tokens, hidden = gathered ? width * shard->tensor : width;
-    double stream = ELEMENT * shard->tokens * d_model;
+    double stream = BF16_BYTES * shard->tokens * d_model;
     double up_columns = (kind->gated ? 2 : 1) * hidden;
 
     Op *up = add_matmul(list, kind->gated ? "mlp gate and up" : "mlp up", tokens, up_columns, d_model);
     Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
     Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
-    makes(up, ACTIVATION_GATE_UP, ELEMENT * tokens * up_columns);
-    makes(product, ACTIVATION_PRODUCT, ELEMENT * tokens * hidden);
+    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
+    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
     if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
     if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
     if (gathered) {
@@ -212,13 +219,16 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     }
 }
 
-/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers over tensor what arrived. */
-static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, double imbalance) {
+/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers over tensor
+ * what arrived. */
+static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                       const Sharding *sharding, double imbalance) {
     double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
     double routed = shard->tokens * (double)kind->top_k * imbalance; /* tokens that the busiest chip's experts get */
     double per_expert = routed / shard->experts, width = shard->d_ff_expert;
-    double arrived = ELEMENT * routed * d_model;
-    double exchanged = ELEMENT * own * (double)kind->top_k * imbalance * d_model * shard->expert; /* of the whole group */
+    double arrived = BF16_BYTES * routed * d_model;
+    double exchanged =
+        BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * shard->expert; /* of the whole group */
 
     Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
     if (kind->router_bias) router->weights += (double)kind->experts;
@@ -234,12 +244,13 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
         op->groups = shard->experts;
         op->expert_weights = true;
         op->weights *= shard->experts;
-        for (int phase = 0; phase < PHASE_COUNT; phase++) op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
     }
     if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
     makes(dispatch, ACTIVATION_MLP_INPUT, arrived);
-    makes(up, ACTIVATION_GATE_UP, ELEMENT * routed * up_columns);
-    makes(product, ACTIVATION_PRODUCT, ELEMENT * routed * width);
+    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
+    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
     Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
     for (int phase = 0; phase < PHASE_COUNT && shard->expert > 1; phase++) {
         communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
@@ -250,8 +261,8 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
-int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, ContextMethod context,
-                 double imbalance, Op *ops) {
+int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                 ContextMethod context, double imbalance, Op *ops) {
     List list = {.ops = ops};
     if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, context);
     if (kind->norms > 1) {
@@ -260,20 +271,22 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
         norm->weights *= (double)(kind->norms - 1);
         if (kind->experts == 0) {
             bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
-            makes(norm, ACTIVATION_MLP_INPUT, ELEMENT * (gathered ? own : shard->tokens) * (double)model->d_model);
+            makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (gathered ? own : shard->tokens) * (double)model->d_model);
         }
     }
-    if (kind->experts > 0) expert_ops(&list, model, kind, shard, sharding, imbalance);
-    else if (kind->d_ff > 0) dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
+    if (kind->experts > 0)
+        expert_ops(&list, model, kind, shard, sharding, imbalance);
+    else if (kind->d_ff > 0)
+        dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
     return list.count;
 }
 
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
     List list = {.ops = ops};
-    double d_model = (double)model->d_model, stream = ELEMENT * shard->tokens * d_model;
+    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     Op *lookup = add(&list, OP_LOOKUP, "embedding");
     lookup->weights = shard->vocab * d_model + (double)model->learned_positions * d_model / shard->tensor;
-    lookup->hbm_bytes[PHASE_FORWARD] = 2 * ELEMENT * residual_tokens(shard, sharding) * d_model;
+    lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
     lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
     if (shard->tensor <= 1) return list.count;
     bool along = sharding->residual == RESIDUAL_SEQUENCE;
@@ -290,7 +303,7 @@ int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sha
 
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
     List list = {.ops = ops};
-    double d_model = (double)model->d_model, stream = ELEMENT * shard->tokens * d_model;
+    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
     Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
     if (model->logits_bias) logits->weights += shard->vocab;
@@ -301,7 +314,7 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
         enter_block(logits, shard, sharding, stream);
     } else {
         /* d_model is contracted: partial logits over the whole vocabulary are scattered, their gradient gathered. */
-        double whole = ELEMENT * shard->tokens * shard->vocab * shard->tensor;
+        double whole = BF16_BYTES * shard->tokens * shard->vocab * shard->tensor;
         communicate(logits, GROUP_TENSOR, PHASE_FORWARD, 1, whole + stream / shard->tensor);
         communicate(logits, GROUP_TENSOR, PHASE_BACKWARD, 1, whole + stream / shard->tensor);
     }

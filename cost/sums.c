@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/sums.h"
 
+#include "cost/bytes.h"
+
 #include <string.h>
 
 static void add_op(const Setting *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
@@ -15,25 +17,44 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
     }
     *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
     bool over_tensor = op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD].messages > 0;
-    double ways = op->expert_weights ? shard->sequence * shard->fsdp : shard->expert * shard->sequence * shard->fsdp;
-    if (over_tensor) to->gathered_weights += times * op->weights * shard->tensor;
-    else if (ways > 1) to->gathered_weights += times * op->weights;
+    double ways = op->expert_weights ? shard_expert_ways(shard) : shard_weight_ways(shard);
+    if (over_tensor)
+        to->gathered_weights += times * op->weights * shard->tensor;
+    else if (ways > 1)
+        to->gathered_weights += times * op->weights;
     if (op->makes >= 0) to->saved[op->makes] += times * op->saved_bytes;
 }
 
-void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding, StageSums *out) {
+void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding,
+                StageSums *out) {
     const Model *model = setting->model;
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, context, setting->profile->expert_imbalance, ops);
+        int count =
+            ops_of_layer(model, &model->kinds[i], shard, sharding, context, setting->profile->expert_imbalance, ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, &out->layer);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
-    out->layer.saved[ACTIVATION_LAYER_INPUT] = 2 * own * (double)model->d_model;
+    out->layer.saved[ACTIVATION_LAYER_INPUT] = BF16_BYTES * own * (double)model->d_model;
     int count = ops_of_embedding(model, shard, sharding, ops);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->embedding);
     count = ops_of_logits(model, shard, sharding, ops);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->logits);
+}
+
+double held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
+    double layers = last ? shard->layers_last : shard->layers;
+    bool whole = shard->pipeline <= 1;
+    double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights;
+    if (whole || !last) dense += sums->embedding.dense_weights;
+    if ((whole && !setting->model->tied) || (!whole && last)) dense += sums->logits.dense_weights;
+    return dense / shard_weight_ways(shard) + expert / shard_expert_ways(shard);
+}
+
+double saved_of_sums(const StageSums *sums) {
+    double bytes = 0;
+    for (int i = 0; i < ACTIVATION_COUNT; i++) bytes += sums->layer.saved[i];
+    return bytes;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/sums.h: the op list of a stage added up by part: what resources, memory and rules are made of.
- * Everything made of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds.
- * Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding alone: searches keep them. */
+/* cost/sums.h: the op list of a stage added up by part: what resources, memory and rules are made of. Everything made
+ * of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds. Sums depend on
+ * tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding alone: searches
+ * keep them. */
 #ifndef SHARDOPT_COST_SUMS_H
 #define SHARDOPT_COST_SUMS_H
 
 #include "cost/stage.h"
 
 typedef struct {
-    double compute[PHASE_COUNT];   /* seconds outside attention */
+    double compute[PHASE_COUNT]; /* seconds outside attention */
     double attention[PHASE_COUNT];
     Traffic traffic[GROUP_DATA][PHASE_COUNT];
     double dense_weights, expert_weights; /* of one chip, before fsdp */
-    double gathered_weights;       /* of one layer while it is in use, where something gathers them; else 0 */
-    double saved[ACTIVATION_COUNT]; /* bytes of one microbatch */
+    double gathered_weights;              /* of one layer while it is in use, where something gathers them; else 0 */
+    double saved[ACTIVATION_COUNT];       /* bytes of one microbatch */
 } PartSums;
 
 typedef struct {
@@ -21,13 +22,20 @@ typedef struct {
     PartSums embedding, logits;
 } StageSums;
 
-void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding, StageSums *out);
+void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding,
+                StageSums *out);
+
+/* Parameters of the first or the last stage that one chip holds. */
+double held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last);
+
+/* Bytes of one layer and one microbatch with every activation saved. */
+double saved_of_sums(const StageSums *sums);
 
 /* stage_resources, memory_rows and step_rule from sums that are there. */
-void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
-                       Resources *out);
-void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding, const StageSums *sums,
-                  Moment moment, double saved_bytes, MemoryRows *out);
+void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                       const StageSums *sums, Resources *out);
+void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                  const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out);
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, StepRule *out);
 
 #endif

@@ -306,8 +306,8 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
            best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
 }
 
-/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is of
- * no use. */
+/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is
+ * of no use. */
 static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row,
                           ExploreStats *stats, Error *error) {
     Shard shard;

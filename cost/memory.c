@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/memory.h"
+
+#include "base/util.h"
+#include "cost/bytes.h"
+#include "cost/sums.h"
+
+void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
+    double p = shard->pipeline, v = (double)knobs->virtual_stages, m = shard->microbatches;
+    /* Chunks of microbatches between their forward and their backward: 1F1B holds p - s on stage s; interleaving 2 (p -
+     * s - 1) + (v - 1) p + 1 chunks of 1/v (Megatron's warm-up; Korthikanti's 1 + (p - 1)/(p v) on the first stage). */
+    double first = min_real(m * v, v > 1 ? (v + 1) * p - 1 : p), last = min_real(m * v, v > 1 ? (v - 1) * p + 1 : 1);
+    weights[MOMENT_FIRST_BACKWARD] = first / v;
+    weights[MOMENT_LAST_LOGITS] = last / v * (shard->layers_last / shard->layers);
+    weights[MOMENT_LAST_BACKWARD] = weights[MOMENT_LAST_LOGITS];
+    weights[MOMENT_UPDATE] = 0;
+}
+
+/* Weights that fsdp (or the layout, over tensor) has brought together: of two layers (the next arrives while one
+ * works), or of the whole stage when they are kept; and the gradient of one before its reduce_scatter. Beside logits
+ * their table and its gradient. */
+static double gathered_bytes(const Shard *shard, const Knobs *knobs, const StageSums *sums, Moment moment,
+                             double layers) {
+    double one = sums->layer.gathered_weights;
+    double head = moment == MOMENT_LAST_LOGITS && shard_weight_ways(shard) > 1 ? sums->logits.dense_weights : 0;
+    if (!(one > 0 || head > 0)) return 0;
+    double gathered = knobs->regather ? min_real(2, layers) * one : layers * one;
+    return BF16_BYTES * (gathered + one + 2 * head);
+}
+
+/* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
+static double layer_working_bytes(const StageSums *sums) {
+    double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
+    double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
+    return saved_of_sums(sums) + max_real(mlp, attention);
+}
+
+void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                  const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out) {
+    bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
+    double held = held_of_sums(setting, shard, sums, last), d_model = (double)setting->model->d_model;
+    double gradient_ways = knobs->zero_stage >= 2 ? shard->data : 1;
+    double optimizer_ways = knobs->zero_stage >= 1 ? shard->data : 1;
+    /* With one microbatch no gradient exists before backward begins. */
+    bool accumulates = shard->microbatches > 1;
+    double gradients = accumulates ? FP32_BYTES : moment == MOMENT_UPDATE ? BF16_BYTES : 0;
+    *out = (MemoryRows){
+        .parameters_bytes = BF16_BYTES * held,
+        .gradients_bytes = gradients * held / gradient_ways,
+        .optimizer_bytes = OPTIMIZER_BYTES * held / optimizer_ways,
+        .activations_bytes = saved_bytes,
+        .gathered_bytes = gathered_bytes(shard, knobs, sums, moment, last ? shard->layers_last : shard->layers),
+    };
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    double stream = BF16_BYTES * own * d_model;
+    if (moment == MOMENT_LAST_LOGITS) {
+        bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1; /* partial sums over the whole vocabulary */
+        double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
+        out->logits_bytes = shard->tokens * (LOGIT_BYTES * shard->vocab + whole);
+        out->transient_bytes = 2 * stream + BF16_BYTES * shard->tokens * d_model;
+    } else {
+        out->transient_bytes = layer_working_bytes(sums) + stream;
+    }
+}
+
+void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                 Moment moment, double saved_bytes, MemoryRows *out) {
+    StageSums sums;
+    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
+}
+
+double memory_total(const MemoryRows *rows) {
+    return rows->parameters_bytes + rows->gradients_bytes + rows->optimizer_bytes + rows->activations_bytes +
+           rows->gathered_bytes + rows->logits_bytes + rows->transient_bytes;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/setting.h: everything a plan is priced with that is not the plan. */
+#ifndef SHARDOPT_COST_SETTING_H
+#define SHARDOPT_COST_SETTING_H
+
+#include "cost/profile.h"
+#include "cost/shard.h"
+
+typedef struct {
+    const Model *model;
+    const Chip *chip;
+    const Profile *profile;
+    Work work;
+    double hbm_reserve;                /* share of HBM kept back */
+    double precision_flops_per_second; /* dense peak of the compute precision */
+} Setting;
+
+#endif
