@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What having an activation again in backward takes: the ops that lie between it and the activations before it, once forward. */
+/* What having an activation again in backward takes: the ops that lie between it and the activations before it, once
+ * forward. */
 #include "cost/stage.h"
 
 #include <string.h>
 
-/* The last op that must run again for each activation is the one that makes it; ops without a product of their own (rotary, router,
- * the expert-combine) run with the next one made, the down projection with none: its output is the next layer's input, which is kept. */
+/* The last op that must run again for each activation is the one that makes it; ops without a product of their own
+ * (rotary, router, the expert-combine) run with the next one made, the down projection with none: its output is the
+ * next layer's input, which is kept. */
 static void costs_of(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
@@ -13,7 +15,8 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
     for (int i = 0; i < model->kind_count; i++) {
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, knobs->context, setting->profile->expert_imbalance, ops);
+        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, knobs->context,
+                                 setting->profile->expert_imbalance, ops);
         bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
@@ -23,9 +26,11 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
             product_made = product_made || op->makes == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
             bool memory_bound;
-            cost->recompute_seconds += share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
+            cost->recompute_seconds +=
+                share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
             for (int group = 0; group < GROUP_DATA; group++) {
-                if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue; /* gathered for backward anyway */
+                /* gathered for backward anyway */
+                if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue;
                 const Traffic *traffic = &op->traffic[group][PHASE_FORWARD];
                 /* The gather in front of a block belongs to the block's input, which is kept gathered. */
                 int owner = target;
@@ -50,9 +55,11 @@ static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
     return a->recompute_seconds * b->bytes > b->recompute_seconds * a->bytes;
 }
 
-/* The host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they gain, so that no layout has to
- * count host bytes. Where the residual stream is whole on every chip it takes most room: that is asked for. */
-static void find_offloadable(const Setting *setting, const Shard *shard, const Knobs *knobs, bool offloadable[ACTIVATION_COUNT]) {
+/* The host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they
+ * gain, so that no layout has to count host bytes. Where the residual stream is whole on every chip it takes most room:
+ * that is asked for. */
+static void find_offloadable(const Setting *setting, const Shard *shard, const Knobs *knobs,
+                             bool offloadable[ACTIVATION_COUNT]) {
     Sharding shardings[SHARDINGS_MAX];
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT], room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
@@ -69,7 +76,8 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
             if (!seen[i] && (best < 0 || gains_more(&costs[i], &costs[best]))) best = i;
         seen[best] = true;
         double bytes = weights[MOMENT_FIRST_BACKWARD] * shard->layers * costs[best].bytes;
-        /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of them. */
+        /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
+         * them. */
         bool copies = shard->tensor > 1 && (best == ACTIVATION_ATTENTION_INPUT || best == ACTIVATION_MLP_INPUT);
         offloadable[best] = costs[best].exists && !copies && bytes <= room;
         if (offloadable[best]) room -= bytes;

@@ -6,20 +6,26 @@
 #include <string.h>
 
 const char *bound_name(BoundBy bound) {
-    static const char *const NAMES[BOUND_COUNT] = {"compute", "hbm", "ici", "dcn", "nvlink", "network", "pcie", "latency", "bubble"};
+    static const char *const NAMES[BOUND_COUNT] = {"compute", "hbm",  "ici",     "dcn",   "nvlink",
+                                                   "network", "pcie", "latency", "bubble"};
     return NAMES[bound];
 }
 
 static BoundBy bound_of_level(AxisLevel level) {
     switch (level) {
-    case LEVEL_ICI: return BOUND_ICI;
-    case LEVEL_NVLINK: return BOUND_NVLINK;
-    case LEVEL_NETWORK: return BOUND_NETWORK;
-    default: return BOUND_DCN;
+    case LEVEL_ICI:
+        return BOUND_ICI;
+    case LEVEL_NVLINK:
+        return BOUND_NVLINK;
+    case LEVEL_NETWORK:
+        return BOUND_NETWORK;
+    default:
+        return BOUND_DCN;
     }
 }
 
-static void add_parts(const Setting *setting, const Op *ops, int count, double times, double microbatches, Estimate *out) {
+static void add_parts(const Setting *setting, const Op *ops, int count, double times, double microbatches,
+                      Estimate *out) {
     for (int i = 0; i < count; i++) {
         EstimatePart *part = NULL;
         for (int j = 0; j < out->part_count && !part; j++)
@@ -31,15 +37,18 @@ static void add_parts(const Setting *setting, const Op *ops, int count, double t
         }
         double repeats = times * microbatches;
         bool bound[PHASE_COUNT];
-        part->forward_seconds += repeats * op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
-        part->backward_seconds += repeats * op_seconds(&ops[i], PHASE_BACKWARD, setting->chip, setting->profile, &bound[1]);
+        part->forward_seconds +=
+            repeats * op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
+        part->backward_seconds +=
+            repeats * op_seconds(&ops[i], PHASE_BACKWARD, setting->chip, setting->profile, &bound[1]);
         part->memory_bound = bound[0];
         part->flops += repeats * (ops[i].flops[0] + ops[i].flops[1]);
         part->hbm_bytes += repeats * (ops[i].hbm_bytes[0] + ops[i].hbm_bytes[1]);
     }
 }
 
-/* Every op of the fullest stage. With several stages the embedding or the logits are there only where they set the pace, as in the resources. */
+/* Every op of the fullest stage. With several stages the embedding or the logits are there only where they set the
+ * pace, as in the resources. */
 static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) {
     Op ops[OPS_MAX];
     const Model *model = setting->model;
@@ -47,19 +56,26 @@ static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) 
     StagePace pace = stage_pace(setting, &out->shard, &plan->knobs);
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, plan->knobs.context, setting->profile->expert_imbalance, ops);
+        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, plan->knobs.context,
+                                 setting->profile->expert_imbalance, ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
-    if (pace.embedding) add_parts(setting, ops, ops_of_embedding(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
-    if (pace.logits) add_parts(setting, ops, ops_of_logits(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
+    if (pace.embedding)
+        add_parts(setting, ops, ops_of_embedding(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
+    if (pace.logits)
+        add_parts(setting, ops, ops_of_logits(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
     for (int i = 0; i < out->part_count; i++) {
         const EstimatePart *part = &out->parts[i];
         double seconds = part->forward_seconds + part->backward_seconds;
-        if (part->kind == OP_ATTENTION) out->attention_seconds += seconds;
-        else if (part->kind == OP_MATMUL || part->kind == OP_GROUPED_MATMUL) out->matmul_seconds += seconds;
-        else out->elementwise_seconds += seconds;
+        if (part->kind == OP_ATTENTION)
+            out->attention_seconds += seconds;
+        else if (part->kind == OP_MATMUL || part->kind == OP_GROUPED_MATMUL)
+            out->matmul_seconds += seconds;
+        else
+            out->elementwise_seconds += seconds;
     }
-    out->recompute_seconds = max_real(0, out->time.compute_seconds - out->attention_seconds - out->matmul_seconds - out->elementwise_seconds);
+    out->recompute_seconds = max_real(0, out->time.compute_seconds - out->attention_seconds - out->matmul_seconds -
+                                             out->elementwise_seconds);
 }
 
 /* Latency rules where messages, not bytes, make most of the busiest level's time. */
@@ -71,11 +87,13 @@ static bool latency_rules(const Estimate *estimate, const Mesh *mesh, AxisLevel 
             if (mesh->axes[axis].level == level) on_level |= 1u << axis;
         if (!(estimate->rates.axes[group] & on_level) || estimate->time.group_seconds[group] <= 0) continue;
         double count = 0;
-        if (group == GROUP_DATA) count = estimate->rule.data_start.messages + estimate->rule.data_end.messages;
+        if (group == GROUP_DATA)
+            count = estimate->rule.data_start.messages + estimate->rule.data_end.messages;
         else
             for (int phase = 0; phase < PHASE_COUNT; phase++)
                 count += estimate->rule.microbatches * estimate->resources.of[res_messages((Group)group, (Phase)phase)];
-        messages += count * max_real(estimate->rates.cost[group].latency_seconds[0], estimate->rates.cost[group].latency_seconds[1]);
+        messages += count * max_real(estimate->rates.cost[group].latency_seconds[0],
+                                     estimate->rates.cost[group].latency_seconds[1]);
         whole += estimate->time.group_seconds[group];
     }
     return messages > whole / 2;
@@ -138,13 +156,17 @@ void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
             if (costs[i].exists && plan->layout.layers[i][state] > 0)
-                resources_add_state(&costs[i], (ActivationState)state, (double)plan->layout.layers[i][state], weights, out);
+                resources_add_state(&costs[i], (ActivationState)state, (double)plan->layout.layers[i][state], weights,
+                                    out);
 }
 
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out, Error *error) {
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out,
+                   Error *error) {
     memset(out, 0, sizeof(*out));
-    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard, &out->padding))
-        return error_set(error, ERROR_INPUT, "plan", "these degrees do not divide the model and the batch; --padding any prices them padded");
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard,
+                       &out->padding))
+        return error_set(error, ERROR_INPUT, "plan",
+                         "these degrees do not divide the model and the batch; --padding any prices them padded");
     Mesh effective = profile_mesh(setting->profile, mesh);
     step_rule(setting, &out->shard, &plan->knobs, &out->rule);
     plan_resources(setting, &out->shard, plan, &out->resources);
@@ -158,8 +180,8 @@ bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, P
     double per_chip = tokens / chips / out->time.seconds;
     out->flops_per_token = model_flops_per_token(setting->model, FLOPS_CAUSAL, setting->work.seq);
     out->mfu = out->flops_per_token * per_chip / setting->precision_flops_per_second;
-    out->mfu_full_attention =
-        model_flops_per_token(setting->model, FLOPS_FULL_ATTENTION, setting->work.seq) * per_chip / setting->precision_flops_per_second;
+    out->mfu_full_attention = model_flops_per_token(setting->model, FLOPS_FULL_ATTENTION, setting->work.seq) *
+                              per_chip / setting->precision_flops_per_second;
     out->tokens_per_second_per_chip = per_chip;
     return true;
 }

@@ -5,7 +5,18 @@
 
 #include "cost/stage.h"
 
-typedef enum { BOUND_COMPUTE, BOUND_HBM, BOUND_ICI, BOUND_DCN, BOUND_NVLINK, BOUND_NETWORK, BOUND_PCIE, BOUND_LATENCY, BOUND_BUBBLE, BOUND_COUNT } BoundBy;
+typedef enum {
+    BOUND_COMPUTE,
+    BOUND_HBM,
+    BOUND_ICI,
+    BOUND_DCN,
+    BOUND_NVLINK,
+    BOUND_NETWORK,
+    BOUND_PCIE,
+    BOUND_LATENCY,
+    BOUND_BUBBLE,
+    BOUND_COUNT
+} BoundBy;
 const char *bound_name(BoundBy bound);
 
 enum { ESTIMATE_PARTS_MAX = 48 };
@@ -16,7 +27,7 @@ typedef struct {
     OpKind kind;
     double forward_seconds, backward_seconds; /* without recomputation */
     bool memory_bound;
-    double flops;     /* over the step, one chip */
+    double flops; /* over the step, one chip */
     double hbm_bytes;
 } EstimatePart;
 
@@ -27,9 +38,9 @@ typedef struct {
     Resources resources;
     Rates rates;
     StepTime time;
-    BoundBy bound_by, bound_next;   /* the largest and the second largest of the times */
-    double bound_next_share;        /* second / largest */
-    MemoryRows memory;              /* at the peak moment of the worst stage */
+    BoundBy bound_by, bound_next; /* the largest and the second largest of the times */
+    double bound_next_share;      /* second / largest */
+    MemoryRows memory;            /* at the peak moment of the worst stage */
     Moment moment;
     double memory_limit_bytes, reserve_bytes;
     double recompute_seconds;       /* of compute_seconds */
@@ -45,7 +56,9 @@ typedef struct {
 void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan, Resources *out);
 double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows);
 
-/* Prices a plan on a mesh (catalog rates; the profile is applied inside). False: the plan cannot be used under `rule` (error says why). */
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out, Error *error);
+/* Prices a plan on a mesh (catalog rates; the profile is applied inside). False: the plan cannot be used under `rule`
+ * (error says why). */
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out,
+                   Error *error);
 
 #endif

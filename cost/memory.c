@@ -54,7 +54,8 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;
     if (moment == MOMENT_LAST_LOGITS) {
-        bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1; /* partial sums over the whole vocabulary */
+        /* partial sums over the whole vocabulary */
+        bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1;
         double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
         out->logits_bytes = shard->tokens * (LOGIT_BYTES * shard->vocab + whole);
         out->transient_bytes = 2 * stream + BF16_BYTES * shard->tokens * d_model;

@@ -43,23 +43,25 @@ typedef struct {
     const char *name; /* "qkv projection" */
     double m, n, k;   /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: of one expert, `groups` of them */
     double groups;
-    double flops[PHASE_COUNT];     /* useful FLOPs of the chip, unpadded to tiles */
+    double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
-    double weights;                /* local parameters, before fsdp */
+    double weights; /* local parameters, before fsdp */
     bool expert_weights;
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
-    int makes;                     /* the Activation it produces, or -1 */
-    double saved_bytes;            /* of that activation */
+    int makes;          /* the Activation it produces, or -1 */
+    double saved_bytes; /* of that activation */
 } Op;
 
-/* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one microbatch on one chip. Returns how many (<= OPS_MAX).
- * `gather_saved`: attention and MLP inputs are kept gathered (their re-gather for backward belongs to recomputing them). */
-int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding, ContextMethod context, double imbalance, Op *ops);
+/* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one
+ * microbatch on one chip. Returns how many (<= OPS_MAX). `gather_saved`: attention and MLP inputs are kept gathered
+ * (their re-gather for backward belongs to recomputing them). */
+int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                 ContextMethod context, double imbalance, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 
-/* Roofline: seconds of one op in one phase: max of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency), padded to
- * tiles where the profile says so. *memory_bound tells which. */
+/* Roofline: seconds of one op in one phase: max of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency), padded
+ * to tiles where the profile says so. *memory_bound tells which. */
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound);
 
 #endif

@@ -27,13 +27,15 @@ const char *activation_state_name(ActivationState state) {
 
 const char *degrees_notation(const Degrees *degrees, bool brief, char *text) {
     /* The order in which people write them: what splits the batch first, what is dear to communicate last. */
-    static const Role ORDER[ROLE_COUNT] = {ROLE_DATA, ROLE_FSDP, ROLE_SEQUENCE, ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
+    static const Role ORDER[ROLE_COUNT] = {ROLE_DATA,   ROLE_FSDP,   ROLE_SEQUENCE,
+                                           ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < ROLE_COUNT; i++) {
         int64_t degree = degrees->of[ORDER[i]];
         if (brief && degree == 1) continue;
-        used += (size_t)snprintf(text + used, NOTATION_SIZE - used, "%s%s=%" PRId64, used ? " " : "", role_name(ORDER[i]), degree);
+        used += (size_t)snprintf(text + used, NOTATION_SIZE - used, "%s%s=%" PRId64, used ? " " : "",
+                                 role_name(ORDER[i]), degree);
     }
     if (used == 0) snprintf(text, NOTATION_SIZE, "one chip");
     return text;

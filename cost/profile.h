@@ -21,8 +21,8 @@ typedef struct {
     bool tile_padding;        /* pad the weight dimensions of a matmul to the chip's matrix tile */
     double matrix_efficiency; /* of the dense peak, large matmuls */
     double fp8_efficiency;    /* of the dense fp8 peak, the same; 1 in `ideal` */
-    double
-        matmul_traffic; /* time x (1 + this * (peak / hbm) * (1/M + 1/N + 1/K)): operand traffic that is not hidden */
+    /* time x (1 + this * (peak / hbm) * (1/M + 1/N + 1/K)): operand traffic that is not hidden */
+    double matmul_traffic;
     double grouped_efficiency;      /* of grouped (expert) matmuls, times matrix_efficiency */
     double attention_efficiency;    /* of the dense peak, flash forward */
     double attention_backward_rate; /* rate of its backward over its forward */
@@ -30,8 +30,8 @@ typedef struct {
     double elementwise_traffic; /* share of elementwise operand traffic that fusion leaves */
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
     double pcie_efficiency;
-    double host_memory_share;       /* of the host's memory, that offloaded activations may take */
-    double expert_imbalance; /* busiest expert over the mean: >= 1 */
+    double host_memory_share; /* of the host's memory, that offloaded activations may take */
+    double expert_imbalance;  /* busiest expert over the mean: >= 1 */
 
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical
      * 1, the rest 0. */

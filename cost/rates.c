@@ -19,10 +19,14 @@ Role group_role(Group group) {
 
 Collective group_collective(Group group, ContextMethod context) {
     switch (group) {
-    case GROUP_EXPERT: return COLLECTIVE_ALL_TO_ALL;
-    case GROUP_PIPELINE: return COLLECTIVE_PERMUTE;
-    case GROUP_SEQUENCE: return context == CONTEXT_RING ? COLLECTIVE_PERMUTE : COLLECTIVE_ALL_GATHER;
-    default: return COLLECTIVE_ALL_GATHER;
+    case GROUP_EXPERT:
+        return COLLECTIVE_ALL_TO_ALL;
+    case GROUP_PIPELINE:
+        return COLLECTIVE_PERMUTE;
+    case GROUP_SEQUENCE:
+        return context == CONTEXT_RING ? COLLECTIVE_PERMUTE : COLLECTIVE_ALL_GATHER;
+    default:
+        return COLLECTIVE_ALL_GATHER;
     }
 }
 
@@ -42,11 +46,12 @@ static void group_rate(const Mesh *mesh, const Placement *placement, Group group
         footprint.on[axis] = (Span){factor, stride};
     }
     out->axes[group] = axes;
-    out->cost[group] = axes ? collective_cost(group_collective(group, context), mesh, &footprint) : (CollectiveCost){{0, 0}, {0, 0}};
+    out->cost[group] =
+        axes ? collective_cost(group_collective(group, context), mesh, &footprint) : (CollectiveCost){{0, 0}, {0, 0}};
 }
 
-/* Overlap is measured inside the scale-up network. Activations over tensor that leave it find nothing to hide behind; weights do so only
- * over DCN, where their gathers are exposed as gradient reductions are. */
+/* Overlap is measured inside the scale-up network. Activations over tensor that leave it find nothing to hide behind;
+ * weights do so only over DCN, where their gathers are exposed as gradient reductions are. */
 static unsigned far_groups(const Mesh *mesh, const Rates *rates) {
     unsigned outside = 0, dcn = 0, far = 0;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
@@ -66,7 +71,8 @@ void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMeth
 void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out) {
     out->axis_count = mesh->axis_count;
     for (int group = 0; group < GROUP_COUNT; group++)
-        if (group != GROUP_TENSOR_WEIGHTS && group != GROUP_EXPERT_WEIGHTS) group_rate(mesh, placement, (Group)group, context, out);
+        if (group != GROUP_TENSOR_WEIGHTS && group != GROUP_EXPERT_WEIGHTS)
+            group_rate(mesh, placement, (Group)group, context, out);
     /* The same chips under another name cost the same. */
     out->cost[GROUP_TENSOR_WEIGHTS] = out->cost[GROUP_TENSOR];
     out->axes[GROUP_TENSOR_WEIGHTS] = out->axes[GROUP_TENSOR];
@@ -81,13 +87,15 @@ void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMet
 }
 
 void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out) {
-    /* Axes are unknown, so no two groups may be assumed to share one: each gets a slot of its own (step.c allows GROUP_COUNT). */
+    /* Axes are unknown, so no two groups may be assumed to share one: each gets a slot of its own (step.c allows
+     * GROUP_COUNT). */
     out->axis_count = GROUP_COUNT;
     out->far = 0;
     out->open = true;
     for (int group = 0; group < GROUP_COUNT; group++) {
         int64_t degree = 1;
-        for (int role = group_first_role(group); role <= (int)group_last_role(group); role++) degree *= degrees->of[role];
+        for (int role = group_first_role(group); role <= (int)group_last_role(group); role++)
+            degree *= degrees->of[role];
         out->cost[group] = collective_cost_least(group_collective(group, context), mesh, degree);
         out->axes[group] = degree > 1 ? 1u << group : 0;
     }

@@ -16,7 +16,8 @@ static double tile_waste(const Op *op, const Chip *chip, const Profile *profile)
 static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
     double peak = chip->bf16_flops_per_second.value, hbm = chip->hbm_bytes_per_second.value;
     double efficiency = profile->matrix_efficiency * (op->kind == OP_GROUPED_MATMUL ? profile->grouped_efficiency : 1);
-    /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section 2). */
+    /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
+     * 2). */
     double traffic = 1 + profile->matmul_traffic * (peak / hbm) * (1 / op->m + 1 / op->n + 1 / op->k);
     return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic;
 }
@@ -26,13 +27,18 @@ double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *pr
     double bytes = op->hbm_bytes[phase] / hbm;
     switch (op->kind) {
     case OP_MATMUL:
-    case OP_GROUPED_MATMUL: busy = matmul_seconds(op, phase, chip, profile); break;
+    case OP_GROUPED_MATMUL:
+        busy = matmul_seconds(op, phase, chip, profile);
+        break;
     case OP_ATTENTION:
         busy = op->flops[phase] / (chip->bf16_flops_per_second.value * profile->attention_efficiency *
                                    (phase == PHASE_BACKWARD ? profile->attention_backward_rate : 1));
         break;
-    case OP_ELEMENTWISE: bytes *= profile->elementwise_traffic; break;
-    case OP_LOOKUP: break;
+    case OP_ELEMENTWISE:
+        bytes *= profile->elementwise_traffic;
+        break;
+    case OP_LOOKUP:
+        break;
     }
     *memory_bound = bytes > busy;
     return max_real(bytes, busy);

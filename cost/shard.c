@@ -14,8 +14,8 @@ static double split(int64_t a, int64_t b, PaddingKind kind, PaddingSet *padding)
     return (double)divide_up(a, b);
 }
 
-/* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. Chips begin at multiples of
- * `heads`: as far into a group as their greatest common divisor lets them. */
+/* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. Chips
+ * begin at multiples of `heads`: as far into a group as their greatest common divisor lets them. */
 static int64_t touched_kv_heads(int64_t heads, int64_t group) {
     int64_t divisor = heads;
     for (int64_t rest = group, next; rest != 0; rest = next) next = divisor % rest, divisor = rest;
@@ -82,7 +82,8 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     shard.tokens = shard.sequences * shard.seq / shard.sequence;
 
     int64_t per_replica = divide_up(work->sequences, replicas);
-    if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0) *padding |= 1u << PAD_REPLICAS;
+    if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0)
+        *padding |= 1u << PAD_REPLICAS;
 
     PaddingSet forbidden = *padding & ~allowed_by(rule);
     if (forbidden != 0) {

@@ -7,7 +7,8 @@
 
 /* Seconds of one group in one phase of one microbatch. */
 static inline double group_phase_seconds(const Resources *resources, const Rates *rates, int group, int phase) {
-    return collective_seconds(rates->cost[group], resources->of[res_messages(group, phase)], resources->of[res_bytes(group, phase)]);
+    return collective_seconds(rates->cost[group], resources->of[res_messages(group, phase)],
+                              resources->of[res_bytes(group, phase)]);
 }
 
 /* Ring attention hides behind its own attention but for a share; other methods, and everything in `ideal`, do not. */
@@ -21,8 +22,8 @@ static inline double sequence_exposed(const StepRule *rule, double seconds, doub
 typedef struct {
     double group[GROUP_COUNT][PHASE_COUNT]; /* one microbatch; DATA: [0] at the start of the step, [1] at its end */
     double compute[PHASE_COUNT];
-    double critical[PHASE_COUNT]; /* exposed seconds of critical groups, one microbatch */
-    double background_exposed;    /* over the step */
+    double critical[PHASE_COUNT];    /* exposed seconds of critical groups, one microbatch */
+    double background_exposed;       /* over the step */
     double part_compute[2], part[2]; /* A, B */
     double critical_exposed, pcie, main, bubble;
 } Sums;
@@ -39,8 +40,10 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     for (int group = 0; group < GROUP_DATA; group++)
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             sums->group[group][phase] = group_phase_seconds(resources, rates, group, phase);
-    sums->group[GROUP_DATA][0] = collective_seconds(rates->cost[GROUP_DATA], rule->data_start.messages, rule->data_start.bytes);
-    sums->group[GROUP_DATA][1] = collective_seconds(rates->cost[GROUP_DATA], rule->data_end.messages, rule->data_end.bytes);
+    sums->group[GROUP_DATA][0] =
+        collective_seconds(rates->cost[GROUP_DATA], rule->data_start.messages, rule->data_start.bytes);
+    sums->group[GROUP_DATA][1] =
+        collective_seconds(rates->cost[GROUP_DATA], rule->data_end.messages, rule->data_end.bytes);
 
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double attention = resources->of[RES_ATTENTION_FORWARD + phase];
@@ -77,7 +80,8 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     sums->critical_exposed = m * (sums->critical[0] + sums->critical[1]);
     double offload = resources->of[RES_OFFLOAD_BYTES];
     sums->pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
-    sums->main = max_real(sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1], sums->pcie);
+    sums->main =
+        max_real(sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1], sums->pcie);
     sums->bubble = rule->bubble_ratio * (sums->compute[0] + sums->compute[1] + sums->critical[0] + sums->critical[1]);
 }
 
@@ -119,8 +123,10 @@ void step_time(const StepRule *rule, const Resources *resources, const Rates *ra
     }
     double certain = sums.critical_exposed + sums.background_exposed;
     out->unhidden_seconds = max_real(0, out->exposed_seconds - certain);
-    out->serial_seconds = max_real(out->serial_seconds + sums.pcie + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
+    out->serial_seconds = max_real(
+        out->serial_seconds + sums.pcie + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
     double longest = max_real(out->compute_seconds, sums.pcie);
-    for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++) longest = max_real(longest, out->axis_seconds[axis]);
+    for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++)
+        longest = max_real(longest, out->axis_seconds[axis]);
     out->lower_seconds = min_real(longest + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
 }

@@ -4,15 +4,18 @@
  *
  * For one microbatch on the fullest stage, phase f(orward) and b(ackward):
  *   t_g     = collective_seconds(rates of g, its messages and bytes)
- *   crit    = sum over critical groups (tensor, expert, sequence, pipeline) of x_g t_g      x_g: exposed share, 1 in `ideal`
+ *   crit    = sum over critical groups (tensor, expert, sequence, pipeline) of x_g t_g
+ *             x_g: exposed share, 1 in `ideal`
  *   C       = compute + attention
- * over the step, in two parts: B is the backward of the last microbatch, beside which gradients are reduced over `data`; A is the rest:
- *   A = max(C_A, max over axes of sum of hidden seconds on the axis), B likewise; hidden = (1 - x_g) t_g, on all axes of the group
+ * over the step, in two parts: B is the backward of the last microbatch, beside which gradients are reduced over
+ * `data`; A is the rest:
+ *   A = max(C_A, max over axes of sum of hidden seconds on the axis), B likewise;
+ *       hidden = (1 - x_g) t_g, on all axes of the group
  *   main  = max(m (crit_f + crit_b) + exposed shares of background groups + A + B, PCIe time of offloaded activations)
  *   step  = main + bubble_ratio (C_f + C_b + crit_f + crit_b) + optimizer + other
- * x_g is far_exposed where a group leaves the scale-up network (Rates.far), else exposed.
- * Only sums, products and maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of
- * one degree tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
+ * x_g is far_exposed where a group leaves the scale-up network (Rates.far), else exposed. Only sums, products and
+ * maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of one degree
+ * tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
 #ifndef SHARDOPT_COST_STEP_H
 #define SHARDOPT_COST_STEP_H
 
@@ -28,14 +31,15 @@ typedef enum {
     MOMENT_COUNT
 } Moment;
 
-/* A vector that adds up over choices: seconds, traffic and bytes of one microbatch on the fullest stage; memory in bytes. */
+/* A vector that adds up over choices: seconds, traffic and bytes of one microbatch on the fullest stage; memory in
+ * bytes. */
 enum {
-    RES_COMPUTE_FORWARD,    /* seconds outside attention */
+    RES_COMPUTE_FORWARD, /* seconds outside attention */
     RES_COMPUTE_BACKWARD,
-    RES_ATTENTION_FORWARD,  /* seconds in attention: what ring attention hides behind */
+    RES_ATTENTION_FORWARD, /* seconds in attention: what ring attention hides behind */
     RES_ATTENTION_BACKWARD,
-    RES_OFFLOAD_BYTES,      /* over PCIe, out and back added */
-    RES_MESSAGES,           /* [group][phase], for groups below GROUP_DATA */
+    RES_OFFLOAD_BYTES, /* over PCIe, out and back added */
+    RES_MESSAGES,      /* [group][phase], for groups below GROUP_DATA */
     RES_BYTES = RES_MESSAGES + GROUP_DATA * PHASE_COUNT,
     RES_MEMORY = RES_BYTES + GROUP_DATA * PHASE_COUNT, /* [moment] */
     RESOURCE_COUNT = RES_MEMORY + MOMENT_COUNT
@@ -44,17 +48,19 @@ typedef struct {
     double of[RESOURCE_COUNT];
 } Resources;
 
-static inline int res_messages(Group group, Phase phase) { return RES_MESSAGES + (int)group * PHASE_COUNT + (int)phase; }
+static inline int res_messages(Group group, Phase phase) {
+    return RES_MESSAGES + (int)group * PHASE_COUNT + (int)phase;
+}
 static inline int res_bytes(Group group, Phase phase) { return RES_BYTES + (int)group * PHASE_COUNT + (int)phase; }
 
 /* What neither layout nor placement changes. */
 typedef struct {
     double microbatches;
-    double bubble_ratio;           /* (sum over stages - fullest) / fullest / virtual stages */
+    double bubble_ratio;             /* (sum over stages - fullest) / fullest / virtual stages */
     double exposed[GROUP_COUNT];     /* x_g of a group that stays within the scale-up network */
     double far_exposed[GROUP_COUNT]; /* x_g of one that leaves it: >= exposed */
-    bool ring;                     /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
-    Traffic data_start, data_end;  /* per step over GROUP_DATA: parameter gather of ZeRO; gradient reduction */
+    bool ring;                       /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
+    Traffic data_start, data_end;    /* per step over GROUP_DATA: parameter gather of ZeRO; gradient reduction */
     double optimizer_seconds, other_seconds;
     double offload_bytes_per_second; /* that the step has room for, out and back added; 0: nothing may be offloaded */
     double memory_limit_bytes;
@@ -65,11 +71,11 @@ typedef struct {
     unsigned axes[GROUP_COUNT]; /* bit a: the group lies on axis a of the mesh */
     unsigned far;               /* bit g: group g leaves the scale-up network where that matters: x_g is far_exposed */
     int axis_count;
-    bool open;                  /* least rates: the placement is not settled, and so `far` is not */
+    bool open; /* least rates: the placement is not settled, and so `far` is not */
 } Rates;
 
-/* Rates of a placement: one collective per group (sequence by `context`: ring = PERMUTE, all_gather = ALL_GATHER; expert ALL_TO_ALL;
- * pipeline PERMUTE; the rest ALL_GATHER passes). `mesh`: with the profile's rates. */
+/* Rates of a placement: one collective per group (sequence by `context`: ring = PERMUTE, all_gather = ALL_GATHER;
+ * expert ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). `mesh`: with the profile's rates. */
 void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out);
 
 /* The same rates under another context method: only the sequence group's change. */
@@ -81,21 +87,24 @@ StepRule rule_at(const StepRule *rule, const Rates *rates);
 /* The collective whose cost a group's traffic is counted in. */
 Collective group_collective(Group group, ContextMethod context);
 
-/* Component-wise least rates over all placements of these degrees: no axis is shared, so `axes` is empty but for bit 0 of each background group. */
+/* Component-wise least rates over all placements of these degrees: no axis is shared, so `axes` is empty but for bit 0
+ * of each background group. */
 void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out);
 
 typedef struct {
     double seconds;
-    double compute_seconds;   /* C over the step, recomputation included */
-    double exposed_seconds;   /* communication that is not hidden, PCIe waits included */
+    double compute_seconds; /* C over the step, recomputation included */
+    double exposed_seconds; /* communication that is not hidden, PCIe waits included */
     double bubble_seconds, optimizer_seconds, other_seconds;
-    double group_seconds[GROUP_COUNT];         /* whole communication over the step */
-    double group_exposed_seconds[GROUP_COUNT]; /* its certain share (x_g); what is left of exposed_seconds is `unhidden_seconds` */
-    double unhidden_seconds;                   /* background communication that found nothing to hide behind */
+    double group_seconds[GROUP_COUNT]; /* whole communication over the step */
+    /* its certain share (x_g); what is left of exposed_seconds is `unhidden_seconds` */
+    double group_exposed_seconds[GROUP_COUNT];
+    double unhidden_seconds; /* background communication that found nothing to hide behind */
     double pcie_seconds;
-    double axis_seconds[MESH_AXES_MAX];        /* busy time of each axis */
-    double serial_seconds;                     /* everything in series: upper */
-    double lower_seconds;                      /* largest of compute and each axis's busy time, + bubble + optimizer + other */
+    double axis_seconds[MESH_AXES_MAX]; /* busy time of each axis */
+    double serial_seconds;              /* everything in series: upper */
+    /* largest of compute and each axis's busy time, + bubble + optimizer + other */
+    double lower_seconds;
 } StepTime;
 
 /* The step, and only its length: the same expressions in the same order. */

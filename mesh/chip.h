@@ -39,30 +39,31 @@ typedef struct {
     Figure usd_per_chip_hour;     /* 0: not known */
     Figure matrix_tile;           /* both weight dimensions are padded to a multiple of it: 128 or 256; 0: not known */
     int64_t chips_per_host;
-    int64_t devices_per_chip; /* 1; tpu7x: 2 */
+    int64_t devices_per_chip;            /* 1; tpu7x: 2 */
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 
     ScaleupKind scaleup;
     Figure link_bytes_per_second; /* torus: one link, one way; switch: one link of links_per_chip */
     int64_t links_per_chip;
-    Figure hop_seconds;           /* torus: chip to neighbour; switch: one message inside the domain */
-    int64_t domain_chips;         /* switch: chips of one NVLink domain */
+    Figure hop_seconds;               /* torus: chip to neighbour; switch: one message inside the domain */
+    int64_t domain_chips;             /* switch: chips of one NVLink domain */
     Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way */
     Figure scaleout_seconds;          /* latency of one message there */
 
-    /* Tori: what a slice can be. 3-D: whole cubes of 4x4x4, at most max_cubes, plus the sub-cube shapes listed; 2-D: listed. */
-    SliceShape pod;           /* the physical pod: v5p 16x20x28; zero sizes: none */
-    int64_t max_job_chips;    /* largest schedulable slice; 0: as the pod */
-    int64_t max_cubes;        /* 3-D */
-    bool sorted_shapes;       /* 3-D: only A <= B <= C is offered (v4: any order) */
-    int64_t closed_size;      /* 2-D: an axis closes only at this size (16) */
+    /* Tori: what a slice can be. 3-D: whole cubes of 4x4x4, at most max_cubes, plus the sub-cube shapes listed; 2-D:
+     * listed. */
+    SliceShape pod;                     /* the physical pod: v5p 16x20x28; zero sizes: none */
+    int64_t max_job_chips;              /* largest schedulable slice; 0: as the pod */
+    int64_t max_cubes;                  /* 3-D */
+    bool sorted_shapes;                 /* 3-D: only A <= B <= C is offered (v4: any order) */
+    int64_t closed_size;                /* 2-D: an axis closes only at this size (16) */
     SliceShape shapes[CHIP_SHAPES_MAX]; /* listed shapes (2-D: all; 3-D: the sub-cube ones) */
     int shape_count;
     SliceShape defaults[CHIP_SHAPES_MAX]; /* the default shape of each chip count, where there is more than one shape */
     int default_count;
     char name_prefix[2][CHIP_NAME_SIZE]; /* vendor slice names: "v5p", "v5litepod" */
-    int64_t cores_in_name;    /* what the number of a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
-    bool twisted;             /* k x k x 2k and k x 2k x 2k may be twisted */
+    int64_t cores_in_name; /* what the number of a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
+    bool twisted;          /* k x k x 2k and k x 2k x 2k may be twisted */
     char topology_source[CHIP_SOURCE_SIZE]; /* of all counts and shapes above */
     bool topology_verified;
 } Chip;

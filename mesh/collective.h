@@ -41,7 +41,7 @@ typedef enum {
 } Collective;
 
 typedef struct {
-    double latency_seconds[2];  /* per message */
+    double latency_seconds[2]; /* per message */
     double seconds_per_byte[2];
 } CollectiveCost;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/machine.h: from what a user asks for (--pods, --slice, --slices, --chips, --nodes, --chip) to a mesh, with the real wrap rule of each
- * generation; and the other shapes of the same machine that leave a share of the chips idle. Pure. */
+/* mesh/machine.h: from what a user asks for (--pods, --slice, --slices, --chips, --nodes, --chip) to a mesh, with the
+ * real wrap rule of each generation; and the other shapes of the same machine that leave a share of the chips idle.
+ * Pure. */
 #ifndef SHARDOPT_MESH_MACHINE_H
 #define SHARDOPT_MESH_MACHINE_H
 
@@ -15,10 +16,12 @@ typedef struct {
     int64_t slices;   /* tori: slices over DCN; GPUs: 1 */
     int64_t nodes;    /* GPUs: hosts (or racks of an NVL72); tori: 0 */
     char text[96];    /* for people: "8 x 16x20x28" / "64 nodes of 8" / "16x16" */
-    char note[192];   /* e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable slice is 6,144 chips"; empty: none */
+    /* e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable slice is 6,144 chips"; empty: none */
+    char note[192];
 } Machine;
 
-/* What the options say; NULL or 0: not given. At most one of pods, slice, chips, nodes (the parser of options checks that). */
+/* What the options say; NULL or 0: not given. At most one of pods, slice, chips, nodes (the parser of options checks
+ * that). */
 typedef struct {
     int64_t pods;
     const char *slice; /* "16x20x28", "v5p-1024", "v6e-16", "v5p-4x4x8" */
@@ -27,19 +30,21 @@ typedef struct {
     int64_t nodes;
 } MachineRequest;
 
-/* A vendor's slice name implies its chip: "v5p-1024" -> the v5p of the catalog, else NULL (a plain shape, or not a name). */
+/* A vendor's slice name implies its chip: "v5p-1024" -> the v5p of the catalog, else NULL (a plain shape, or not a
+ * name). */
 const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice);
 
 /* The machine asked for. What is not a machine (pods of GPUs, half a node, a slice that is not offered, zero, more than
  * 2^31 chips) is an error with the nearest that is. Nothing given: one pod (TPU) or one node (GPU). */
 bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error);
 
-/* Every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most `max_idle` of its
- * chips may idle (chips >= ceil((1 - max_idle) * asked->mesh.chips - 1e-9), fewer than asked, or the same count in another offered
- * shape is NOT included): 3-D tori: any offered shape with fewer cubes, same slices, with its own wraps (not more than
- * the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also fewer slices. Sorted by chips, descending, then
- * shape. In the arena. */
-bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out, int *count, Error *error);
+/* Every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most `max_idle` of
+ * its chips may idle (chips >= ceil((1 - max_idle) * asked->mesh.chips - 1e-9), fewer than asked, or the same count in
+ * another offered shape is NOT included): 3-D tori: any offered shape with fewer cubes, same slices, with its own wraps
+ * (not more than the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also fewer slices. Sorted by
+ * chips, descending, then shape. In the arena. */
+bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
+                         int *count, Error *error);
 
 /* Other offered shapes with the same number of chips (not `asked` itself), same slices. */
 bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine **out, int *count, Error *error);
@@ -48,8 +53,8 @@ bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
-/* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64 of
- * each). `chips` divides a host or is a multiple of it. */
+/* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64
+ * of each). `chips` divides a host or is a multiple of it. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
 
 enum { IDLE_MACHINES_MAX = 1 << 14 }; /* machine_idle_shapes: more than this are an error */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/mesh.h: a machine as an ordered list of physical axes, innermost first. Eight v5p pods: x=16 y=20 z=28 (rings), dcn=8 (switch). */
+/* mesh/mesh.h: a machine as an ordered list of physical axes, innermost first. Eight v5p pods: x=16 y=20 z=28 (rings),
+ * dcn=8 (switch). */
 #ifndef SHARDOPT_MESH_MESH_H
 #define SHARDOPT_MESH_MESH_H
 
@@ -33,7 +34,7 @@ typedef struct {
     int64_t devices; /* product of the sizes: what role degrees multiply to */
 } Mesh;
 
-const char *axis_kind_name(AxisKind kind);   /* "ring" "line" "switch" */
+const char *axis_kind_name(AxisKind kind);    /* "ring" "line" "switch" */
 const char *axis_level_name(AxisLevel level); /* "ici" "nvlink" "network" "dcn" */
 
 #endif

@@ -28,25 +28,25 @@ typedef struct {
     int64_t heads, kv_heads, head_dim; /* [N_h], [K], [H]; N_h * H need not be d_model */
     int64_t q_lora_rank;               /* MLA only; 0: full query projection */
     int64_t kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* MLA only */
-    int64_t window;                    /* sliding or chunked window in tokens; 0: full causal attention */
-    bool chunked;                      /* the window is a fixed chunk (Llama 4), not sliding */
+    int64_t window; /* sliding or chunked window in tokens; 0: full causal attention */
+    bool chunked;   /* the window is a fixed chunk (Llama 4), not sliding */
     bool qkv_bias, out_bias;
-    bool sinks;                        /* one learned sink per head (gpt-oss) */
-    int64_t qk_norm_parameters;        /* of the norms on queries and keys of a layer */
+    bool sinks;                 /* one learned sink per head (gpt-oss) */
+    int64_t qk_norm_parameters; /* of the norms on queries and keys of a layer */
 
-    bool gated;            /* MLP has gate and up: three matrices instead of two */
+    bool gated; /* MLP has gate and up: three matrices instead of two */
     bool mlp_bias;
-    int64_t d_ff;          /* [F] of the dense MLP; 0 in a layer that has experts only */
-    int64_t experts;       /* [E]; 0: no mixture */
-    int64_t top_k;         /* [k] experts per token */
+    int64_t d_ff;    /* [F] of the dense MLP; 0 in a layer that has experts only */
+    int64_t experts; /* [E]; 0: no mixture */
+    int64_t top_k;   /* [k] experts per token */
     int64_t d_ff_expert;
-    int64_t d_ff_shared;   /* total width of the shared experts; 0: none */
-    bool shared_gate;      /* a d_model -> 1 gate on the shared expert (qwen2_moe) */
+    int64_t d_ff_shared; /* total width of the shared experts; 0: none */
+    bool shared_gate;    /* a d_model -> 1 gate on the shared expert (qwen2_moe) */
     bool router_bias;
     bool expert_bias;
 
-    int64_t norms;         /* norms over d_model in a layer: 2, or 1 with a parallel block, or 4 */
-    bool parallel_block;   /* attention and MLP read the same input */
+    int64_t norms;       /* norms over d_model in a layer: 2, or 1 with a parallel block, or 4 */
+    bool parallel_block; /* attention and MLP read the same input */
 } LayerKind;
 
 typedef struct {
@@ -72,7 +72,7 @@ typedef struct {
     PositionKind positions;
     int64_t learned_positions; /* rows of the learned table; 0: none */
     NormKind norm;
-    bool embedding_norm;       /* a norm behind the embedding (bloom) */
+    bool embedding_norm; /* a norm behind the embedding (bloom) */
     bool logits_bias;
 
     LayerKind kinds[MODEL_KINDS_MAX]; /* in order of first appearance; alternating layers share two kinds */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models/model_json.h: a Model from a Hugging Face config.json, and from a zoo file, which is the same plus a "shardopt"
- * object: { "name", "aliases": [], "family", "source", "published": {"parameters", "active_parameters", "source"},
- * "training": {"batch_tokens", "seq", "tokens", "source"} }. */
+/* models/model_json.h: a Model from a Hugging Face config.json, and from a zoo file, which is the same plus a
+ * "shardopt" object: { "name", "aliases": [], "family", "source", "published": {"parameters", "active_parameters",
+ * "source"}, "training": {"batch_tokens", "seq", "tokens", "source"} }. */
 #ifndef SHARDOPT_MODELS_MODEL_JSON_H
 #define SHARDOPT_MODELS_MODEL_JSON_H
 
@@ -25,8 +25,8 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error);
 /* A model by name or alias (case and -_. ignored); NULL when there is none. */
 const Model *zoo_find(const Zoo *zoo, const char *name);
 
-/* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers the
- * nearest names. */
+/* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers
+ * the nearest names. */
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error);
 
 #endif

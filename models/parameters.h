@@ -9,18 +9,18 @@
 #include "models/model.h"
 
 typedef struct {
-    int64_t attention;        /* projections of all layers */
-    int64_t mlp;              /* dense MLPs and shared experts */
-    int64_t experts;          /* routed experts */
-    int64_t router;           /* with the gate of a shared expert */
-    int64_t embedding;        /* input look-up [V, D]; a tied table is counted here */
-    int64_t unembedding;      /* 0 when tied */
+    int64_t attention;   /* projections of all layers */
+    int64_t mlp;         /* dense MLPs and shared experts */
+    int64_t experts;     /* routed experts */
+    int64_t router;      /* with the gate of a shared expert */
+    int64_t embedding;   /* input look-up [V, D]; a tied table is counted here */
+    int64_t unembedding; /* 0 when tied */
     int64_t positions;
-    int64_t norms;            /* of layers, queries, keys and latents, behind the embedding, and the last one */
-    int64_t biases;           /* all of them, and attention sinks */
+    int64_t norms;  /* of layers, queries, keys and latents, behind the embedding, and the last one */
+    int64_t biases; /* all of them, and attention sinks */
     int64_t total;
-    int64_t active;           /* used per token: top_k of the experts; both embeddings counted, as models.tsv does */
-    int64_t active_matmul;    /* active without the input look-up and learned positions: the N of 6 N (a tied
+    int64_t active;        /* used per token: top_k of the experts; both embeddings counted, as models.tsv does */
+    int64_t active_matmul; /* active without the input look-up and learned positions: the N of 6 N (a tied
                                * table stays, as logits) */
 } Parameters;
 

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same digits. */
+/* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same
+ * digits. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
@@ -33,7 +34,7 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
         out->active[group] = axes != 0;
         if (!axes) continue;
         /* The same chips under another name. */
-        int same = group == GROUP_TENSOR_WEIGHTS                                    ? GROUP_TENSOR
+        int same = group == GROUP_TENSOR_WEIGHTS                                 ? GROUP_TENSOR
                    : group == GROUP_EXPERT_WEIGHTS && !out->active[GROUP_EXPERT] ? GROUP_WEIGHTS
                                                                                  : -1;
         if (same >= 0) {
@@ -45,7 +46,8 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
         }
         if (!fill_far(rates, count, group, arena, out)) return error_memory(error);
         for (int piece = 0; piece < 2; piece++) {
-            double *latency = ARENA_NEW(arena, double, (size_t)count), *per_byte = ARENA_NEW(arena, double, (size_t)count);
+            double *latency = ARENA_NEW(arena, double, (size_t)count);
+            double *per_byte = ARENA_NEW(arena, double, (size_t)count);
             if (!latency || !per_byte) return error_memory(error);
             for (int64_t i = 0; i < count; i++) {
                 latency[i] = rates[i].cost[group].latency_seconds[piece];
@@ -74,8 +76,9 @@ typedef struct {
     double part[2][BLOCK];    /* of them those placements with one exposed share, else 0 */
 } Block;
 
-WIDE static void group_seconds(const double *restrict latency0, const double *restrict latency1, const double *restrict byte0,
-                               const double *restrict byte1, double messages, double bytes, int count, double *restrict out) {
+WIDE static void group_seconds(const double *restrict latency0, const double *restrict latency1,
+                               const double *restrict byte0, const double *restrict byte1, double messages,
+                               double bytes, int count, double *restrict out) {
 #pragma omp simd
     for (int i = 0; i < count; i++) {
         double first = messages * latency0[i] + bytes * byte0[i], second = messages * latency1[i] + bytes * byte1[i];
@@ -83,7 +86,8 @@ WIDE static void group_seconds(const double *restrict latency0, const double *re
     }
 }
 
-WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, int count, double *restrict to) {
+WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, int count,
+                              double *restrict to) {
     /* max(share t, t - (1 - share) attention) for a ring; `least` 1: the second form counts. */
 #pragma omp simd
     for (int i = 0; i < count; i++) {
@@ -98,8 +102,8 @@ WIDE static void add_scaled(const double *restrict seconds, double factor, int c
 }
 
 /* Hidden seconds on one axis: part A has (m - 1)(f + b) + f of a group, part B has b. */
-WIDE static void add_busy(const double *restrict f, const double *restrict b, const double *restrict on, double most, double first, double last,
-                          int count, double *restrict busy_a, double *restrict busy_b) {
+WIDE static void add_busy(const double *restrict f, const double *restrict b, const double *restrict on, double most,
+                          double first, double last, int count, double *restrict busy_a, double *restrict busy_b) {
 #pragma omp simd
     for (int i = 0; i < count; i++) {
         busy_a[i] += on[i] * (most * (f[i] + b[i]) + first * f[i]);
@@ -112,7 +116,8 @@ WIDE static void raise_to(const double *restrict busy, int count, double *restri
     for (int i = 0; i < count; i++) part[i] = busy[i] > part[i] ? busy[i] : part[i];
 }
 
-WIDE static void take_masked(const double *restrict seconds, const double *restrict far, double when, int count, double *restrict out) {
+WIDE static void take_masked(const double *restrict seconds, const double *restrict far, double when, int count,
+                             double *restrict out) {
 #pragma omp simd
     for (int i = 0; i < count; i++) out[i] = far[i] == when ? seconds[i] : 0;
 }
@@ -124,7 +129,8 @@ static void fill(double *to, int count, double value) {
 /* What a group moves in one phase of one microbatch; over DATA at the start and at the end of the step. */
 static Traffic group_traffic(const StepRule *rule, const Resources *resources, int group, int phase) {
     if (group == GROUP_DATA) return phase == 0 ? rule->data_start : rule->data_end;
-    return (Traffic){resources->of[res_messages((Group)group, (Phase)phase)], resources->of[res_bytes((Group)group, (Phase)phase)]};
+    return (Traffic){resources->of[res_messages((Group)group, (Phase)phase)],
+                     resources->of[res_bytes((Group)group, (Phase)phase)]};
 }
 
 /* Whether a group takes part in a row at all: more than one chip, and something to move. */
@@ -138,24 +144,29 @@ static bool moves(const StepRule *rule, const Resources *resources, const RateTa
 }
 
 /* The larger of two affine pieces (the same twice: that one). */
-static void phase_seconds(const StepRule *rule, const Resources *resources, const RateTable *table, int group, int phase, int piece, int other,
-                          int64_t from, int count, double *out) {
+static void phase_seconds(const StepRule *rule, const Resources *resources, const RateTable *table, int group,
+                          int phase, int piece, int other, int64_t from, int count, double *out) {
     Traffic traffic = group_traffic(rule, resources, group, phase);
-    group_seconds(table->latency[group][piece] + from, table->latency[group][other] + from, table->per_byte[group][piece] + from,
-                  table->per_byte[group][other] + from, traffic.messages, traffic.bytes, count, out);
+    group_seconds(table->latency[group][piece] + from, table->latency[group][other] + from,
+                  table->per_byte[group][piece] + from, table->per_byte[group][other] + from, traffic.messages,
+                  traffic.bytes, count, out);
 }
 
-/* Placements of a group are near or far, each with its exposed share: returns the share, and leaves the seconds of these placements in
- * block->part, 0 for the others. */
-static double take_share(const StepRule *rule, const RateTable *table, int group, int far, int64_t from, int count, Block *block) {
+/* Placements of a group are near or far, each with its exposed share: returns the share, and leaves the seconds of
+ * these placements in block->part, 0 for the others. */
+static double take_share(const StepRule *rule, const RateTable *table, int group, int far, int64_t from, int count,
+                         Block *block) {
     for (int phase = 0; phase < 2; phase++) {
-        if (table->far[group]) take_masked(block->seconds[phase], table->far[group] + from, far, count, block->part[phase]);
-        else memcpy(block->part[phase], block->seconds[phase], (size_t)count * sizeof(double));
+        if (table->far[group])
+            take_masked(block->seconds[phase], table->far[group] + from, far, count, block->part[phase]);
+        else
+            memcpy(block->part[phase], block->seconds[phase], (size_t)count * sizeof(double));
     }
     return far ? rule->far_exposed[group] : rule->exposed[group];
 }
 
-static void add_critical_phases(const StepRule *rule, const Resources *resources, int group, double share, int count, Block *block) {
+static void add_critical_phases(const StepRule *rule, const Resources *resources, int group, double share, int count,
+                                Block *block) {
     bool ring = group == GROUP_SEQUENCE && rule->ring;
     for (int phase = 0; phase < 2; phase++) {
         double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
@@ -164,25 +175,31 @@ static void add_critical_phases(const StepRule *rule, const Resources *resources
 }
 
 /* One row of a relaxation over one block: its step into `step`, the critical and background sums left in *block. */
-static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, Block *block, double *step) {
+static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from,
+                        int count, Block *block, double *step) {
     double m = rule->microbatches, compute[2];
-    for (int phase = 0; phase < 2; phase++) compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    for (int phase = 0; phase < 2; phase++)
+        compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
     fill(block->critical, count, 0);
     fill(block->background, count, 0);
     for (int part = 0; part < 2; part++)
         for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
     for (int group = 0; group < GROUP_COUNT; group++) {
         if (!moves(rule, resources, table, group)) continue;
-        for (int phase = 0; phase < 2; phase++) phase_seconds(rule, resources, table, group, phase, 0, 1, from, count, block->seconds[phase]);
+        for (int phase = 0; phase < 2; phase++)
+            phase_seconds(rule, resources, table, group, phase, 0, 1, from, count, block->seconds[phase]);
         for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
-            double share = take_share(rule, table, group, far, from, count, block), m_most = group == GROUP_DATA ? 0 : m - 1;
-            if (group < GROUP_WEIGHTS) add_critical_phases(rule, resources, group, share, count, block);
+            double share = take_share(rule, table, group, far, from, count, block);
+            double m_most = group == GROUP_DATA ? 0 : m - 1;
+            if (group < GROUP_WEIGHTS)
+                add_critical_phases(rule, resources, group, share, count, block);
             else if (share > 0)
-                for (int phase = 0; phase < 2; phase++) add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, block->background);
+                for (int phase = 0; phase < 2; phase++)
+                    add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, block->background);
             for (int axis = 0; axis < table->axis_count && share < 1; axis++)
                 if (table->on[group][axis])
-                    add_busy(block->part[0], block->part[1], table->on[group][axis] + from, (1 - share) * m_most, 1 - share, 1 - share, count,
-                             block->busy[0][axis], block->busy[1][axis]);
+                    add_busy(block->part[0], block->part[1], table->on[group][axis] + from, (1 - share) * m_most,
+                             1 - share, 1 - share, count, block->busy[0][axis], block->busy[1][axis]);
         }
     }
     double parts[2][BLOCK];
@@ -192,14 +209,16 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
         for (int axis = 0; axis < table->axis_count; axis++) raise_to(block->busy[part][axis], count, parts[part]);
     double constant = rule->bubble_ratio * (compute[0] + compute[1]) + rule->optimizer_seconds + rule->other_seconds;
     for (int i = 0; i < count; i++)
-        step[i] = (m + rule->bubble_ratio) * block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
+        step[i] =
+            (m + rule->bubble_ratio) * block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
 }
 
 /* The second bound of a row: everything in series, each group by one affine piece. */
-static void block_serials(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from, int count, unsigned second,
-                          Block *block, double *serial) {
+static void block_serials(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from,
+                          int count, unsigned second, Block *block, double *serial) {
     double m = rule->microbatches, compute = 0;
-    for (int phase = 0; phase < 2; phase++) compute += resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    for (int phase = 0; phase < 2; phase++)
+        compute += resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
     fill(block->critical, count, 0);
     fill(serial, count, (m + rule->bubble_ratio) * compute + rule->optimizer_seconds + rule->other_seconds);
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -209,9 +228,11 @@ static void block_serials(const StepRule *rule, const Resources *resources, cons
             phase_seconds(rule, resources, table, group, phase, piece, other, from, count, block->seconds[phase]);
         for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
             double share = take_share(rule, table, group, far, from, count, block);
-            if (group < GROUP_WEIGHTS) add_critical_phases(rule, resources, group, share, count, block);
+            if (group < GROUP_WEIGHTS)
+                add_critical_phases(rule, resources, group, share, count, block);
             else
-                for (int phase = 0; phase < 2; phase++) add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
+                for (int phase = 0; phase < 2; phase++)
+                    add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
         }
     }
     add_scaled(block->critical, m + rule->bubble_ratio, count, serial);
@@ -229,7 +250,8 @@ void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, c
             block_steps(rule, resources, table, from, count, &block, step);
             if (weight > 0) {
                 block_serials(rule, resources, table, from, count, relaxation->row[row].second_piece, &block, serial);
-                for (int i = 0; i < count; i++) /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
+                /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
+                for (int i = 0; i < count; i++)
                     step[i] = max_real(step[i], (weight * serial[i] + relaxation->row[row].serial_constant) * SLACK);
             }
             for (int i = 0; i < count; i++) out[from + i] = min_real(out[from + i], step[i] * SLACK);

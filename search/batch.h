@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/batch.h: the relaxed time of many placements at once: rates as arrays, one loop per group that the compiler vectorises.
- * The same sums as cost/step.h in another order, so results carry a directed slack and serve for cuts and order alone. */
+/* search/batch.h: the relaxed time of many placements at once: rates as arrays, one loop per group that the compiler
+ * vectorises. The same sums as cost/step.h in another order, so results carry a directed slack and serve for cuts and
+ * order alone. */
 #ifndef SHARDOPT_SEARCH_BATCH_H
 #define SHARDOPT_SEARCH_BATCH_H
 
@@ -10,10 +11,12 @@
 typedef struct {
     int64_t count;
     int axis_count;
-    bool active[GROUP_COUNT];                 /* the group has more than one chip */
+    bool active[GROUP_COUNT];                                   /* the group has more than one chip */
     double *latency[GROUP_COUNT][2], *per_byte[GROUP_COUNT][2]; /* [placement] */
-    double *far[GROUP_COUNT];                 /* 1: the group leaves the scale-up network there, 0: not; NULL: on none of the placements */
-    double *on[GROUP_COUNT][MESH_AXES_MAX];   /* 1: the group lies on the axis, 0: not; NULL: on none of the placements */
+    /* 1: the group leaves the scale-up network there, 0: not; NULL: on none of the placements */
+    double *far[GROUP_COUNT];
+    /* 1: the group lies on the axis, 0: not; NULL: on none of the placements */
+    double *on[GROUP_COUNT][MESH_AXES_MAX];
 } RateTable;
 
 /* NULL fields where a group is one chip. False: memory is out. */

@@ -49,8 +49,10 @@ static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) 
     int64_t low = 0, high = table->count - 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (table->divisors[middle] < degree) low = middle + 1;
-        else high = middle;
+        if (table->divisors[middle] < degree)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return table->cost[low];
 }
@@ -62,7 +64,8 @@ void least_rates_of(const LeastRates *table, const Degrees *degrees, ContextMeth
     out->open = true;
     for (int group = 0; group < GROUP_COUNT; group++) {
         int64_t degree = 1;
-        for (int role = (int)group_first_role((Group)group); role <= (int)group_last_role((Group)group); role++) degree *= degrees->of[role];
+        for (int role = (int)group_first_role((Group)group); role <= (int)group_last_role((Group)group); role++)
+            degree *= degrees->of[role];
         out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, context))];
         out->axes[group] = degree > 1 ? 1u << group : 0;
     }
@@ -93,7 +96,8 @@ void least_sums_free(LeastSums *cache) { free(cache); }
 static void take_least(double *to, const double *from, size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = min_real(to[i], from[i]);
 }
-_Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) == _Alignof(double), "sums are doubles alone");
+_Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) == _Alignof(double),
+               "sums are doubles alone");
 
 static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey *key, SumsSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
@@ -103,16 +107,24 @@ static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey 
         if ((int)shardings[i].mlp != key->mlp) continue;
         StageSums sums;
         stage_sums(setting, shard, (ContextMethod)key->context, &shardings[i], &sums);
-        if (slot->allowed) take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
-        else slot->sums = sums;
+        if (slot->allowed)
+            take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
+        else
+            slot->sums = sums;
         slot->allowed = true;
         slot->along_sequence = slot->along_sequence || shardings[i].residual == RESIDUAL_SEQUENCE;
     }
 }
 
-static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, ContextMethod context, MlpChoice mlp) {
-    SumsKey key = {.tensor = shard->tensor, .expert = shard->expert, .sequence = shard->sequence, .sequences = shard->sequences,
-                   .context = (int)context, .mlp = (int)mlp, .fsdp = shard->fsdp > 1};
+static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, ContextMethod context,
+                                  MlpChoice mlp) {
+    SumsKey key = {.tensor = shard->tensor,
+                   .expert = shard->expert,
+                   .sequence = shard->sequence,
+                   .sequences = shard->sequences,
+                   .context = (int)context,
+                   .mlp = (int)mlp,
+                   .fsdp = shard->fsdp > 1};
     uint64_t hash = (uint64_t)key.tensor;
     hash = hash * 1000003u + (uint64_t)key.expert;
     hash = hash * 1000003u + (uint64_t)key.sequence;
@@ -120,8 +132,9 @@ static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, cons
     hash = hash * 1000003u + (uint64_t)(key.context * 4 + key.mlp * 2 + key.fsdp);
     hash ^= hash >> 29;
     SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 52];
-    bool same = slot->filled && slot->key.tensor == key.tensor && slot->key.expert == key.expert && slot->key.sequence == key.sequence &&
-                slot->key.sequences == key.sequences && slot->key.context == key.context && slot->key.mlp == key.mlp && slot->key.fsdp == key.fsdp;
+    bool same = slot->filled && slot->key.tensor == key.tensor && slot->key.expert == key.expert &&
+                slot->key.sequence == key.sequence && slot->key.sequences == key.sequences &&
+                slot->key.context == key.context && slot->key.mlp == key.mlp && slot->key.fsdp == key.fsdp;
     if (!same) fill_slot(setting, shard, &key, slot);
     return slot;
 }
@@ -133,7 +146,8 @@ static Sharding least_sharding(const SumsSlot *slot, MlpChoice mlp) {
 /* ---- bounds ---- */
 
 /* The step with both parts taken as one, see the header. */
-static double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, double bubble_share) {
+static double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates,
+                             double bubble_share) {
     StepTime time;
     StepRule whole = *rule;
     whole.bubble_ratio = 0;
@@ -144,20 +158,23 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
         if (group < GROUP_WEIGHTS) critical += time.group_exposed_seconds[group];
         longest = max_real(longest, (1 - rule->exposed[group]) * time.group_seconds[group]);
     }
-    return certain + longest + bubble_share * (time.compute_seconds + critical) + rule->optimizer_seconds + rule->other_seconds;
+    return certain + longest + bubble_share * (time.compute_seconds + critical) + rule->optimizer_seconds +
+           rule->other_seconds;
 }
 
 /* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
 static const double SLACK = 1 - 0x1p-40;
 
-/* Least bubble over all microbatches and virtual stages, of the whole replica's work: full groups where there are enough sequences for one. */
+/* Least bubble over all microbatches and virtual stages, of the whole replica's work: full groups where there are
+ * enough sequences for one. */
 static double least_bubble(int64_t layers, int64_t stages, int64_t per_replica) {
     if (stages <= 1) return 0;
     double microbatches = (double)per_replica, chunks = (double)max_whole(1, layers / stages);
     return bubble_factor((double)stages, min_real(microbatches, (double)stages), chunks) / microbatches;
 }
 
-TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache, const Degrees *degrees) {
+TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache,
+                       const Degrees *degrees) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY};
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
     int64_t per_replica = divide_up(setting->work.sequences, replicas), stages = degrees->of[ROLE_PIPELINE];
@@ -187,7 +204,8 @@ TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastR
             Resources resources;
             MemoryRows rows;
             rule_of_sums(setting, &shard, &knobs, &slot->sums, &rule);
-            rule.data_start = (Traffic){0, 0}; /* without ZeRO there is none; its second pass at the end is not counted either */
+            /* without ZeRO there is none; its second pass at the end is not counted either */
+            rule.data_start = (Traffic){0, 0};
             resources_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, &resources);
             double share = rule.bubble_ratio * least_bubble(setting->model->layers, stages, per_replica);
             bound.seconds = min_real(bound.seconds, SLACK * merged_seconds(&rule, &resources, &least, share));

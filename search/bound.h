@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/bound.h: lower bounds that need no placement and no layout. They rest on the monotonicity of cost/step.h and cost/sums.h. */
+/* search/bound.h: lower bounds that need no placement and no layout. They rest on the monotonicity of cost/step.h and
+ * cost/sums.h. */
 #ifndef SHARDOPT_SEARCH_BOUND_H
 #define SHARDOPT_SEARCH_BOUND_H
 
@@ -17,21 +18,23 @@ LeastSums *least_sums_new(void); /* NULL: memory is out; free with least_sums_fr
 void least_sums_free(LeastSums *cache);
 
 typedef struct {
-    double seconds;         /* no plan of the tuple takes less */
-    PaddingSet forbidden;   /* not 0: no plan of the tuple divides */
-    bool unusable;          /* more stages than layers and the like */
-    bool too_large;         /* state alone does not fit in HBM */
+    double seconds;       /* no plan of the tuple takes less */
+    PaddingSet forbidden; /* not 0: no plan of the tuple divides */
+    bool unusable;        /* more stages than layers and the like */
+    bool too_large;       /* state alone does not fit in HBM */
     double least_bytes;
 } TupleBound;
 
-/* Theorem (degree bound). For fixed degrees every input of the step is at least its value here: all sequences of a replica in one
- * microbatch (largest matmuls, fewest messages, weights gathered once and kept), least rates of each group over all footprints,
- * gradients in bf16 reduced in one pass, optimizer state over data, the bubble of one-sequence microbatches and the most virtual stages,
- * least sums over shardings. Hiding is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
-TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *rates, LeastSums *cache, const Degrees *degrees);
+/* Theorem (degree bound). For fixed degrees every input of the step is at least its value here: all sequences of a
+ * replica in one microbatch (largest matmuls, fewest messages, weights gathered once and kept), least rates of each
+ * group over all footprints, gradients in bf16 reduced in one pass, optimizer state over data, the bubble of
+ * one-sequence microbatches and the most virtual stages, least sums over shardings. Hiding is bounded by one part in
+ * place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
+TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *rates, LeastSums *cache,
+                       const Degrees *degrees);
 
-/* Theorem (knob bound). The knobs' own rule at least sums and least rates, everything saved. *least_bytes: what the plan
- * holds at least in its worst moment, when every activation is given up. */
+/* Theorem (knob bound). The knobs' own rule at least sums and least rates, everything saved. *least_bytes: what the
+ * plan holds at least in its worst moment, when every activation is given up. */
 double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
                   double *least_bytes);
 

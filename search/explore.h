@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/explore.h: everything inside one degree tuple: its knobs by rising bound, the placements of those that may win, and layouts. */
+/* search/explore.h: everything inside one degree tuple: its knobs by rising bound, the placements of those that may
+ * win, and layouts. */
 #ifndef SHARDOPT_SEARCH_EXPLORE_H
 #define SHARDOPT_SEARCH_EXPLORE_H
 
@@ -25,22 +26,22 @@ int row_compare(const Row *a, const Row *b);
 
 typedef struct {
     Count evaluated, pruned[PRUNED_COUNT], layouts_solved;
-    double least_cut_bound; /* the least bound among cut plans, ranked */
+    double least_cut_bound;  /* the least bound among cut plans, ranked */
     double least_open_bound; /* the least bound of a layout that the solver's work limit left open, ranked */
-    double least_missing;   /* bytes above the limit of the plan that lacks least, when plans do not fit */
+    double least_missing;    /* bytes above the limit of the plan that lacks least, when plans do not fit */
     Degrees missing_degrees;
     Knobs missing_knobs;
 } ExploreStats;
 
 typedef struct {
     const Request *request;
-    Setting setting;         /* its work is the batch in question */
-    const Mesh *mesh;        /* the profile's rates */
+    Setting setting;  /* its work is the batch in question */
+    const Mesh *mesh; /* the profile's rates */
     const Mesh *catalog_mesh;
     const LeastRates *least;
     const PlacementTable *table;
     int machine;
-    double scale;            /* ranked seconds per step second */
+    double scale; /* ranked seconds per step second */
 } ExploreProblem;
 
 /* What one thread keeps from tuple to tuple. */
@@ -56,12 +57,13 @@ typedef struct {
 } RowList;
 bool row_list_add(RowList *list, const Row *row, Error *error);
 
-/* Adds the best plan of each schedule (with --variants: of each knob setting) that is not above `threshold` (ranked; what is above may be
- * left out). The caller frees list->rows. */
-bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache, RowList *list,
-                   ExploreStats *stats, Error *error);
+/* Adds the best plan of each schedule (with --variants: of each knob setting) that is not above `threshold` (ranked;
+ * what is above may be left out). The caller frees list->rows. */
+bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
+                   RowList *list, ExploreStats *stats, Error *error);
 
 /* How many plans (knobs and placements) of a row's degrees and schedule have a relaxed time within `limit` (ranked). */
-bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache, Count *within, Error *error);
+bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache,
+                          Count *within, Error *error);
 
 #endif

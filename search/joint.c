@@ -9,7 +9,8 @@
 enum { FIGURES = sizeof(JointPoint) / sizeof(double), SLOTS = 1024 };
 _Static_assert(sizeof(JointPoint) % sizeof(double) == 0, "a point is doubles alone");
 
-static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR, GROUP_EXPERT, GROUP_SEQUENCE, GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS};
+static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR, GROUP_EXPERT, GROUP_SEQUENCE, GROUP_WEIGHTS,
+                                           GROUP_EXPERT_WEIGHTS};
 
 typedef struct {
     int site, context, depth;
@@ -44,8 +45,10 @@ static void add_point(JointRates *joint, const JointPoint *point) {
     for (int i = 0; i < joint->count; i++)
         if (!point_at_most(point, &joint->points[i])) joint->points[kept++] = joint->points[i];
     joint->count = kept;
-    if (joint->count < JOINT_POINTS_MAX) joint->points[joint->count++] = *point;
-    else take_least(&joint->points[JOINT_POINTS_MAX - 1], point);
+    if (joint->count < JOINT_POINTS_MAX)
+        joint->points[joint->count++] = *point;
+    else
+        take_least(&joint->points[JOINT_POINTS_MAX - 1], point);
 }
 
 /* Groups below this one are taken together; the others stay at zero in every point. */
@@ -62,7 +65,8 @@ static Degrees merge_outer(const Degrees *degrees, JointDepth depth) {
     return merged;
 }
 
-static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth, JointRates *out, Error *error) {
+static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth, JointRates *out,
+                 Error *error) {
     Degrees merged = merge_outer(degrees, depth);
     Arena arena = {0};
     Placement *placements;
@@ -80,10 +84,15 @@ static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context
     return ok;
 }
 
-const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth,
-                              Error *error) {
-    Slot key = {.site = site, .context = (int)context, .depth = (int)depth, .tensor = degrees->of[ROLE_TENSOR], .expert = degrees->of[ROLE_EXPERT],
-                .sequence = degrees->of[ROLE_SEQUENCE], .fsdp = depth == JOINT_WEIGHTS ? degrees->of[ROLE_FSDP] : 0};
+const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees,
+                              ContextMethod context, JointDepth depth, Error *error) {
+    Slot key = {.site = site,
+                .context = (int)context,
+                .depth = (int)depth,
+                .tensor = degrees->of[ROLE_TENSOR],
+                .expert = degrees->of[ROLE_EXPERT],
+                .sequence = degrees->of[ROLE_SEQUENCE],
+                .fsdp = depth == JOINT_WEIGHTS ? degrees->of[ROLE_FSDP] : 0};
     uint64_t hash = ((uint64_t)site * 4 + (uint64_t)context) * JOINT_DEPTHS + (uint64_t)depth;
     hash = hash * 1000003u + (uint64_t)key.tensor;
     hash = hash * 1000003u + (uint64_t)key.expert;
@@ -91,11 +100,13 @@ const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, con
     hash = hash * 1000003u + (uint64_t)key.fsdp;
     hash ^= hash >> 29;
     Slot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 54];
-    bool same = slot->rates.count > 0 && slot->site == key.site && slot->context == key.context && slot->depth == key.depth && slot->tensor == key.tensor &&
-                slot->expert == key.expert && slot->sequence == key.sequence && slot->fsdp == key.fsdp;
+    bool same = slot->rates.count > 0 && slot->site == key.site && slot->context == key.context &&
+                slot->depth == key.depth && slot->tensor == key.tensor && slot->expert == key.expert &&
+                slot->sequence == key.sequence && slot->fsdp == key.fsdp;
     if (same) return &slot->rates;
     slot->rates.count = 0;
-    slot->site = key.site, slot->context = key.context, slot->depth = key.depth, slot->tensor = key.tensor, slot->expert = key.expert;
+    slot->site = key.site, slot->context = key.context, slot->depth = key.depth, slot->tensor = key.tensor,
+    slot->expert = key.expert;
     slot->sequence = key.sequence, slot->fsdp = key.fsdp;
     return fill(mesh, degrees, context, depth, &slot->rates, error) ? &slot->rates : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/joint.h: least rates that respect that the inner roles cannot all have the best axes.
  *
- * Theorem. Tensor, expert, sequence and fsdp nest innermost, so the footprints of their groups depend on their own factors alone.
- * Whatever the placement of data and pipeline, the costs of these groups are those of one way to place the four, and each of these is
- * component-wise >= one of the points kept here. A bound that is monotone in the rates, minimised over the points with the other
- * groups at their least, is a bound. */
+ * Theorem. Tensor, expert, sequence and fsdp nest innermost, so the footprints of their groups depend on their own
+ * factors alone. Whatever the placement of data and pipeline, the costs of these groups are those of one way to place
+ * the four, and each of these is component-wise >= one of the points kept here. A bound that is monotone in the rates,
+ * minimised over the points with the other groups at their least, is a bound. */
 #ifndef SHARDOPT_SEARCH_JOINT_H
 #define SHARDOPT_SEARCH_JOINT_H
 
@@ -26,13 +26,14 @@ typedef struct JointCache JointCache;
 JointCache *joint_cache_new(void); /* NULL: memory is out; free with joint_cache_free */
 void joint_cache_free(JointCache *cache);
 
-/* How many groups are taken together: without fsdp there are few ways to place the rest, with it the bound is sharper. */
+/* How many groups are taken together: without fsdp there are few ways to place the rest, with it the bound is
+ * sharper. */
 typedef enum { JOINT_ACTIVATIONS, JOINT_WEIGHTS, JOINT_DEPTHS } JointDepth;
 
-/* Pareto-least points of the degrees' inner roles; where there are more than fit, the last one is the component-wise least of the rest. Valid
- * until the next call with this cache. NULL: memory is out, or the tuple cannot be placed. */
-const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth,
-                              Error *error);
+/* Pareto-least points of the degrees' inner roles; where there are more than fit, the last one is the component-wise
+ * least of the rest. Valid until the next call with this cache. NULL: memory is out, or the tuple cannot be placed. */
+const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees,
+                              ContextMethod context, JointDepth depth, Error *error);
 
 /* `least` with the inner groups at one point. */
 Rates joint_apply(const JointRates *joint, int point, JointDepth depth, const Rates *least);

@@ -39,7 +39,8 @@ bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
     *out = (Answer){0};
     for (size_t i = 0; i < COUNT_OF(LIMITS) && known->plan_count > 0; i++) {
         double per_sequence = known->plans[0].ranked_seconds / (double)report->request->work.sequences;
-        if (!ask_within(report, changed, LIMITS[i] * per_sequence * (double)changed->work.sequences, out, error)) return false;
+        if (!ask_within(report, changed, LIMITS[i] * per_sequence * (double)changed->work.sequences, out, error))
+            return false;
         if (out->found || out->cut_short) return true;
     }
     return ask_within(report, changed, 0, out, error);

@@ -78,7 +78,8 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
               number_bytes(request->hbm_reserve * request->chip.hbm_bytes.value, a));
     add_profile(request, &text);
-    prose_add(&text, "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",
+    prose_add(&text,
+              "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",
               rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->precision));
     if (ranked)
         prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));

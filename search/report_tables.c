@@ -83,12 +83,11 @@ bool plans_write(const Report *report, FILE *out) {
     char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
     const RankedPlan *first = &result->plans[0];
     Prose counts = {0};
-    prose_add(
-        &counts,
-        "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
-        count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
-        first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
-        report->request->variants ? "" : ": --variants");
+    prose_add(&counts,
+              "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
+              count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
+              first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
+              report->request->variants ? "" : ": --variants");
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
     prose_write(out, "    ", "    ", counts.text);
     return true;

@@ -74,8 +74,10 @@ typedef struct {
     double hbm_reserve; /* share of HBM */
     bool brute_force;
     double time_limit_seconds; /* 0: none */
-    double limit_seconds;   /* only plans up to this ranked time are wanted; 0: all. Not a user's option: what searches around a known answer pass */
-    int threads;               /* 0: OpenMP's own choice */
+    /* only plans up to this ranked time are wanted; 0: all. Not a user's option: what searches around a known answer
+     * pass */
+    double limit_seconds;
+    int threads; /* 0: OpenMP's own choice */
 } Request;
 
 /* The setting that plans of this request are priced with. Points into the request. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/search.h: the k best plans, and the proof that nothing left out is better.
  *
- * Space: every offered machine (the asked one and, within max_idle, its idle shapes) x every batch within the tolerance x every factorization x knobs.
- * Order of the loops: degrees by rising bound, then knobs, then placements, then layouts (reference/search.md, section 3). */
+ * Space: every offered machine (the asked one and, within max_idle, its idle shapes) x every batch within the tolerance
+ * x every factorization x knobs. Order of the loops: degrees by rising bound, then knobs, then placements, then layouts
+ * (reference/search.md, section 3). */
 #ifndef SHARDOPT_SEARCH_SEARCH_H
 #define SHARDOPT_SEARCH_SEARCH_H
 
@@ -10,47 +11,50 @@
 #include "search/request.h"
 
 typedef enum {
-    PRUNED_REQUIRE,       /* --require, --for */
-    PRUNED_INDIVISIBLE,   /* sizes that do not divide, and --padding does not allow it */
-    PRUNED_MEMORY,        /* does not fit whatever the layout */
-    PRUNED_DEGREE_BOUND,  /* bound of the degrees above the k-th best */
-    PRUNED_KNOB_BOUND,    /* bound of the knobs above the k-th best */
-    PRUNED_TIME_LIMIT,    /* not reached when the time limit came */
+    PRUNED_REQUIRE,      /* --require, --for */
+    PRUNED_INDIVISIBLE,  /* sizes that do not divide, and --padding does not allow it */
+    PRUNED_MEMORY,       /* does not fit whatever the layout */
+    PRUNED_DEGREE_BOUND, /* bound of the degrees above the k-th best */
+    PRUNED_KNOB_BOUND,   /* bound of the knobs above the k-th best */
+    PRUNED_TIME_LIMIT,   /* not reached when the time limit came */
     PRUNED_COUNT
 } PruneReason;
-const char *prune_reason_name(PruneReason reason); /* "require" "indivisible" "memory" "degree_bound" "knob_bound" "time_limit" */
+/* "require" "indivisible" "memory" "degree_bound" "knob_bound" "time_limit" */
+const char *prune_reason_name(PruneReason reason);
 
 typedef enum { PROOF_OPTIMAL, PROOF_GAP } Proof;
 
 typedef struct {
-    Count factorizations;        /* of the machine asked for */
+    Count factorizations; /* of the machine asked for */
     Count plans_covered, plans_evaluated, plans_pruned[PRUNED_COUNT];
-    Count layouts_solved;        /* by the ILP */
-    int machines;                /* shapes searched */
+    Count layouts_solved; /* by the ILP */
+    int machines;         /* shapes searched */
     int batches;
     int64_t degree_tuples, degree_tuples_opened;
     Proof proof;
-    double gap;                  /* 0 when optimal: (k-th best - least open bound) / k-th best */
-    double best_bound_seconds;   /* the least bound among what was cut: nothing that was left out is faster */
+    double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
+    double best_bound_seconds; /* the least bound among what was cut: nothing that was left out is faster */
 } Certificate;
 
 typedef struct {
     Plan plan;
     Machine machine;
-    Work work;                   /* its batch */
-    double ranked_seconds;       /* what plans are ordered by: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
+    Work work; /* its batch */
+    /* what plans are ordered by: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
+    double ranked_seconds;
     PaddingSet padding;
     LauncherSet launchable_by;
     Estimate estimate;
-    Count equal_placements;      /* placements of these degrees and knobs that cost the same, itself included */
-    Count within_one_percent;    /* plans (placements and knobs) of these degrees and schedule within 1% of it, layouts relaxed */
-    bool tied;                   /* within 0.5% of the first */
+    Count equal_placements; /* placements of these degrees and knobs that cost the same, itself included */
+    /* plans (placements and knobs) of these degrees and schedule within 1% of it, layouts relaxed */
+    Count within_one_percent;
+    bool tied; /* within 0.5% of the first */
 } RankedPlan;
 
 /* Why nothing fits, when nothing does. */
 typedef struct {
     bool known;
-    Plan plan;                   /* the plan that lacks least */
+    Plan plan; /* the plan that lacks least */
     double needed_bytes, limit_bytes;
     MemoryRows memory;
 } Shortfall;
@@ -60,15 +64,15 @@ typedef struct {
     int plan_count;
     Certificate certificate;
     Shortfall shortfall;
-    double seconds;              /* wall time, for --timing only */
+    double seconds; /* wall time, for --timing only */
 } SearchResult;
 
 /* Everything in `result` lives in `arena`. No plan that fits is an answer (plan_count 0), not an error. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
-/* The best knobs, placement and layout under conditions: what `explain --plan` needs: the request with requirements that fix every degree. */
-
-/* Which launchers take a plan as it stands (divisibility, schedule, context method: reference/exports.md, "Enforced"). Pure. */
-LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding, const Mesh *mesh);
+/* Which launchers take a plan as it stands (divisibility, schedule, context method: reference/exports.md, "Enforced").
+ * Pure. */
+LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh);
 
 #endif

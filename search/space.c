@@ -26,13 +26,15 @@ static bool gathers_weights(const Degrees *degrees) {
 static int zero_stages(const Degrees *degrees) { return degrees->of[ROLE_DATA] > 1 ? 3 : 1; }
 static int context_methods(const Degrees *degrees) { return degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1; }
 
-/* Layers of a stage, rounded up: what virtual stages cut further. 1 when there is no pipeline or fewer layers than stages. */
+/* Layers of a stage, rounded up: what virtual stages cut further. 1 when there is no pipeline or fewer layers than
+ * stages. */
 static int64_t stage_layers(const Model *model, const Degrees *degrees) {
     int64_t stages = degrees->of[ROLE_PIPELINE];
     return stages > 1 ? max_whole(1, model->layers / stages) : 1;
 }
 
-/* How many there are, in closed form: ceil(n / x) = floor((n - 1) / x) + 1, and floor(N / x) takes 2 r or 2 r - 1 values, r = floor(sqrt(N)). */
+/* How many there are, in closed form: ceil(n / x) = floor((n - 1) / x) + 1, and floor(N / x) takes 2 r or 2 r - 1
+ * values, r = floor(sqrt(N)). */
 static int64_t distinct_quotient_count(int64_t n) {
     int64_t below = n - 1, root = (int64_t)sqrt((double)below);
     while (root > 0 && root > below / root) root--;
@@ -46,7 +48,8 @@ int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences
            context_methods(degrees) * (gathers_weights(degrees) ? 2 : 1);
 }
 
-bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, Arena *arena, KnobSpace *out, Error *error) {
+bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, Arena *arena, KnobSpace *out,
+                Error *error) {
     int64_t n = divide_up(sequences, replicas(degrees)), layers = stage_layers(model, degrees);
     *out = (KnobSpace){.microbatch_count = distinct_quotient_count(n),
                        .virtual_count = distinct_quotient_count(layers),
@@ -66,7 +69,8 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, A
 }
 
 int64_t knob_space_size(const KnobSpace *space) {
-    return space->microbatch_count * space->virtual_count * space->zero_count * space->context_count * space->regather_count;
+    return space->microbatch_count * space->virtual_count * space->zero_count * space->context_count *
+           space->regather_count;
 }
 
 Knobs knob_space_at(const KnobSpace *space, int64_t index) {
@@ -81,6 +85,8 @@ Knobs knob_space_at(const KnobSpace *space, int64_t index) {
     index /= space->virtual_count;
     knobs.microbatch_sequences = space->microbatch_sequences[index];
     knobs.microbatches = divide_up(space->per_replica, knobs.microbatch_sequences);
-    knobs.schedule = !space->pipelined ? SCHEDULE_NONE : knobs.virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    knobs.schedule = !space->pipelined          ? SCHEDULE_NONE
+                     : knobs.virtual_stages > 1 ? SCHEDULE_INTERLEAVED
+                                                : SCHEDULE_1F1B;
     return knobs;
 }

@@ -63,13 +63,16 @@ static bool complete_degrees(const Request *request, const char *where, int64_t 
     return true;
 }
 
-/* More replicas than sequences is the commonest reason why a plan on paper does not divide: what batch lacks, context can give. */
+/* More replicas than sequences is the commonest reason why a plan on paper does not divide: what batch lacks, context
+ * can give. */
 static bool check_replicas(const Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
-    int64_t replicas = max_whole(1, named[ROLE_DATA]) * max_whole(1, named[ROLE_FSDP]) * max_whole(1, named[ROLE_EXPERT]);
+    int64_t replicas =
+        max_whole(1, named[ROLE_DATA]) * max_whole(1, named[ROLE_FSDP]) * max_whole(1, named[ROLE_EXPERT]);
     if (replicas <= request->work.sequences || request->padding == PADDING_ANY) return true;
-    return error_set(error, ERROR_INPUT, where,
-                     "data x fsdp x expert = %lld replicas for %lld sequences; give a part of them to sequence, or --padding any",
-                     (long long)replicas, (long long)request->work.sequences);
+    return error_set(
+        error, ERROR_INPUT, where,
+        "data x fsdp x expert = %lld replicas for %lld sequences; give a part of them to sequence, or --padding any",
+        (long long)replicas, (long long)request->work.sequences);
 }
 
 static bool require_degrees(Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {

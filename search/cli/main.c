@@ -17,7 +17,8 @@ static void interrupted(int number) {
     _exit(EXIT_INTERRUPTED);
 }
 
-/* Searches take and give back tables of some megabytes for every degree tuple: from the heap, not from the kernel each time (15% of the run). */
+/* Searches take and give back tables of some megabytes for every degree tuple: from the heap, not from the kernel each
+ * time (15% of the run). */
 static void keep_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -16,9 +16,11 @@ static const Command COMMANDS[] = {
 };
 
 static void print_help(FILE *out) {
-    fprintf(out, "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n"
-                 "usage: shardopt [plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]\n"
-                 "       shardopt COMMAND [OPTIONS]\n\n", program_version());
+    fprintf(out,
+            "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n"
+            "usage: shardopt [plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]\n"
+            "       shardopt COMMAND [OPTIONS]\n\n",
+            program_version());
     for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) fprintf(out, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].does);
     fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
 }
@@ -65,7 +67,8 @@ int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
     if ((fflush(out) != 0 || unwritten) && error.kind == ERROR_NONE)
-        error_set(&error, ERROR_IO, "standard output", "cannot be written: %s", errno ? strerror(errno) : "unknown reason");
+        error_set(&error, ERROR_IO, "standard output", "cannot be written: %s",
+                  errno ? strerror(errno) : "unknown reason");
     if (error.kind != ERROR_NONE) {
         fprintf(err, "shardopt: %s: %s\n", error.where, error.text);
         code = exit_of_error(&error);

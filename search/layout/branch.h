@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/branch.h: a layout graph with all its choices made. What is left are counts of layers per activation state, and
- * everything is linear in them: the form in which layouts are bounded and solved. Internal to search/layout. */
+/* search/layout/branch.h: a layout graph with all its choices made. What is left are counts of layers per activation
+ * state, and everything is linear in them: the form in which layouts are bounded and solved. Internal to
+ * search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_H
 #define SHARDOPT_SEARCH_LAYOUT_BRANCH_H
 
@@ -29,8 +30,8 @@ int branch_count(const LayoutGraph *graph);
 /* The branch of an index; false: forbidden. */
 bool branch_at(const LayoutGraph *graph, int index, Branch *out);
 
-/* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation is as good as
- * in every resource. */
+/* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation
+ * is as good as in every resource. */
 void branch_drop_useless(Branch *branch);
 
 /* saved + sum of counts x adds, in the order of the items. */

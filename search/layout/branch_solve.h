@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/branch_solve.h: the best layer counts of a branch: GLPK's relaxation and the search around it. Internal to search/layout. */
+/* search/layout/branch_solve.h: the best layer counts of a branch: GLPK's relaxation and the search around it. Internal
+ * to search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
 #define SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
 
@@ -13,7 +14,8 @@ typedef struct {
     int solver_calls; /* programs that GLPK solved */
 } BranchSolution;
 
-/* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory included. */
+/* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory
+ * included. */
 bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
                   Error *error);
 

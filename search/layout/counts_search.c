@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Choices are decided one after the other, outward from the relaxation's counts. Under each the rest is bounded by the continuous problem: free the
- * missing bytes by the cheapest of the open choices until F meets P, and offload what is left; that bound is convex in the next count, so a direction
- * ends where it passes the best. When only offloads are open, they have to make up a sum of bytes: those with a common divisor by a table of
- * all sums, the others one by one. Prices at the leaves are step_seconds itself. */
+/* Choices are decided one after the other, outward from the relaxation's counts. Under each the rest is bounded by the
+ * continuous problem: free the missing bytes by the cheapest of the open choices until F meets P, and offload what is
+ * left; that bound is convex in the next count, so a direction ends where it passes the best. When only offloads are
+ * open, they have to make up a sum of bytes: those with a common divisor by a table of all sums, the others one by one.
+ * Prices at the leaves are step_seconds itself. */
 #include "search/layout/counts_search.h"
 
 #include "base/util.h"
@@ -102,8 +103,8 @@ static double round_up(const Search *search, int at, double bytes) {
                : bytes;
 }
 
-/* Regular offloads by the table of all their sums: the least that frees what is missing. False: the table does not serve here. *seconds: of what was
- * found, or INFINITY. */
+/* Regular offloads by the table of all their sums: the least that frees what is missing. False: the table does not
+ * serve here. *seconds: of what was found, or INFINITY. */
 static bool table_sums(Search *search, double p, double missing, double *seconds) {
     *seconds = INFINITY;
     if (!(search->of.divisor > 0) || !search->of.one_price || !search->of.one_row || !search->table.bits) return false;
@@ -127,7 +128,8 @@ static bool table_sums(Search *search, double p, double missing, double *seconds
     return !isinf(*seconds);
 }
 
-/* Offloads from `at` on are to free `missing`; p: PCIe side so far; the step takes no less than f. True: nothing better under this leaf. */
+/* Offloads from `at` on are to free `missing`; p: PCIe side so far; the step takes no less than f. True: nothing better
+ * under this leaf. */
 static bool offload_sums(Search *search, int at, double f, double p, double missing) {
     if (missing <= 1e-9 * search->of.offloads[0].bytes) {
         for (int i = at; i < search->of.offload_count; i++) search->of.offloads[i].count = 0;

@@ -13,8 +13,8 @@ static double share_of_row(const Multipliers *multipliers, int side, int row, bo
     return side == 1 && last ? 1 : 0;
 }
 
-/* A maximum is not below any weighted mean of its forms (its column is not negative: weights may sum to less): replaces the columns of maxima by
- * such means, so that the items are left. */
+/* A maximum is not below any weighted mean of its forms (its column is not negative: weights may sum to less): replaces
+ * the columns of maxima by such means, so that the items are left. */
 static Form without_maxima(const Program *program, Form form, const Multipliers *multipliers, int side) {
     for (int column = program->columns - 1; column >= program->items; column--) {
         double factor = form.of[column], sum = multipliers->columns[column];

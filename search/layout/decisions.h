@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/decisions.h: a branch's program as what has to be decided: how many layers of which activations are in which state, and what
- * each does to the step's time, written as a few linear forms from below. Internal to search/layout. */
+/* search/layout/decisions.h: a branch's program as what has to be decided: how many layers of which activations are in
+ * which state, and what each does to the step's time, written as a few linear forms from below. Internal to
+ * search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
 #define SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
 
@@ -13,8 +14,9 @@ typedef struct {
     double counts[ITEMS_MAX];
 } Multipliers;
 
-/* The step is not below F (everything but PCIe) nor P (PCIe), both with the tail. Ways to write F without its maxima: as the relaxation weighs
- * their forms (tight at its solution, which often lies where two are equal), by the last form of each alone, and by what they are at least. */
+/* The step is not below F (everything but PCIe) nor P (PCIe), both with the tail. Ways to write F without its maxima:
+ * as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by the last form
+ * of each alone, and by what they are at least. */
 enum { SIDES = 3 };
 
 /* Activations that are alike in all their states: their layers are one pool. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/layout.h: the layout stage: for fixed degrees and knobs the strategy graph of a stage, its relaxation for
- * bounds, and its exact solution for given rates: GLPK's relaxation, and a search around it. */
+/* search/layout/layout.h: the layout stage: for fixed degrees and knobs the strategy graph of a stage, its relaxation
+ * for bounds, and its exact solution for given rates: GLPK's relaxation, and a search around it. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 #define SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 
@@ -30,7 +30,8 @@ typedef struct {
     Strategy strategies[STRATEGIES_MAX];
 } LayoutNode;
 
-/* Between a choice and a choice or an activation: what the pair adds beyond both, per unit of the second; or that it is forbidden. */
+/* Between a choice and a choice or an activation: what the pair adds beyond both, per unit of the second; or that it is
+ * forbidden. */
 typedef struct {
     int first, second; /* nodes; first is a choice */
     bool forbidden[STRATEGIES_MAX][STRATEGIES_MAX];
@@ -55,20 +56,22 @@ void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources 
 
 /* Admissible relaxation. For every layout of the graph that fits and all rates >= `least`:
  *   step of the layout >= relaxed_seconds(relaxation, rates), which never falls when rates rise,
- * and equal to the best layout's when the fastest layout fits and is least in every resource. One row per choice of NODE_MLP (its
- * strategies trade exposed for hidden traffic), component-wise least over the other choices. A row's bound is the larger of
+ * and equal to the best layout's when the fastest layout fits and is least in every resource. One row per choice of
+ * NODE_MLP (its strategies trade exposed for hidden traffic), component-wise least over the other choices. A row's
+ * bound is the larger of
  *   its step with everything saved, and
- *   serial_weight * (that step with nothing hidden: axes taken away) + serial_constant: what freeing the missing memory takes. */
+ *   serial_weight * (that step with nothing hidden: axes taken away) + serial_constant: what freeing the missing
+ *   memory takes. */
 typedef struct {
     int rows;
     struct {
         Resources resources;  /* component-wise least over the other nodes, all activations saved */
         double serial_weight; /* 0: the second bound says nothing */
         double serial_constant;
-        unsigned
-            second_piece; /* bit g: the second bound counts group g by its second affine piece, else by its first */
-        double
-            extra_seconds; /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
+        /* bit g: the second bound counts group g by its second affine piece, else by its first */
+        unsigned second_piece;
+        /* least extra time that freeing the missing memory takes, at the least rates; 0 when it fits */
+        double extra_seconds;
     } row[STRATEGIES_MAX];
     bool fits;            /* false: no layout can fit: least memory above the limit at some moment */
     double missing_bytes; /* then: by how much, the worst moment */
@@ -77,8 +80,9 @@ typedef struct {
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
 double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates);
 
-/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts GLPK runs (0 when the fastest
- * layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of GLPK becomes ERROR_INTERNAL). */
+/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts GLPK runs
+ * (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of
+ * GLPK becomes ERROR_INTERNAL). */
 typedef struct {
     bool found;
     double seconds;

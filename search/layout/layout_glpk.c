@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear relaxation of a branch by GLPK's simplex; the only file that sees glpk.h. What it returns starts and guides the search of
- * counts_search.c, and its bound is what is left where that one is cut short. */
+/* The linear relaxation of a branch by GLPK's simplex; the only file that sees glpk.h. What it returns starts and
+ * guides the search of counts_search.c, and its bound is what is left where that one is cut short. */
 #include "search/layout/branch_solve.h"
 
 #include "base/util.h"
@@ -28,8 +28,8 @@ typedef struct {
     double bound; /* of the linear relaxation */
 } Job;
 
-/* Seconds are counted in the dearest layer and bytes in the largest, so that all numbers are near one and GLPK's absolute tolerances
- * far below a layer. */
+/* Seconds are counted in the dearest layer and bytes in the largest, so that all numbers are near one and GLPK's
+ * absolute tolerances far below a layer. */
 static double seconds_unit(const Program *program) {
     double unit = 0;
     for (int i = 0; i < program->items; i++) {
@@ -135,7 +135,8 @@ static bool solve_relaxation(glp_prob *lp, Job *job, Error *error) {
            failed(error, "glp_get_status", status);
 }
 
-/* Whole counts: near the relaxation's first, then the best. GLPK works to about 1e-9 of the step: a bound that close is met. */
+/* Whole counts: near the relaxation's first, then the best. GLPK works to about 1e-9 of the step: a bound that close is
+ * met. */
 static void solve_counts(Job *job) {
     BranchSolution *out = job->out;
     int64_t counts[ITEMS_MAX];

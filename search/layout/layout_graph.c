@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy graph of a stage, by differences: the cost of a stage is asked for under one changed choice, then under two, and what is
- * not explained by what is known becomes the strategy's or the pair's own addition. Nothing of the cost model is known here. */
+/* The strategy graph of a stage, by differences: the cost of a stage is asked for under one changed choice, then under
+ * two, and what is not explained by what is known becomes the strategy's or the pair's own addition. Nothing of the
+ * cost model is known here. */
 #include "search/layout/branch.h"
 
 #include "base/util.h"
@@ -85,7 +86,8 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
         if (!costs[a].exists) continue;
         for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
-            if (state == STATE_RECOMPUTED ? !costs[a].recomputable : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
+            if (state == STATE_RECOMPUTED ? !costs[a].recomputable
+                                          : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
@@ -121,8 +123,8 @@ static void predict(const Builder *builder, const Change *changes, int count, Re
     }
 }
 
-/* The first strategy, else the first pair, among the changes of which nothing is known. False: all is known. The others are nothing
- * from now on: their part cannot be told apart from this one's. */
+/* The first strategy, else the first pair, among the changes of which nothing is known. False: all is known. The others
+ * are nothing from now on: their part cannot be told apart from this one's. */
 static bool first_unknown(Builder *builder, const Change *changes, int count, Change found[2]) {
     bool any = false;
     for (int c = 0; c < count; c++)

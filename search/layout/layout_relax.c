@@ -2,18 +2,22 @@
 /* Bounds below every layout that fits.
  *
  * Two bounds, both true for any counts n >= 0 of a branch (all choices made; R = saved + sum n a):
- * 1. step(R) >= step(saved), since no item takes away anything but memory, and the step never falls when a resource rises.
- * 2. Let X be exposed communication and C compute of the step. main >= X + A + B >= X + C_A + C_B =: in series, and main >= PCIe time, so
+ * 1. step(R) >= step(saved), since no item takes away anything but memory, and the step never falls when a resource
+ *    rises.
+ * 2. Let X be exposed communication and C compute of the step. main >= X + A + B >= X + C_A + C_B =: in series, and
+ *    main >= PCIe time, so
  *        step >= (1 - w) series(R) + w pcie(R) + tail(R)        for every w in [0, 1]
- *    with tail = bubble + optimizer + other. A collective counts by one of its affine pieces (a maximum is not below either), then the right
- *    side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory asks sum n_i freed_i >= missing for each moment; the least
- *    sum n_i c_i under one of these alone and without integrality is a fractional knapsack with a choice per activation, filled greedily
- *    along each activation's convex hull (LP optimum; Sinha and Zoltners 1979). Its value is a bound for each moment, the largest is taken.
- * Over the branches of a row: saved >= the row's resources, component-wise, so series(saved) - series(row) >= the linear cost of
- * the difference at the least rates; the least over the branches of (that + knapsack) is the row's constant.
- * All of it is linear in the rates with factors >= 0, so the constant, taken at the least rates, holds for all above.
- * Ring attention hides behind attention; its time is the same for all layouts, as cost/step.h says.
- * Subtractions get directed slack (search.md, theorem 7): 2^-40 of the minuend, far above what 300 roundings of 2^-53 can lose. */
+ *    with tail = bubble + optimizer + other. A collective counts by one of its affine pieces (a maximum is not below
+ *    either), then the right side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory asks
+ *    sum n_i freed_i >= missing for each moment; the least sum n_i c_i under one of these alone and without integrality
+ *    is a fractional knapsack with a choice per activation, filled greedily along each activation's convex hull (LP
+ *    optimum; Sinha and Zoltners 1979). Its value is a bound for each moment, the largest is taken.
+ * Over the branches of a row: saved >= the row's resources, component-wise, so series(saved) - series(row) >= the
+ * linear cost of the difference at the least rates; the least over the branches of (that + knapsack) is the row's
+ * constant. All of it is linear in the rates with factors >= 0, so the constant, taken at the least rates, holds for
+ * all above. Ring attention hides behind attention; its time is the same for all layouts, as cost/step.h says.
+ * Subtractions get directed slack (search.md, theorem 7): 2^-40 of the minuend, far above what 300 roundings of 2^-53
+ * can lose. */
 #include "search/layout/branch.h"
 
 #include "base/util.h"
@@ -263,7 +267,8 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
 }
 
 double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates) {
-    StepRule decided = rule_at(undecided, rates); /* exposed shares are at least those that the constants were made with */
+    /* exposed shares are at least those that the constants were made with */
+    StepRule decided = rule_at(undecided, rates);
     const StepRule *rule = &decided;
     double best = INFINITY;
     for (int i = 0; i < relaxation->rows; i++) {
@@ -276,6 +281,7 @@ double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, 
         }
         best = min_real(best, bound);
     }
-    /* The least rates weigh exposed and hidden seconds of a group as if it stayed near: in exact numbers never above, in doubles by a rounding. */
+    /* The least rates weigh exposed and hidden seconds of a group as if it stayed near: in exact numbers never above,
+     * in doubles by a rounding. */
     return rates->open ? best * SLACK : best;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The exact best layout: branches (all choices made) in the order of their bounds; those that fit with everything saved are priced, for
- * others branch_solve finds the counts, until the next bound is no lower than the best. Saving everything never costs time, so a branch that fits is
- * solved by that. */
+/* The exact best layout: branches (all choices made) in the order of their bounds; those that fit with everything saved
+ * are priced, for others branch_solve finds the counts, until the next bound is no lower than the best. Saving
+ * everything never costs time, so a branch that fits is solved by that. */
 #include "search/layout/branch_solve.h"
 
 #include "base/util.h"
@@ -33,7 +33,8 @@ static void useful_branch(const LayoutGraph *graph, int index, Branch *out) {
     branch_drop_useless(out);
 }
 
-/* Branches that fit compete at once (ties: less memory, then the earlier branch); those that may fit with less saved become candidates. */
+/* Branches that fit compete at once (ties: less memory, then the earlier branch); those that may fit with less saved
+ * become candidates. */
 static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candidate candidates[BRANCHES_MAX],
                            Best *best) {
     int count = 0, branches = branch_count(graph);

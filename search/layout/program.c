@@ -57,7 +57,8 @@ static int keep_largest(const Program *program, Form *forms, int count) {
     return kept;
 }
 
-/* The largest of the forms: one of them, or a new column above all. Right only where it is made small: all factors on it are >= 0. */
+/* The largest of the forms: one of them, or a new column above all. Right only where it is made small: all factors on
+ * it are >= 0. */
 static Form maximum(Program *program, Form *forms, int count) {
     count = keep_largest(program, forms, count);
     if (count == 1) return forms[0];
@@ -113,8 +114,8 @@ static Form part(Program *program, const Rates *rates, const Form *compute, Form
     return maximum(program, forms, count);
 }
 
-/* Moments count the same bytes with different weights, so their rows are mostly multiples of one another: divided by their largest
- * coefficients, only those stay that none of the others covers. */
+/* Moments count the same bytes with different weights, so their rows are mostly multiples of one another: divided by
+ * their largest coefficients, only those stay that none of the others covers. */
 static void memory_rows_of(Program *program, const StepRule *rule, const Branch *branch) {
     Form forms[MOMENT_COUNT], units[MOMENT_COUNT];
     int count = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/program.h: the step of a branch as a small program: columns are layer counts of the items and, where two linear
- * forms may each be the larger, a column for the maximum of both. Maxima of one form over the whole box vanish. Internal to search/layout. */
+/* search/layout/program.h: the step of a branch as a small program: columns are layer counts of the items and, where
+ * two linear forms may each be the larger, a column for the maximum of both. Maxima of one form over the whole box
+ * vanish. Internal to search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
 #define SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
 
 #include "search/layout/branch.h"
 
-/* Maxima: 14 collectives, 2 of ring attention, parts A and B, main. Rows: two for each collective and ring, main; compute and each axis
- * for each part. */
+/* Maxima: 14 collectives, 2 of ring attention, parts A and B, main. Rows: two for each collective and ring, main;
+ * compute and each axis for each part. */
 enum { COLUMNS_MAX = ITEMS_MAX + 19, FORMS_MAX = GROUP_COUNT + 1, ROWS_MAX = 2 * 17 + 2 * FORMS_MAX };
 
 typedef struct {

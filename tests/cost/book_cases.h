@@ -60,10 +60,12 @@ PLANNER(S07, latency_bound_bytes(in("W_link"), in("t_hop")))
 ARITHMETIC(S08, in("Y") * in("Z"))
 PLANNER(S09, book_seconds(COLLECTIVE_ALL_GATHER, 1, ring_axis(4, in("W_bidi") / 2), 2 * in("B") * in("D") / in("Y")))
 PLANNER(S10, book_seconds(COLLECTIVE_ALL_GATHER, (int)in("n"), ring_axis(4, in("W_bidi") / 2), 2 * in("B") * in("D")))
-PLANNER(S11, book_seconds(COLLECTIVE_ALL_REDUCE, 1, ring_axis(4, in("W_bidi") / 2), 2 * in("B") * in("D") / (in("X") * in("Y"))))
+PLANNER(S11, book_seconds(COLLECTIVE_ALL_REDUCE, 1, ring_axis(4, in("W_bidi") / 2),
+                          2 * in("B") * in("D") / (in("X") * in("Y"))))
 PLANNER(S12, hops(ring_axis(in("X"), 1), ring_axis(in("Y"), 1)) * in("t_hop"))
 PLANNER(S13, hops(ring_axis(in("X"), 1), ring_axis(1, 1)) * in("t_hop"))
-PLANNER(S14, book_seconds(COLLECTIVE_ALL_GATHER, (int)in("n"), ring_axis(4, in("W_bidi") / 2), 2 * in("B") * in("D") / in("Y")))
+PLANNER(S14, book_seconds(COLLECTIVE_ALL_GATHER, (int)in("n"), ring_axis(4, in("W_bidi") / 2),
+                          2 * in("B") * in("D") / in("Y")))
 PLANNER(S15, book_seconds(COLLECTIVE_ALL_GATHER, (int)in("n"), ring_axis(4, in("W_bidi") / 2), 2 * in("B") * in("D")))
 ARITHMETIC(S16, 2 * in("alpha"))
 PLANNER(S17, book_seconds(COLLECTIVE_ALL_TO_ALL, 1, ring_axis(in("X"), in("W") / 2), in("V")) /
@@ -76,7 +78,8 @@ PLANNER(S21, 2 * matmul_op(1, in("F"), in("D")).weights)
 PLANNER(S22, saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))
 PLANNER(S23, parameters_bytes(book_model((int64_t)in("D"), (int64_t)in("F")), in("N")))
 ARITHMETIC(S24, in("M") / in("K"))
-PLANNER(S25, book_seconds_2d(COLLECTIVE_ALL_TO_ALL, ring_axis(in("A"), in("W_bidi") / 2), ring_axis(in("Bx"), in("W_bidi") / 2), in("V")))
+PLANNER(S25, book_seconds_2d(COLLECTIVE_ALL_TO_ALL, ring_axis(in("A"), in("W_bidi") / 2),
+                             ring_axis(in("Bx"), in("W_bidi") / 2), in("V")))
 
 /* ---- part 4: transformers ---- */
 PLANNER(X01, in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("BT"), ACTIVATION_LAYER_INPUT))
@@ -156,8 +159,11 @@ ARITHMETIC(A15, 2 * in("P"))
 ARITHMETIC(A16, 8 * in("P"))
 PLANNER(A17, in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))
 PLANNER(A18, in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))
-PLANNER(A19, 10 * in("P") + in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))
-PLANNER(A20, 1 / (1 + 10 * in("P") / (in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))))
+PLANNER(A19, 10 * in("P") +
+             in("n") * in("L") * saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))
+PLANNER(A20, 1 / (1 + 10 * in("P") /
+                      (in("n") * in("L") *
+                        saved_bytes(book_model((int64_t)in("D"), 1), in("B"), ACTIVATION_LAYER_INPUT))))
 ARITHMETIC(A21, in("M") / in("H"))
 ARITHMETIC(A22, in("d") * in("N") / in("n"))
 ARITHMETIC(A23, in("d") * in("N") / in("n") / 365.25)

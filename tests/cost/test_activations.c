@@ -199,7 +199,8 @@ Test(activations, states) {
     }
 }
 
-/* A host with room for some activations takes those that are dearest to compute again; what may not be recomputed before all. */
+/* A host with room for some activations takes those that are dearest to compute again; what may not be recomputed
+ * before all. */
 Test(activations, offloaded_within_the_host) {
     static const struct {
         const char *name;

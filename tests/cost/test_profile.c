@@ -23,10 +23,10 @@ Test(profile, ideal_is_neutral) {
     Error error = {0};
     Profile p;
     cr_assert(profile_load("ideal", chip_named(&arena, "v5p"), &arena, &p, &error), "%s: %s", error.where, error.text);
-    const double ones[] = {p.matrix_efficiency,       p.fp8_efficiency, p.grouped_efficiency, p.attention_efficiency,
-                           p.attention_backward_rate, p.hbm_efficiency, p.ici_efficiency,     p.nvlink_efficiency,
-                           p.network_efficiency,      p.dcn_efficiency, p.pcie_efficiency,    p.expert_imbalance,
-                           p.tensor_exposed,          p.expert_exposed, p.sequence_exposed,   p.pipeline_exposed,
+    const double ones[] = {p.matrix_efficiency,       p.fp8_efficiency,   p.grouped_efficiency, p.attention_efficiency,
+                           p.attention_backward_rate, p.hbm_efficiency,   p.ici_efficiency,     p.nvlink_efficiency,
+                           p.network_efficiency,      p.dcn_efficiency,   p.pcie_efficiency,    p.expert_imbalance,
+                           p.tensor_exposed,          p.expert_exposed,   p.sequence_exposed,   p.pipeline_exposed,
                            p.ring_attention_exposed,  p.host_memory_share};
     const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed,
                             p.data_exposed,   p.layer_seconds,       p.microbatch_seconds,

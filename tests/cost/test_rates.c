@@ -159,9 +159,15 @@ Test(rates, far) {
         {"data over DCN", LEVEL_DCN, ROLE_DATA, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Mesh mesh = {.axes = {{.name = "a", .kind = AXIS_SWITCH, .level = rows[i].level, .size = 4,
-                               .bytes_per_second = 1e10, .latency_seconds = 1e-6}},
-                     .axis_count = 1, .chips = 4, .devices = 4};
+        Mesh mesh = {.axes = {{.name = "a",
+                               .kind = AXIS_SWITCH,
+                               .level = rows[i].level,
+                               .size = 4,
+                               .bytes_per_second = 1e10,
+                               .latency_seconds = 1e-6}},
+                     .axis_count = 1,
+                     .chips = 4,
+                     .devices = 4};
         Placement placement;
         for (int axis = 0; axis < MESH_AXES_MAX; axis++)
             for (int role = 0; role < ROLE_COUNT; role++) placement.factor[axis][role] = 1;
@@ -172,6 +178,7 @@ Test(rates, far) {
         StepRule rule = {.exposed = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, .far_exposed = {1, 1, 1, 1, 1, 1, 1, 1}};
         StepRule at = rule_at(&rule, &rates);
         for (int group = 0; group < GROUP_COUNT; group++)
-            cr_expect_eq(at.exposed[group], rows[i].far >> group & 1 ? 1 : rule.exposed[group], "%s: group %d", rows[i].name, group);
+            cr_expect_eq(at.exposed[group], rows[i].far >> group & 1 ? 1 : rule.exposed[group], "%s: group %d",
+                         rows[i].name, group);
     }
 }

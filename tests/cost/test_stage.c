@@ -164,12 +164,14 @@ Test(stage, rule_of_a_profile) {
         cr_expect_eq(rule.ring, context == CONTEXT_RING);
         cr_expect_eq(rule.microbatches, 16);
         cr_expect_float_eq(rule.other_seconds, 0.1 + 16 * (1e-2 + 20 * 1e-3), 1e-12);
-        /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, back in the rest. */
+        /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, back in the
+         * rest. */
         cr_expect_float_eq(rule.offload_bytes_per_second, bench.shard.pipeline > 1 ? 2 * 8e9 : 8e9 * 2 / 3, 1e-3);
         bench.shard.pipeline = bench.shard.pipeline > 1 ? 1 : 4;
         StepRule other;
         step_rule(&setting, &bench.shard, &bench.knobs, &other);
-        cr_expect_float_eq(other.offload_bytes_per_second * rule.offload_bytes_per_second, 2 * 8e9 * (8e9 * 2 / 3), 1e8);
+        cr_expect_float_eq(other.offload_bytes_per_second * rule.offload_bytes_per_second, 2 * 8e9 * (8e9 * 2 / 3),
+                           1e8);
         cr_expect_float_eq(rule.memory_limit_bytes, 92e9, 1e-3);
         /* The first stage's half: 20 layers and the embedding over 2 context ways, 30 bytes each at half of 1e12. */
         cr_expect_float_eq(rule.optimizer_seconds, 30 * (20 * (855638016. + 16384) + 128256. * 8192) / 2 / 5e11, 1e-9);

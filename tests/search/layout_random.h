@@ -53,7 +53,8 @@ static inline void random_rates(Random *random, Rates *out) {
     }
 }
 
-/* `layers` of the stage; `kinds` activations that exist; `tight`: share of the saved activations that must go, at about. */
+/* `layers` of the stage; `kinds` activations that exist; `tight`: share of the saved activations that must go, at
+ * about. */
 static inline void random_case(Random *random, int layers, int kinds, double tight, RandomCase *out) {
     LayoutGraph *graph = &out->graph;
     memset(out, 0, sizeof(*out));

@@ -182,10 +182,9 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     profile.elementwise_traffic = draw_real(draw, 0, 1);
     profile.expert_imbalance = draw_real(draw, 1, 2);
     double *const efficiencies[] = {
-        &profile.matrix_efficiency,  &profile.grouped_efficiency, &profile.attention_efficiency,
-        &profile.hbm_efficiency,     &profile.ici_efficiency,     &profile.nvlink_efficiency,
-        &profile.network_efficiency, &profile.dcn_efficiency,     &profile.pcie_efficiency,
-        &profile.host_memory_share};
+        &profile.matrix_efficiency, &profile.grouped_efficiency, &profile.attention_efficiency, &profile.hbm_efficiency,
+        &profile.ici_efficiency,    &profile.nvlink_efficiency,  &profile.network_efficiency,   &profile.dcn_efficiency,
+        &profile.pcie_efficiency,   &profile.host_memory_share};
     for (size_t i = 0; i < COUNT_OF(efficiencies); i++) *efficiencies[i] = draw_real(draw, 0.3, 1);
     double *const exposed[] = {&profile.tensor_exposed,        &profile.expert_exposed, &profile.sequence_exposed,
                                &profile.pipeline_exposed,      &profile.fsdp_exposed,   &profile.data_exposed,
