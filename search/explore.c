@@ -2,15 +2,10 @@
 #include "search/explore.h"
 
 #include "base/util.h"
-#include "search/batch.h"
-#include "search/joint.h"
-#include "search/space.h"
+#include "search/candidate.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Cut only what is above the threshold by more than rounding could make it. */
-static const double CUT = 1 + 1e-12;
 
 static int compare_reals(double a, double b) { return (a > b) - (a < b); }
 
@@ -22,67 +17,6 @@ int row_compare(const Row *a, const Row *b) {
     if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
     if (order == 0) order = (a->machine > b->machine) - (a->machine < b->machine);
     return order != 0 ? order : placement_compare(&a->placement, &b->placement);
-}
-
-typedef struct {
-    double bound;
-    int64_t index;
-} Keyed;
-
-static int by_bound(const void *a, const void *b) {
-    const Keyed *x = a, *y = b;
-    int order = compare_reals(x->bound, y->bound);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-typedef struct {
-    const ExploreProblem *problem;
-    const Degrees *degrees;
-    Arena *arena;
-    KnobSpace space;
-    Rates least[CONTEXT_COUNT];
-    Count placement_total;
-    Placement *placements; /* NULL until a knob needs them */
-    int64_t placement_count;
-    Rates *rates[CONTEXT_COUNT];
-    RateTable table[CONTEXT_COUNT];
-} Tuple;
-
-static bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena,
-                       Error *error) {
-    *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
-    tuple->placement_total = placement_count(problem->table, degrees);
-    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error))
-        return false;
-    for (int i = 0; i < tuple->space.context_count; i++)
-        least_rates_of(problem->least, degrees, tuple->space.contexts[i], &tuple->least[tuple->space.contexts[i]]);
-    return true;
-}
-
-/* The rates of all placements under a context method, made when first asked for: from another method's where there are
- * any, which differ in one group. */
-static bool tuple_rates(Tuple *tuple, ContextMethod context, Error *error) {
-    const Mesh *mesh = tuple->problem->mesh;
-    if (tuple->rates[context]) return true;
-    if (!tuple->placements &&
-        !placements_enumerate(mesh, tuple->degrees, tuple->arena, &tuple->placements, &tuple->placement_count, error))
-        return false;
-    const Rates *there = NULL;
-    for (int other = 0; other < CONTEXT_COUNT; other++)
-        if (tuple->rates[other]) there = tuple->rates[other];
-    Rates *rates = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
-    if (!rates) return error_memory(error);
-    for (int64_t i = 0; i < tuple->placement_count; i++) {
-        if (!there) {
-            rates_of_placement(mesh, &tuple->placements[i], context, &rates[i]);
-            continue;
-        }
-        rates[i] = there[i];
-        rates_set_context(mesh, &tuple->placements[i], context, &rates[i]);
-    }
-    if (!rate_table_fill(rates, tuple->placement_count, tuple->arena, &tuple->table[context], error)) return false;
-    tuple->rates[context] = rates;
-    return true;
 }
 
 /* Whether sizes and launchers allow the knobs; fills the shard. */
@@ -104,17 +38,6 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
         return (set & request->launchers) != 0;
     }
     return set != 0;
-}
-
-static void note_cut(ExploreStats *stats, double bound) {
-    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
-}
-
-static void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
-    if (missing >= stats->least_missing) return;
-    stats->least_missing = missing;
-    stats->missing_degrees = *tuple->degrees;
-    stats->missing_knobs = *knobs;
 }
 
 /* The knob bound once more, at the least rates that the inner roles can have together. */
@@ -171,157 +94,17 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
             (*list)[(*count)++] = (Keyed){bound, i};
         }
     }
-    qsort(*list, (size_t)*count, sizeof(Keyed), by_bound);
+    qsort(*list, (size_t)*count, sizeof(Keyed), keyed_compare);
     return true;
 }
 
-/* One knob setting of a tuple: the layouts it offers, and what none of them beats. */
-typedef struct {
-    Knobs knobs;
-    LayoutGraph graph;
-    Relaxation relaxation;
-} Candidate;
-
-static bool candidate_open(const Tuple *tuple, const Knobs *knobs, const Shard *shard, Arena *arena, Candidate *out,
-                           Error *error) {
-    out->knobs = *knobs;
-    if (!layout_graph(&tuple->problem->setting, shard, knobs, arena, &out->graph, error)) return false;
-    layout_relax(&out->graph, &tuple->least[knobs->context], &out->relaxation);
-    return true;
-}
-
-/* Its relaxation at the least rates that the inner roles can have together. */
-static bool joint_relaxed(const Tuple *tuple, const Candidate *candidate, ExploreCache *cache, double *bound,
-                          Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    ContextMethod context = candidate->knobs.context;
-    const JointRates *joint =
-        joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, context, JOINT_WEIGHTS, error);
-    if (!joint) return false;
-    *bound = INFINITY;
-    for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, JOINT_WEIGHTS, &tuple->least[context]);
-        *bound =
-            min_real(*bound, relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * problem->scale);
-    }
-    return true;
-}
-
-/* No layout of it fits, or its relaxation at the joint rates is above the limit: *cut, and why is in *stats. */
-static bool candidate_cut(const Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache,
-                          ExploreStats *stats, bool *cut, Error *error) {
-    *cut = true;
-    if (!candidate->relaxation.fits) {
-        stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
-        note_missing(tuple, &candidate->knobs, candidate->relaxation.missing_bytes, stats);
-        return true;
-    }
-    *cut = false;
-    if (tuple->problem->request->brute_force) return true;
-    double bound;
-    if (!joint_relaxed(tuple, candidate, cache, &bound, error)) return false;
-    if (bound > limit * CUT) {
-        stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total;
-        note_cut(stats, bound);
-        *cut = true;
-    }
-    return true;
-}
-
-/* Placements whose relaxed time is within the limit, by rising time; in the arena. The tuple has its rates. */
-static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, double limit, Arena *arena,
-                                Keyed **near, int64_t *count, Error *error) {
-    *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
-    double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
-    if (!*near || !relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->knobs.context],
-                          relaxed);
-    *count = 0;
-    for (int64_t i = 0; i < tuple->placement_count; i++) {
-        double bound = relaxed[i] * tuple->problem->scale;
-        if (bound <= limit * CUT) (*near)[(*count)++] = (Keyed){bound, i};
-    }
-    qsort(*near, (size_t)*count, sizeof(Keyed), by_bound);
-    return true;
-}
-
-static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Placement *placement,
-                           const LayoutSolution *solution) {
-    const ExploreProblem *problem = tuple->problem;
-    Row row = {.found = true,
-               .ranked_seconds = solution->seconds * problem->scale,
-               .degrees = *tuple->degrees,
-               .knobs = *knobs,
-               .placement = *placement,
-               .layout = solution->layout,
-               .machine = problem->machine,
-               .sequences = problem->setting.work.sequences};
-    for (int moment = 0; moment < MOMENT_COUNT; moment++)
-        row.memory_bytes = max_real(row.memory_bytes, solution->resources.of[RES_MEMORY + moment]);
-    return row;
-}
-
-/* Faster, or as fast and first by the tie rule, which among one candidate's plans is the order of placements. */
-static bool beats(double seconds, const Placement *placement, const Row *best) {
-    if (!best->found || seconds < best->ranked_seconds) return true;
-    return seconds == best->ranked_seconds && placement_compare(placement, &best->placement) < 0;
-}
-
-/* The best layout over placements in reach: solves those whose bound lies below the best time so far. */
-static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, const Keyed *near, int64_t count,
-                               double limit, Row *best, ExploreStats *stats, Error *error) {
-    double scale = tuple->problem->scale;
-    for (int64_t i = 0; i < count; i++) {
-        double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
-        if (near[i].bound > reach) break;
-        const Placement *placement = &tuple->placements[near[i].index];
-        const Rates *rates = &tuple->rates[candidate->knobs.context][near[i].index];
-        bool later = best->found && placement_compare(placement, &best->placement) > 0;
-        if (later &&
-            relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates) * scale >= best->ranked_seconds)
-            continue;
-        LayoutSolution solution;
-        if (!layout_solve(&candidate->graph, rates, &solution, error)) return false;
-        stats->layouts_solved += (Count)solution.solver_calls;
-        if (!solution.found) break; /* memory is the same for all placements */
-        if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
-            stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
-        if (beats(solution.seconds * scale, placement, best))
-            *best = row_of_solution(tuple, &candidate->knobs, placement, &solution);
-    }
-    return true;
-}
-
-/* The best placement and layout of a candidate, if it is within the limit. */
-static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
-                           Row *best, ExploreStats *stats, Error *error) {
-    bool cut;
-    if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
-    if (cut) return true;
-    if (!tuple_rates(tuple, candidate->knobs.context, error)) return false;
-    stats->evaluated += tuple->placement_total;
-    Keyed *near;
-    int64_t count = 0;
-    return placements_in_reach(tuple, candidate, limit, arena, &near, &count, error) &&
-           best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
-}
-
-/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is
- * of no use. */
 static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row,
                           ExploreStats *stats, Error *error) {
     Shard shard;
     PruneReason reason;
     if (!admit(tuple, knobs, &shard, &reason))
         return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
-    Arena arena = {0};
-    Candidate candidate;
-    Row best = {0};
-    bool ok = candidate_open(tuple, knobs, &shard, &arena, &candidate, error) &&
-              candidate_best(tuple, &candidate, limit, cache, &arena, &best, stats, error);
-    if (ok && best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
-    arena_free(&arena);
-    return ok;
+    return candidate_explore(tuple, knobs, &shard, limit, cache, row, stats, error);
 }
 
 bool row_list_add(RowList *list, const Row *row, Error *error) {
@@ -364,24 +147,6 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     return ok;
 }
 
-/* How many placements of one knob setting have a relaxed time within the limit. */
-static bool count_knobs_within(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, Count *within,
-                               Error *error) {
-    Arena arena = {0};
-    Candidate candidate;
-    bool ok = candidate_open(tuple, knobs, shard, &arena, &candidate, error);
-    if (ok && candidate.relaxation.fits) {
-        ok = tuple_rates(tuple, knobs->context, error);
-        const Rates *rates = tuple->rates[knobs->context];
-        for (int64_t i = 0; ok && i < tuple->placement_count; i++)
-            if (relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
-                limit)
-                ++*within;
-    }
-    arena_free(&arena);
-    return ok;
-}
-
 bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache,
                           Count *within, Error *error) {
     Arena arena = {0};
@@ -396,7 +161,7 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
         if (knobs.schedule != row->knobs.schedule || !admit(&tuple, &knobs, &shard, &reason)) continue;
         double bytes;
         double bound = knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache->sums, &bytes);
-        if (bound * problem->scale <= limit) ok = count_knobs_within(&tuple, &knobs, &shard, limit, within, error);
+        if (bound * problem->scale <= limit) ok = candidate_count_within(&tuple, &knobs, &shard, limit, within, error);
     }
     arena_free(&arena);
     return ok;

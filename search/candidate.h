@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/candidate.h: one knob setting of a degree tuple: cut by its relaxation, or its best placement and layout.
+ * Internal to explore.c. */
+#ifndef SHARDOPT_SEARCH_CANDIDATE_H
+#define SHARDOPT_SEARCH_CANDIDATE_H
+
+#include "search/batch.h"
+#include "search/explore.h"
+#include "search/space.h"
+
+/* Cut only what is above the threshold by more than rounding could make it. */
+static const double CUT = 1 + 1e-12;
+
+/* Something by its index, in the order of its bound. */
+typedef struct {
+    double bound;
+    int64_t index;
+} Keyed;
+int keyed_compare(const void *a, const void *b); /* for qsort: ties by index */
+
+/* What the knob settings of one degree tuple share; lives in the arena. */
+typedef struct {
+    const ExploreProblem *problem;
+    const Degrees *degrees;
+    Arena *arena;
+    KnobSpace space;
+    Rates least[CONTEXT_COUNT];
+    Count placement_total;
+    Placement *placements; /* NULL until a knob needs them */
+    int64_t placement_count;
+    Rates *rates[CONTEXT_COUNT];
+    RateTable table[CONTEXT_COUNT];
+} Tuple;
+
+bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error);
+
+/* What was cut at a bound; what does not fit, and by how many bytes. */
+void note_cut(ExploreStats *stats, double bound);
+void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
+
+/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is
+ * of no use. The shard is that of the knobs. */
+bool candidate_explore(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, ExploreCache *cache,
+                       Row *row, ExploreStats *stats, Error *error);
+
+/* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
+bool candidate_count_within(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, Count *within,
+                            Error *error);
+
+#endif
