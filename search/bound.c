@@ -85,7 +85,7 @@ typedef struct {
     StageSums sums;
 } SumsSlot;
 
-enum { SLOTS = 4096 };
+enum { SLOTS = 16384 };
 struct LeastSums {
     SumsSlot slots[SLOTS];
 };
@@ -131,7 +131,7 @@ static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, cons
     hash = hash * 1000003u + (uint64_t)key.sequences;
     hash = hash * 1000003u + (uint64_t)(key.context * 4 + key.mlp * 2 + key.fsdp);
     hash ^= hash >> 29;
-    SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 52];
+    SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 50];
     bool same = slot->filled && slot->key.tensor == key.tensor && slot->key.expert == key.expert &&
                 slot->key.sequence == key.sequence && slot->key.sequences == key.sequences &&
                 slot->key.context == key.context && slot->key.mlp == key.mlp && slot->key.fsdp == key.fsdp;

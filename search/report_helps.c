@@ -133,12 +133,11 @@ bool report_make_helps(Report *report, Request *scratch, Error *error) {
         request_copy(report->request, scratch);
         fix_machine(best, scratch);
         if (!CHANGES[i](&(Change){scratch, help.text, sizeof help.text})) continue;
-        if (!report_ask(report, scratch, &answer, error)) return false;
-        if (answer.cut_short) continue;
-        help.found = answer.found;
+        if (!report_ask_no_slower(report, scratch, &answer, error)) return false;
+        /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
+        if (answer.cut_short || (!answer.found && CHANGES[i] != one_more)) continue;
+        help.found = true;
         if (answer.found) help.relative = seconds_per_token(&answer.best) / seconds_per_token(best) - 1;
-        /* One more that the sizes cannot use need not be used. */
-        if (CHANGES[i] == one_more && (!answer.found || help.relative > 0)) help.found = true, help.relative = 0;
         report->helps[report->help_count++] = help;
     }
     qsort(report->helps, (size_t)report->help_count, sizeof(Help), by_help);

@@ -12,6 +12,9 @@ typedef struct {
 } Answer;
 bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
 
+/* The same when only what is no slower per token than plan 1 is of interest (there is a plan 1). */
+bool report_ask_no_slower(Report *report, Request *changed, Answer *out, Error *error);
+
 /* A copy of the request to change: one plan, cutting allowed. */
 void request_copy(const Request *request, Request *copy);
 
