@@ -86,17 +86,19 @@ void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMet
     out->open = false;
 }
 
-void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out) {
-    /* Axes are unknown, so no two groups may be assumed to share one: each gets a slot of its own (step.c allows
-     * GROUP_COUNT). */
+int64_t rates_open(const Degrees *degrees, Group group, Rates *out) {
+    int64_t degree = 1;
+    for (int role = (int)group_first_role(group); role <= (int)group_last_role(group); role++) degree *= degrees->of[role];
     out->axis_count = GROUP_COUNT;
     out->far = 0;
     out->open = true;
+    out->axes[group] = degree > 1 ? 1u << group : 0;
+    return degree;
+}
+
+void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out) {
     for (int group = 0; group < GROUP_COUNT; group++) {
-        int64_t degree = 1;
-        for (int role = group_first_role(group); role <= (int)group_last_role(group); role++)
-            degree *= degrees->of[role];
-        out->cost[group] = collective_cost_least(group_collective(group, context), mesh, degree);
-        out->axes[group] = degree > 1 ? 1u << group : 0;
+        int64_t degree = rates_open(degrees, (Group)group, out);
+        out->cost[group] = collective_cost_least(group_collective((Group)group, context), mesh, degree);
     }
 }

@@ -91,6 +91,10 @@ Collective group_collective(Group group, ContextMethod context);
  * of each background group. */
 void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out);
 
+/* All but the cost of one group of least rates; returns the chips of the group. Which axes it takes is open, so no two groups
+ * may be assumed to share one: each gets an axis of its own; and each may stay inside the scale-up network. */
+int64_t rates_open(const Degrees *degrees, Group group, Rates *out);
+
 typedef struct {
     double seconds;
     double compute_seconds; /* C over the step, recomputation included */

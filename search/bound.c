@@ -58,16 +58,9 @@ static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) 
 }
 
 void least_rates_of(const LeastRates *table, const Degrees *degrees, ContextMethod context, Rates *out) {
-    /* Which axes a group takes is open, so no two groups may be assumed to share one: each gets an axis of its own. */
-    out->axis_count = GROUP_COUNT;
-    out->far = 0; /* a group may stay inside */
-    out->open = true;
     for (int group = 0; group < GROUP_COUNT; group++) {
-        int64_t degree = 1;
-        for (int role = (int)group_first_role((Group)group); role <= (int)group_last_role((Group)group); role++)
-            degree *= degrees->of[role];
+        int64_t degree = rates_open(degrees, (Group)group, out);
         out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, context))];
-        out->axes[group] = degree > 1 ? 1u << group : 0;
     }
 }
 
