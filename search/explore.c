@@ -124,7 +124,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     Arena arena = {0};
     Tuple tuple;
     Keyed *knob_list;
-    int64_t count;
+    int64_t count = 0;
     Row best[SCHEDULE_COUNT] = {{0}};
     bool variants = problem->request->variants;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);

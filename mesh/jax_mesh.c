@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "mesh/jax_mesh.h"
+
+#include "base/util.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int64_t product(const JaxShape *shape) {
+    int64_t all = 1;
+    for (int i = 0; i < shape->count; i++)
+        if (__builtin_mul_overflow(all, shape->size[i], &all)) return -1;
+    return all;
+}
+
+static void clear(JaxAssignment *out) {
+    for (int p = 0; p < JAX_PHYSICAL_MAX; p++)
+        for (int l = 0; l < JAX_LOGICAL_MAX; l++) out->factor[p][l] = 1;
+}
+
+/* ---- whole axes ---- */
+
+/* The subset of `take` free axes, first in the order of combinations of rising indices, whose product is `size`; as
+ * bits, 0 when there is none. Bit patterns of one population in the order of combinations: 011 before 101 before 110
+ * with the lowest index as the highest bit. */
+static unsigned whole_axes(const JaxShape *physical, unsigned used, int take, int64_t size) {
+    int n = physical->count;
+    for (unsigned pattern = 1u << n; pattern-- > 0;) {
+        if (__builtin_popcount(pattern) != take) continue;
+        unsigned axes = 0;
+        int64_t all = 1;
+        for (int p = 0; p < n; p++)
+            if (pattern >> (n - 1 - p) & 1) axes |= 1u << p, all *= physical->size[p];
+        if (!(axes & used) && all == size) return axes;
+    }
+    return 0;
+}
+
+/* Most intense first, each to as many axes as possible, but no more than three. */
+static bool assign_whole(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out) {
+    unsigned used = 0;
+    clear(out);
+    for (int l = logical->count - 1; l >= 0; l--) {
+        unsigned axes = 0;
+        for (int take = 3; take > 0 && !axes; take--) axes = whole_axes(physical, used, take, logical->size[l]);
+        if (!axes && logical->size[l] > 1) return false;
+        used |= axes;
+        for (int p = 0; p < physical->count; p++)
+            if (axes >> p & 1) out->factor[p][l] = physical->size[p];
+    }
+    return true;
+}
+
+/* ---- split axes ---- */
+
+/* One way to write a logical axis as factors of the physical ones, and what ways are ranked by. */
+typedef struct {
+    int64_t factor[JAX_PHYSICAL_MAX];
+    int64_t whole_product; /* of factors that cover a whole axis */
+    int whole_count;       /* such axes, but for those of size 1 */
+    int64_t shared;        /* product of factors on axes that carry a more intense logical axis */
+} Way;
+
+typedef struct {
+    const JaxShape *physical;
+    int64_t taken[JAX_PHYSICAL_MAX]; /* of each axis, by more intense logical axes */
+    Way current, best;
+    bool any;
+} SplitWalk;
+
+/* The source's comment on the third criterion says that untouched axes are preferred; what it does, and what its
+ * results show, is the opposite: the larger product on touched axes wins. */
+static bool prefer(const Way *a, const Way *b, int count) {
+    if (a->whole_product != b->whole_product) return a->whole_product > b->whole_product;
+    if (a->whole_count != b->whole_count) return a->whole_count > b->whole_count;
+    if (a->shared != b->shared) return a->shared > b->shared;
+    for (int p = 0; p < count; p++)
+        if (a->factor[p] != b->factor[p]) return a->factor[p] > b->factor[p];
+    return false;
+}
+
+static void rank(SplitWalk *walk) {
+    Way *way = &walk->current;
+    way->whole_product = way->shared = 1;
+    way->whole_count = 0;
+    for (int p = 0; p < walk->physical->count; p++) {
+        int64_t factor = way->factor[p];
+        if (factor == walk->physical->size[p]) way->whole_product *= factor, way->whole_count += factor > 1;
+        if (walk->taken[p] > 1) way->shared *= factor;
+    }
+    if (walk->any && !prefer(way, &walk->best, walk->physical->count)) return;
+    walk->best = *way;
+    walk->any = true;
+}
+
+static void split_walk(SplitWalk *walk, int p, int64_t left) {
+    if (p == walk->physical->count) {
+        if (left == 1) rank(walk);
+        return;
+    }
+    int64_t room = walk->physical->size[p] / walk->taken[p];
+    for (int64_t factor = 1; factor <= room && factor <= left; factor++) {
+        if (room % factor || left % factor) continue;
+        walk->current.factor[p] = factor;
+        split_walk(walk, p + 1, left / factor);
+    }
+}
+
+static bool assign_split(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out) {
+    SplitWalk walk = {.physical = physical};
+    clear(out);
+    for (int p = 0; p < physical->count; p++) walk.taken[p] = 1;
+    for (int l = logical->count - 1; l >= 0; l--) {
+        walk.any = false;
+        split_walk(&walk, 0, logical->size[l]);
+        if (!walk.any) return false; /* cannot be while the products agree: what is left divides */
+        for (int p = 0; p < physical->count; p++) {
+            out->factor[p][l] = walk.best.factor[p];
+            walk.taken[p] *= walk.best.factor[p];
+        }
+    }
+    return true;
+}
+
+JaxMeshResult jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool allow_split, JaxAssignment *out) {
+    assert(physical->count < JAX_PHYSICAL_MAX && logical->count <= JAX_LOGICAL_MAX);
+    if (product(physical) != product(logical)) return JAX_MESH_WRONG_COUNT;
+    if (assign_whole(physical, logical, out)) return JAX_MESH_PLACED;
+    return allow_split && assign_split(physical, logical, out) ? JAX_MESH_PLACED : JAX_MESH_NOT_IMPLEMENTED;
+}
+
+JaxMeshResult jax_hybrid_assign(const JaxShape *physical, int64_t slices, const JaxShape *ici, const JaxShape *dcn,
+                                bool allow_split, JaxAssignment *out) {
+    JaxAssignment slice;
+    if (ici->count != dcn->count || product(dcn) != slices) return JAX_MESH_WRONG_COUNT;
+    JaxMeshResult result = jax_mesh_assign(physical, ici, allow_split, &slice);
+    if (result != JAX_MESH_PLACED) return result;
+    clear(out);
+    memcpy(out->factor[0], dcn->size, (size_t)dcn->count * sizeof(int64_t));
+    memcpy(out->factor[1], slice.factor[0], (size_t)physical->count * sizeof slice.factor[0]);
+    return JAX_MESH_PLACED;
+}
+
+void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const JaxAssignment *assignment,
+                      int32_t *out) {
+    /* A device number is a sum over digits, one per (logical, physical) pair, in the order in which they vary: the
+     * pairs of a logical axis from the highest physical one on. A digit is worth the stride of its axis times what more
+     * intense logical axes have of it. */
+    struct {
+        int64_t size, worth;
+    } digits[JAX_LOGICAL_MAX * JAX_PHYSICAL_MAX];
+    int64_t inside[JAX_PHYSICAL_MAX], stride = 1, total = 1;
+    int count = 0;
+    for (int p = physical->count - 1; p >= 0; p--) {
+        inside[p] = stride;
+        stride *= physical->size[p];
+    }
+    for (int l = logical->count - 1; l >= 0; l--)
+        for (int p = physical->count - 1; p >= 0; p--) {
+            int64_t factor = assignment->factor[p][l];
+            digits[count].size = factor;
+            digits[count++].worth = inside[p];
+            inside[p] *= factor;
+            total *= factor;
+        }
+    for (int64_t i = 0; i < total; i++) {
+        int64_t device = 0, rest = i;
+        for (int d = 0; d < count; d++) {
+            device += rest % digits[d].size * digits[d].worth;
+            rest /= digits[d].size;
+        }
+        out[i] = (int32_t)device;
+    }
+}
+
+/* ---- small slices ---- */
+
+/* `whole`: only when one logical axis has every device. `mesh`: only this shape (without ones); {0}: any. */
+static const struct {
+    const char *chip;
+    int64_t size[4]; /* x y z cores */
+    bool whole;
+    int64_t mesh[3];
+    JaxOrder order;
+} SMALL[] = {
+    {"tpu-v5e", {2, 2, 1, 1}, false, {0}, {4, {0, 1, 3, 2}}},
+    {"tpu-v6e", {2, 2, 1, 1}, false, {0}, {4, {0, 1, 3, 2}}},
+    {"tpu-v5e", {2, 4, 1, 1}, false, {2, 2, 2}, {8, {0, 4, 2, 6, 1, 5, 3, 7}}},
+    {"tpu-v6e", {2, 4, 1, 1}, false, {2, 2, 2}, {8, {0, 4, 2, 6, 1, 5, 3, 7}}},
+    {"tpu-v5e", {2, 4, 1, 1}, false, {0}, {8, {0, 1, 2, 3, 7, 6, 5, 4}}},
+    {"tpu-v6e", {2, 4, 1, 1}, false, {0}, {8, {0, 1, 2, 3, 7, 6, 5, 4}}},
+    {"tpu-v5e", {4, 4, 1, 1}, true, {0}, {16, {0, 1, 2, 3, 7, 6, 5, 9, 10, 11, 15, 14, 13, 12, 8, 4}}},
+    {"tpu-v6e", {4, 4, 1, 1}, true, {0}, {16, {0, 1, 2, 3, 7, 6, 5, 9, 10, 11, 15, 14, 13, 12, 8, 4}}},
+    {"tpu-v5p", {2, 2, 2, 1}, false, {0}, {8, {0, 1, 3, 2, 6, 7, 5, 4}}},
+    {"tpu-v7", {2, 2, 1, 2}, false, {0}, {8, {0, 1, 2, 3, 6, 7, 4, 5}}},
+    {"tpu-v7", {2, 2, 2, 2}, false, {0}, {16, {0, 1, 2, 3, 6, 7, 4, 5, 8, 9, 10, 11, 14, 15, 12, 13}}},
+    {"tpu-v7", {2, 2, 4, 2}, false, {0}, {32, {0,  1,  2,  3,  6,  7,  4,  5,  8,  9,  10, 11, 14, 15, 12, 13,
+                                               16, 17, 18, 19, 22, 23, 20, 21, 24, 25, 26, 27, 30, 31, 28, 29}}},
+};
+
+/* The shape without its ones is `mesh`. */
+static bool shape_is(const JaxShape *logical, const int64_t mesh[3]) {
+    int at = 0;
+    for (int l = 0; l < logical->count; l++) {
+        if (logical->size[l] == 1) continue;
+        if (at == 3 || logical->size[l] != mesh[at++]) return false;
+    }
+    return at == 3 || mesh[at] == 0;
+}
+
+static bool has_all(const JaxShape *logical, int64_t devices) {
+    for (int l = 0; l < logical->count; l++)
+        if (logical->size[l] == devices) return true;
+    return false;
+}
+
+const JaxOrder *jax_small_order(const char *chip, const JaxShape *physical, const JaxShape *logical) {
+    for (size_t i = 0; i < COUNT_OF(SMALL); i++) {
+        if (strcmp(chip, SMALL[i].chip) != 0) continue;
+        bool same = true;
+        for (int p = 0; p < 4; p++) same = same && (p < physical->count ? physical->size[p] : 1) == SMALL[i].size[p];
+        if (!same || (SMALL[i].whole && !has_all(logical, SMALL[i].order.count)) ||
+            (SMALL[i].mesh[0] && !shape_is(logical, SMALL[i].mesh)))
+            continue;
+        return &SMALL[i].order;
+    }
+    return NULL;
+}
+
+/* ---- MaxText's rings on 16 x 16 ---- */
+
+const char *maxtext_custom_mesh(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out) {
+    static const struct {
+        const char *name;
+        int64_t outer, inner, block[2]; /* chips of a block along x, y */
+    } MESHES[] = {{"hybrid_ring_64x4", 64, 4, {2, 2}}, {"hybrid_ring_32x8", 32, 8, {2, 4}}};
+    if (physical->count < 2 || physical->size[0] != 16 || physical->size[1] != 16) return NULL;
+    for (size_t i = 0; i < COUNT_OF(MESHES); i++) {
+        if (!shape_is(logical, (int64_t[3]){MESHES[i].outer, MESHES[i].inner, 0})) continue;
+        clear(out);
+        for (int l = 0; l < logical->count; l++)
+            for (int p = 0; p < 2 && logical->size[l] > 1; p++)
+                out->factor[p][l] = logical->size[l] == MESHES[i].inner ? MESHES[i].block[p] : 16 / MESHES[i].block[p];
+        return MESHES[i].name;
+    }
+    return NULL;
+}

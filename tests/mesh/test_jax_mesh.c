@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Against what jax-ml/jax itself returned (tests/data/mesh/jax_mesh_cases.tsv: its header names the commit), and what
+ * the small orders are for: that neighbours in them are neighbours on the machine. */
+#include "mesh/jax_mesh.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static JaxShape shape_of(const char *text) {
+    JaxShape shape = {0};
+    for (const char *at = text; *at;) {
+        char *end;
+        cr_assert(shape.count < JAX_LOGICAL_MAX);
+        shape.size[shape.count++] = strtoll(at, &end, 10);
+        cr_assert(end > at, "%s", text);
+        at = *end ? end + 1 : end;
+    }
+    return shape;
+}
+
+/* "4,20,28|4,1,1": a group per logical axis, in it the factor of every physical axis. */
+static void check_assignment(const char *text, const char *row, const JaxShape *physical, const JaxShape *logical,
+                             const JaxAssignment *assignment) {
+    char own[256] = "";
+    size_t used = 0;
+    for (int l = 0; l < logical->count; l++)
+        for (int p = 0; p < physical->count; p++)
+            used += (size_t)snprintf(own + used, sizeof own - used, "%s%lld",
+                                     p   ? ","
+                                     : l ? "|"
+                                         : "",
+                                     (long long)assignment->factor[p][l]);
+    cr_expect_str_eq(own, text, "%s: %s, JAX has %s", row, own, text);
+}
+
+static void check_devices(const char *first, const char *sha, const char *row, const int32_t *devices, int64_t count) {
+    char text[200] = "", hex[SHA256_HEX_SIZE];
+    size_t used = 0;
+    Sha256 hash = sha256_start();
+    for (int64_t i = 0; i < count; i++) {
+        char number[16];
+        size_t length = (size_t)snprintf(number, sizeof number, "%s%d", i ? "," : "", devices[i]);
+        sha256_add(&hash, number, length);
+        if (i < 12) used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", i ? " " : "", devices[i]);
+    }
+    sha256_hex(&hash, hex);
+    hex[16] = '\0';
+    cr_expect_str_eq(text, first, "%s: %s, JAX has %s", row, text, first);
+    cr_expect_str_eq(hex, sha, "%s: %s, JAX has %s", row, hex, sha);
+}
+
+static void check_row(char *line) {
+    char *fields[7] = {0}, row[160];
+    for (int i = 0; i < 7 && line; i++) fields[i] = strsep(&line, "\t");
+    cr_assert_not_null(fields[3]);
+    snprintf(row, sizeof row, "%s as (%s)%s", fields[0], fields[1], fields[2][0] == '1' ? ", split" : "");
+    JaxShape physical = shape_of(fields[0]), logical = shape_of(fields[1]);
+    JaxAssignment assignment;
+    JaxMeshResult result = jax_mesh_assign(&physical, &logical, fields[2][0] == '1', &assignment);
+    if (strcmp(fields[3], "ok") != 0) {
+        cr_expect_str_eq(fields[3], "NotImplementedError");
+        cr_expect_eq(result, JAX_MESH_NOT_IMPLEMENTED, "%s: placed, JAX refuses", row);
+        return;
+    }
+    cr_expect_eq(result, JAX_MESH_PLACED, "%s: refused, JAX places it", row);
+    if (result != JAX_MESH_PLACED) return;
+    int64_t count = 1;
+    for (int p = 0; p < physical.count; p++) count *= physical.size[p];
+    int32_t *devices = malloc((size_t)count * sizeof *devices);
+    cr_assert_not_null(devices);
+    jax_mesh_devices(&physical, &logical, &assignment, devices);
+    check_assignment(fields[4], row, &physical, &logical, &assignment);
+    check_devices(fields[5], fields[6], row, devices, count);
+    free(devices);
+}
+
+Test(jax_mesh, as_jax_returns_it) {
+    Arena arena = {0};
+    Error error = {0};
+    char *text;
+    size_t length;
+    cr_assert(file_read(SHARDOPT_TEST_DATA "/mesh/jax_mesh_cases.tsv", 1 << 20, &arena, &text, &length, &error));
+    int rows = 0;
+    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+        if (line[0] == '#' || line[0] == '\0' || strncmp(line, "physical", 8) == 0) continue;
+        check_row(line);
+        rows++;
+    }
+    cr_expect_eq(rows, 174, "%d rows", rows);
+    arena_free(&arena);
+}
+
+Test(jax_mesh, products_must_agree) {
+    JaxAssignment assignment;
+    JaxShape physical = {3, {4, 4, 4}}, logical = {2, {8, 4}};
+    cr_expect_eq(jax_mesh_assign(&physical, &logical, true, &assignment), JAX_MESH_WRONG_COUNT);
+    JaxShape ici = {2, {16, 4}}, dcn = {2, {4, 1}}, fewer = {1, {2}};
+    cr_expect_eq(jax_hybrid_assign(&physical, 2, &ici, &dcn, true, &assignment), JAX_MESH_WRONG_COUNT);
+    cr_expect_eq(jax_hybrid_assign(&physical, 2, &ici, &fewer, true, &assignment), JAX_MESH_WRONG_COUNT);
+}
+
+/* create_hybrid_device_mesh: (16, 4) on a 4x4x4 slice times (2, 1) over two slices is (32, 4), slice by slice: on the
+ * first axis the slice is the outer part. */
+Test(jax_mesh, slices_are_outer) {
+    JaxShape physical = {3, {4, 4, 4}}, ici = {2, {16, 4}}, dcn = {2, {2, 1}};
+    JaxShape all = {4, {2, 4, 4, 4}}, logical = {2, {32, 4}}, dcn_inner = {2, {1, 2}}, wide = {2, {16, 8}};
+    JaxAssignment whole, slice;
+    static int32_t devices[128], one[64];
+    cr_assert_eq(jax_hybrid_assign(&physical, 2, &ici, &dcn, false, &whole), JAX_MESH_PLACED);
+    cr_assert_eq(jax_mesh_assign(&physical, &ici, false, &slice), JAX_MESH_PLACED);
+    jax_mesh_devices(&all, &logical, &whole, devices);
+    jax_mesh_devices(&physical, &ici, &slice, one);
+    for (int i = 0; i < 128; i++) cr_expect_eq(devices[i], one[i % 64] + i / 64 * 64, "device %d", i);
+
+    /* Over the last axis: rows of eight are four of slice 0, then four of slice 1. */
+    cr_assert_eq(jax_hybrid_assign(&physical, 2, &ici, &dcn_inner, false, &whole), JAX_MESH_PLACED);
+    jax_mesh_devices(&all, &wide, &whole, devices);
+    for (int i = 0; i < 128; i++) cr_expect_eq(devices[i], one[i / 8 * 4 + i % 4] + i % 8 / 4 * 64, "device %d", i);
+}
+
+/* Hops between two devices numbered with x fastest (cores of one chip before that). */
+static int hops(const int size[3], int cores, int a, int b) {
+    int sum = 0;
+    a /= cores, b /= cores;
+    for (int i = 0; i < 3; i++) {
+        sum += abs(a % size[i] - b % size[i]);
+        a /= size[i], b /= size[i];
+    }
+    return sum;
+}
+
+/* What the orders are for: who is next in the order is one hop away at most, and the last is next to the first (on the
+ * 2x2 blocks of tpu7x: block by block). */
+Test(jax_mesh, small_orders_are_rings) {
+    static const struct {
+        const char *chip;
+        JaxShape physical;
+        int rows[3], cores, ring; /* how its numbers run, chips of a ring */
+    } ROWS[] = {
+        {"tpu-v5e", {3, {2, 2, 1}}, {2, 2, 1}, 1, 4},   {"tpu-v6e", {3, {2, 4, 1}}, {4, 2, 1}, 1, 8},
+        {"tpu-v6e", {3, {4, 4, 1}}, {4, 4, 1}, 1, 16},  {"tpu-v5p", {3, {2, 2, 2}}, {2, 2, 2}, 1, 8},
+        {"tpu-v7", {4, {2, 2, 1, 2}}, {2, 2, 1}, 2, 8}, {"tpu-v7", {4, {2, 2, 4, 2}}, {2, 2, 4}, 2, 8},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        int64_t devices = 1;
+        for (int p = 0; p < ROWS[i].physical.count; p++) devices *= ROWS[i].physical.size[p];
+        JaxShape one = {2, {1, devices}};
+        const JaxOrder *order = jax_small_order(ROWS[i].chip, &ROWS[i].physical, &one);
+        cr_assert_not_null(order, "%s, row %zu", ROWS[i].chip, i);
+        cr_assert_eq(order->count, devices);
+        unsigned long long seen = 0;
+        for (int d = 0; d < order->count; d++) {
+            int first = d / ROWS[i].ring * ROWS[i].ring, next = first + (d + 1 - first) % ROWS[i].ring;
+            seen |= 1ull << order->device[d];
+            cr_expect_leq(hops(ROWS[i].rows, ROWS[i].cores, order->device[d], order->device[next]), 1, "%s: %d then %d",
+                          ROWS[i].chip, order->device[d], order->device[next]);
+        }
+        cr_expect_eq(seen, (1ull << devices) - 1, "%s: not every device once", ROWS[i].chip);
+    }
+    JaxShape square = {3, {4, 4, 1}}, split = {2, {4, 4}}, eight = {3, {2, 4, 1}}, cube = {4, {2, 1, 2, 2}};
+    cr_expect_null(jax_small_order("tpu-v5e", &square, &split), "4x4 is ordered only for one group of all");
+    cr_expect_null(jax_small_order("tpu-v4", &square, &split));
+    const JaxOrder *twos = jax_small_order("tpu-v5e", &eight, &cube);
+    cr_expect(twos && twos->device[1] == 4, "2x2x2 has an order of its own");
+}
+
+/* 64x4: four devices in a row are the corners of a 2x2 block, and blocks follow each other along y. */
+Test(jax_mesh, custom_meshes_of_maxtext) {
+    JaxShape physical = {3, {16, 16, 1}}, fine = {4, {1, 64, 1, 4}}, coarse = {2, {32, 8}}, turned = {2, {4, 64}},
+             small = {3, {8, 8, 1}}, other = {2, {16, 16}};
+    JaxAssignment assignment;
+    static int32_t devices[256];
+    cr_expect_str_eq(maxtext_custom_mesh(&physical, &fine, &assignment), "hybrid_ring_64x4");
+    jax_mesh_devices(&physical, &fine, &assignment, devices);
+    for (int i = 0; i < 256; i++) {
+        int x = devices[i] / 16, y = devices[i] % 16, block = i / 4;
+        cr_expect(x / 2 == block / 8 && y / 2 == block % 8, "device %d of block %d is at %d,%d", i, block, x, y);
+    }
+    cr_expect_str_eq(maxtext_custom_mesh(&physical, &coarse, &assignment), "hybrid_ring_32x8");
+    jax_mesh_devices(&physical, &coarse, &assignment, devices);
+    for (int i = 0; i < 256; i++) {
+        int x = devices[i] / 16, y = devices[i] % 16, block = i / 8;
+        cr_expect(x / 2 == block / 4 && y / 4 == block % 4, "device %d of block %d is at %d,%d", i, block, x, y);
+    }
+    cr_expect_null(maxtext_custom_mesh(&physical, &turned, &assignment));
+    cr_expect_null(maxtext_custom_mesh(&small, &fine, &assignment));
+    cr_expect_null(maxtext_custom_mesh(&physical, &other, &assignment));
+}
