@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Sorted, so that the names of all files are, folder by folder. */
-static const char *const FOLDERS[] = {"cost/profiles", "mesh/catalog", "models/zoo"};
+static const char *const FOLDERS[] = {"cost/optimizers", "cost/profiles", "mesh/catalog", "models/zoo"};
 
 static bool add_file(Sha256 *all, const char *folder, const char *label, const char *name, Error *error) {
     Arena arena = {0}; /* a file is needed no longer than its digest takes */

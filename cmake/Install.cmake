@@ -7,7 +7,7 @@ if(TARGET shardopt)
 endif()
 install(FILES shardopt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES docs/shardopt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-foreach(folder models/zoo mesh/catalog cost/profiles)
+foreach(folder models/zoo mesh/catalog cost/profiles cost/optimizers)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} FILES_MATCHING PATTERN *.json)
 endforeach()
 

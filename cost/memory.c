@@ -19,13 +19,14 @@ void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMEN
 /* Weights that fsdp (or the layout, over tensor) has brought together: of two layers (the next arrives while one
  * works), or of the whole stage when they are kept; and the gradient of one before its reduce_scatter. Beside logits
  * their table and its gradient. */
-static double gathered_bytes(const Shard *shard, const Knobs *knobs, const StageSums *sums, Moment moment,
-                             double layers) {
+static double gathered_bytes(const TrainingState *state, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                             Moment moment, double layers) {
     double one = sums->layer.gathered_weights;
     double head = moment == MOMENT_LAST_LOGITS && shard_weight_ways(shard) > 1 ? sums->logits.dense_weights : 0;
     if (!(one > 0 || head > 0)) return 0;
     double gathered = knobs->regather ? min_real(2, layers) * one : layers * one;
-    return BF16_BYTES * (gathered + one + 2 * head);
+    double weight = state->parameter_bytes, gradient = state->scatter_bytes;
+    return weight * gathered + gradient * one + (weight + gradient) * head;
 }
 
 /* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
@@ -35,21 +36,30 @@ static double layer_working_bytes(const StageSums *sums) {
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
 
+static double optimizer_bytes(const TrainingState *state, const Held *held) {
+    if (state->uniform) return state->part[HELD_DENSE].optimizer_bytes * held->total;
+    double bytes = 0;
+    for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].optimizer_bytes * held->of[part];
+    return bytes;
+}
+
 void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                   const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out) {
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
-    double held = held_of_sums(setting, shard, sums, last), d_model = (double)setting->model->d_model;
+    const TrainingState *state = setting_state(setting);
+    Held held = held_of_sums(setting, shard, sums, last);
+    double d_model = (double)setting->model->d_model;
     double gradient_ways = knobs->zero_stage >= 2 ? shard->data : 1;
     double optimizer_ways = knobs->zero_stage >= 1 ? shard->data : 1;
     /* With one microbatch no gradient exists before backward begins. */
     bool accumulates = shard->microbatches > 1;
-    double gradients = accumulates ? FP32_BYTES : moment == MOMENT_UPDATE ? BF16_BYTES : 0;
+    double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
     *out = (MemoryRows){
-        .parameters_bytes = BF16_BYTES * held,
-        .gradients_bytes = gradients * held / gradient_ways,
-        .optimizer_bytes = OPTIMIZER_BYTES * held / optimizer_ways,
+        .parameters_bytes = state->parameter_bytes * held.total,
+        .gradients_bytes = gradients * held.total / gradient_ways,
+        .optimizer_bytes = optimizer_bytes(state, &held) / optimizer_ways,
         .activations_bytes = saved_bytes,
-        .gathered_bytes = gathered_bytes(shard, knobs, sums, moment, last ? shard->layers_last : shard->layers),
+        .gathered_bytes = gathered_bytes(state, shard, knobs, sums, moment, last ? shard->layers_last : shard->layers),
     };
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;

@@ -7,9 +7,9 @@
 #include "cost/step.h"
 
 typedef struct {
-    double parameters_bytes;  /* bf16 copy for compute, the chip's shard */
-    double gradients_bytes;   /* fp32 when accumulated over microbatches, else bf16 */
-    double optimizer_bytes;   /* fp32 master, m, v */
+    double parameters_bytes;  /* copy for compute, the chip's shard */
+    double gradients_bytes;   /* of microbatches accumulated; of one, once its backward is over */
+    double optimizer_bytes;   /* master and moments */
     double activations_bytes; /* saved, all microbatches in flight */
     /* weights gathered by fsdp (two layers, or the stage when kept), and the gradient of a layer before its
      * reduce_scatter */

@@ -12,20 +12,44 @@ double bubble_factor(double stages, double microbatches, double virtual_stages) 
     return (1 + (virtual_stages - 1) * (stages - last) / (stages - 1)) / virtual_stages;
 }
 
-/* Gradients over data: once per step; ZeRO-2 cannot hold them whole, so it scatters them with every microbatch. */
-static void data_traffic(const Shard *shard, const Knobs *knobs, double held, StepRule *rule) {
+/* Gradients over data: once per step; ZeRO-2 cannot hold them whole, so it scatters them with every microbatch. Behind
+ * the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
+static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, const Held *held,
+                         StepRule *rule) {
     if (shard->data <= 1) return;
-    double m = shard->microbatches, reduced = (m > 1 ? FP32_BYTES : BF16_BYTES) * held, buckets = shard->layers;
+    double m = shard->microbatches, buckets = shard->layers;
+    double reduced = state->gradient_bytes[m > 1 ? 1 : 0] * held->total;
     if (knobs->zero_stage == 0) {
         rule->data_end = (Traffic){2 * buckets, 2 * reduced};
         return;
     }
     rule->data_end = (Traffic){buckets, reduced};
-    rule->data_start = (Traffic){buckets, BF16_BYTES * held};
+    rule->data_start = (Traffic){buckets, state->parameter_bytes * held->total};
     if (knobs->zero_stage == 2) {
         rule->data_start.messages += (m - 1) * buckets;
         rule->data_start.bytes += (m - 1) * reduced;
     }
+    if (!state->orthogonal) return;
+    rule->data_end.messages += buckets;
+    for (int part = 0; part < HELD_COUNT; part++)
+        rule->data_end.bytes += state->part[part].gathered_bytes * held->of[part];
+}
+
+/* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
+ * whatever the precision of the model's. */
+static double update_seconds(const Setting *setting, const Held *held, double ways) {
+    const TrainingState *state = setting_state(setting);
+    const Chip *chip = setting->chip;
+    double bytes = 0, flops = 0, owned = held->total / ways;
+    for (int part = 0; part < HELD_COUNT; part++) {
+        bytes += state->part[part].update_bytes * held->of[part] / ways;
+        flops += state->part[part].update_flops * held->of[part] / ways;
+    }
+    if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned;
+    double seconds = bytes / (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
+    if (flops > 0)
+        seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
+    return seconds;
 }
 
 /* Bytes of offloading, out and back added, that a second of the step has room for. In a pipeline forwards and backwards
@@ -56,7 +80,7 @@ static void exposed_shares(const Profile *profile, StepRule *out) {
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
                   StepRule *out) {
     const Profile *profile = setting->profile;
-    double held = held_of_sums(setting, shard, sums, false);
+    Held held = held_of_sums(setting, shard, sums, false);
     StagePace pace = stage_pace(setting, shard, knobs);
 
     *out = (StepRule){
@@ -69,11 +93,8 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
         .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
     };
     exposed_shares(profile, out);
-    data_traffic(shard, knobs, held, out);
-    double optimizer_ways = knobs->zero_stage >= 1 ? shard->data : 1;
-    double owned = held / optimizer_ways;
-    out->optimizer_seconds =
-        UPDATE_BYTES * owned / (setting->chip->hbm_bytes_per_second.value * profile->hbm_efficiency);
+    data_traffic(setting_state(setting), shard, knobs, &held, out);
+    out->optimizer_seconds = update_seconds(setting, &held, knobs->zero_stage >= 1 ? shard->data : 1);
 }
 
 void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {

@@ -5,6 +5,7 @@
 
 #include "cost/profile.h"
 #include "cost/shard.h"
+#include "cost/state.h"
 
 typedef struct {
     const Model *model;
@@ -13,6 +14,11 @@ typedef struct {
     Work work;
     double hbm_reserve;                /* share of HBM kept back */
     double precision_flops_per_second; /* dense peak of the compute precision */
+    const TrainingState *state;        /* NULL: AdamW, training_state_default() */
 } Setting;
+
+static inline const TrainingState *setting_state(const Setting *setting) {
+    return setting->state ? setting->state : training_state_default();
+}
 
 #endif

@@ -37,10 +37,20 @@ static void add_traffic(Resources *to, Group group, Phase phase, double messages
 }
 
 /* fsdp: weights come together for forward, again for backward unless kept, and their gradient is scattered. */
-static void add_gathers(Resources *to, Group group, const Knobs *knobs, double messages, double weights) {
-    double passes = knobs->regather ? 2 : 1;
-    add_traffic(to, group, PHASE_FORWARD, messages, BF16_BYTES * weights);
-    add_traffic(to, group, PHASE_BACKWARD, passes * messages, passes * BF16_BYTES * weights);
+static void add_gathers(Resources *to, Group group, const TrainingState *state, const Knobs *knobs, double messages,
+                        double weights) {
+    double again = knobs->regather ? 1 : 0;
+    add_traffic(to, group, PHASE_FORWARD, messages, state->parameter_bytes * weights);
+    add_traffic(to, group, PHASE_BACKWARD, (again + 1) * messages,
+                (again * state->parameter_bytes + state->scatter_bytes) * weights);
+}
+
+/* Newton-Schulz: the updates of a layer's matrices come together, once a step: that much of it in every microbatch. */
+static void add_orthogonal(Resources *to, Group group, const Shard *shard, const PartState *state, double layers,
+                           double weights) {
+    if (!(state->gathered_bytes > 0)) return;
+    add_traffic(to, group, PHASE_BACKWARD, layers / shard->microbatches,
+                layers * state->gathered_bytes * weights / shard->microbatches);
 }
 
 static void add_sums(Resources *to, const PartSums *part, double times) {
@@ -55,14 +65,19 @@ static void add_sums(Resources *to, const PartSums *part, double times) {
 
 static void add_communication(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                               const StagePace *pace, const StageSums *sums, Resources *to) {
+    const TrainingState *state = setting_state(setting);
     if (shard_weight_ways(shard) > 1) {
-        add_gathers(to, GROUP_WEIGHTS, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
-        if (pace->embedding) add_gathers(to, GROUP_WEIGHTS, knobs, 1, sums->embedding.dense_weights);
+        add_gathers(to, GROUP_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
+        if (pace->embedding) add_gathers(to, GROUP_WEIGHTS, state, knobs, 1, sums->embedding.dense_weights);
         bool own_table = pace->logits && !(setting->model->tied && pace->embedding);
-        if (own_table) add_gathers(to, GROUP_WEIGHTS, knobs, 1, sums->logits.dense_weights);
+        if (own_table) add_gathers(to, GROUP_WEIGHTS, state, knobs, 1, sums->logits.dense_weights);
+        add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_weights);
     }
-    if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0)
-        add_gathers(to, GROUP_EXPERT_WEIGHTS, knobs, pace->layers, pace->layers * sums->layer.expert_weights);
+    if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0) {
+        add_gathers(to, GROUP_EXPERT_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.expert_weights);
+        add_orthogonal(to, GROUP_EXPERT_WEIGHTS, shard, &state->part[HELD_EXPERTS], pace->layers,
+                       sums->layer.expert_weights);
+    }
     if (shard->pipeline > 1) {
         double tokens = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
         double bytes = BF16_BYTES * tokens * (double)setting->model->d_model, chunks = (double)knobs->virtual_stages;

@@ -5,14 +5,22 @@
 
 #include <string.h>
 
+/* Weights that the layout gathers over tensor, and (backward) their gradients, against the bf16 of the ops. */
+static double weights_width(const TrainingState *state, Phase phase) {
+    double gradient = phase == PHASE_BACKWARD ? state->scatter_bytes : state->parameter_bytes;
+    return (state->parameter_bytes + gradient) / (2 * BF16_BYTES);
+}
+
 static void add_op(const Setting *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
     bool memory_bound;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double seconds = op_seconds(op, (Phase)phase, setting->chip, setting->profile, &memory_bound);
         *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
         for (int group = 0; group < GROUP_DATA; group++) {
+            double bytes = times * op->traffic[group][phase].bytes;
+            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(setting_state(setting), (Phase)phase);
             to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
-            to->traffic[group][phase].bytes += times * op->traffic[group][phase].bytes;
+            to->traffic[group][phase].bytes += bytes;
         }
     }
     *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
@@ -44,13 +52,16 @@ void stage_sums(const Setting *setting, const Shard *shard, ContextMethod contex
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->logits);
 }
 
-double held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
+Held held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
     double layers = last ? shard->layers_last : shard->layers;
     bool whole = shard->pipeline <= 1;
-    double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights;
-    if (whole || !last) dense += sums->embedding.dense_weights;
-    if ((whole && !setting->model->tied) || (!whole && last)) dense += sums->logits.dense_weights;
-    return dense / shard_weight_ways(shard) + expert / shard_expert_ways(shard);
+    double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
+    if (whole || !last) tables += sums->embedding.dense_weights;
+    if ((whole && !setting->model->tied) || (!whole && last)) tables += sums->logits.dense_weights;
+    double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);
+    return (Held){
+        .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},
+        .total = (dense + tables) / ways + expert / expert_ways};
 }
 
 double saved_of_sums(const StageSums *sums) {

@@ -25,8 +25,11 @@ typedef struct {
 void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding,
                 StageSums *out);
 
-/* Parameters of the first or the last stage that one chip holds. */
-double held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last);
+/* Parameters of the first or the last stage that one chip holds: by part, and in all. */
+typedef struct {
+    double of[HELD_COUNT], total;
+} Held;
+Held held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last);
 
 /* Bytes of one layer and one microbatch with every activation saved. */
 double saved_of_sums(const StageSums *sums);

@@ -57,7 +57,7 @@ static void add_profile(const Request *request, Prose *to) {
 
 void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
     Setting setting = request_setting(request);
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], words[STATE_WORDS_SIZE];
     const Work *work = &request->work;
     double tokens = (double)work->sequences * (double)work->seq, price = request->chip.usd_per_chip_hour.value;
     Prose text = {0};
@@ -71,10 +71,8 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
         prose_add(&text, ", longer than the %s the model is made for", number_grouped(request->model.max_seq, a));
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->training_tokens, a),
               origin_text(request->tokens_origin, "20 per parameter"));
-    prose_add(&text,
-              "; %s matmuls, bf16 weights and activations, fp32 master weights and AdamW moments, gradients fp32 when "
-              "accumulated over microbatches, else bf16",
-              precision_name(request->precision));
+    prose_add(&text, "; %s matmuls, %s", precision_name(request->precision),
+              training_state_words(setting_state(&setting), words));
     prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
               number_bytes(request->hbm_reserve * request->chip.hbm_bytes.value, a));
     add_profile(request, &text);

@@ -34,7 +34,8 @@ Setting request_setting(const Request *request) {
                      .profile = &request->profile,
                      .work = request->work,
                      .hbm_reserve = request->hbm_reserve,
-                     .precision_flops_per_second = peak->value};
+                     .precision_flops_per_second = peak->value,
+                     .state = request->state.optimizer[0] ? &request->state : NULL};
 }
 
 bool request_admits(const Request *request, const Degrees *degrees) {

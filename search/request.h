@@ -68,6 +68,9 @@ typedef struct {
     PaddingRule padding;
     Objective objective;
     Precision precision;
+    char optimizer_argument[256];
+    StateDtypes state_dtypes;
+    TrainingState state; /* of the model under both; all zero: training_state_default() */
     int top;
     bool variants;
 

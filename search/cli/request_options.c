@@ -268,15 +268,29 @@ static bool read_space(const Resolving *to) {
     return true;
 }
 
+/* What is kept of each parameter. */
+static bool read_state(const Resolving *to) {
+    Request *request = to->request;
+    const char *name = given(to, OPTION_OPTIMIZER) ? given(to, OPTION_OPTIMIZER) : "adamw";
+    const char *where = given(to, OPTION_OPTIMIZER) ? to->options->where[OPTION_OPTIMIZER] : "--optimizer";
+    Optimizer optimizer;
+    if (!copy_argument(to, OPTION_OPTIMIZER, name, request->optimizer_argument, sizeof request->optimizer_argument) ||
+        !optimizer_load(name, where, to->arena, &optimizer, to->error))
+        return false;
+    if (given(to, OPTION_STATE_DTYPES) &&
+        !state_dtypes_parse(given(to, OPTION_STATE_DTYPES), to->options->where[OPTION_STATE_DTYPES],
+                            &request->state_dtypes, to->error))
+        return false;
+    request->state = training_state(&request->model, &optimizer, &request->state_dtypes);
+    return true;
+}
+
 static bool read_physics(const Resolving *to) {
     Request *request = to->request;
     const char *profile = given(to, OPTION_PROFILE) ? given(to, OPTION_PROFILE) : "default";
     unsigned precision = PRECISION_BF16;
     request->hbm_reserve = 0.08;
-    if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) ||
-        !check_only(to, OPTION_OPTIMIZER, "adamw", "adamw") ||
-        !check_only(to, OPTION_STATE_DTYPES, "default",
-                    "default: bf16 weights for compute, fp32 master copy and both moments") ||
+    if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
         !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->profile_argument, sizeof request->profile_argument) ||
         !profile_load(profile, &request->chip, to->arena, &request->profile, to->error))

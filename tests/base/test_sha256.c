@@ -64,7 +64,8 @@ static void expect_like_coreutils(const char *folder, char hex[SHA256_HEX_SIZE])
     Arena arena = {0};
     Error error = {0};
     snprintf(command, sizeof command,
-             "cd '%s' && LC_ALL=C sha256sum cost/profiles/?*.json mesh/catalog/?*.json models/zoo/?*.json | sha256sum",
+             "cd '%s' && LC_ALL=C sha256sum cost/optimizers/?*.json cost/profiles/?*.json mesh/catalog/?*.json "
+             "models/zoo/?*.json | sha256sum",
              folder);
     FILE *stream = popen(command, "r");
     cr_assert_not_null(stream);
@@ -78,11 +79,12 @@ static void expect_like_coreutils(const char *folder, char hex[SHA256_HEX_SIZE])
 }
 
 Test(sha256, data_folder) {
-    char root[] = "/tmp/shardopt-hash-XXXXXX", command[256], before[SHA256_HEX_SIZE], after[SHA256_HEX_SIZE];
+    char root[] = "/tmp/shardopt-hash-XXXXXX", command[320], before[SHA256_HEX_SIZE], after[SHA256_HEX_SIZE];
     cr_assert_not_null(mkdtemp(root));
     snprintf(command, sizeof command,
-             "cd %s && mkdir -p cost/profiles mesh/catalog models/zoo && for f in cost/profiles/b cost/profiles/a "
-             "mesh/catalog/a-b mesh/catalog/a models/zoo/m; do echo $f > $f.json; done; echo no > models/zoo/README",
+             "cd %s && mkdir -p cost/optimizers cost/profiles mesh/catalog models/zoo && for f in cost/optimizers/o "
+             "cost/profiles/b cost/profiles/a mesh/catalog/a-b mesh/catalog/a models/zoo/m; do echo $f > $f.json; "
+             "done; echo no > models/zoo/README",
              root);
     shell(command);
     expect_like_coreutils(root, before);

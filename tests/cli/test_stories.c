@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* The report of one command line; *code is the program's exit status. The caller deletes it. */
 static cJSON *ask(const char *words, int *code) {
@@ -31,6 +32,14 @@ static cJSON *ask(const char *words, int *code) {
     cr_assert(report != NULL, "%s: %s %s", words, error.where, error.text);
     free(text);
     return report;
+}
+
+/* The same where the report goes to a file. */
+static int ask_to_file(const char *words) {
+    char command[512];
+    snprintf(command, sizeof command, "%s %s --format json 2>/dev/null", SHARDOPT_PROGRAM, words);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static const cJSON *plan_at(const cJSON *report, int rank) { return cJSON_GetArrayItem(json_at(report, "plans"), rank - 1); }
@@ -139,4 +148,43 @@ Test(stories, memory_has_a_price) {
     cr_expect_eq(cJSON_GetArraySize(json_at(report, "plans")), 0);
     cr_expect_gt(cJSON_GetArraySize(json_at(report, "nearest")), 0);
     cJSON_Delete(report);
+}
+
+/* Muon keeps one moment of a matrix in place of two; what its iterations compute is 5 n / B of the training of a square
+ * matrix, a few thousandths here. A report says what was asked, and `explain --from` reads it back. */
+Test(stories, optimizers_and_dtypes) {
+    static const char MACHINE[] = "--model 8b --chip v5p --slice 4x4x8 --batch 4Mi --require 'fsdp=128' --profile ideal";
+    static const struct {
+        const char *words, *dtypes;
+        double bytes; /* of a parameter, kept by the optimizer; tables are 13% of the model */
+    } rows[] = {
+        {"", "default", 12},
+        {"--optimizer muon", "default", 8 + 4 * 0.1308},
+        {"--optimizer Adafactor", "default", 4},
+        {"--optimizer sgd --state-dtypes master=none", "master=none", 0},
+        {"--state-dtypes 'moments=bf16,gradients=fp32'", "gradients=fp32 m=bf16 v=bf16", 8},
+        {"--state-dtypes 'parameters=fp8 m=bf16'", "parameters=fp8 m=bf16", 10},
+    };
+    char words[320], path[] = "/tmp/shardopt-state-XXXXXX";
+    int code, file = mkstemp(path);
+    cr_assert(file >= 0);
+    close(file);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        snprintf(words, sizeof words, "%s --top 1 %s", MACHINE, rows[i].words);
+        cJSON *report = ask(words, &code);
+        cr_expect_eq(code, 0, "%s", words);
+        const cJSON *plan = plan_at(report, 1);
+        double held = number(report, "model.parameters") / 128, kept = number(plan, "memory.optimizer_bytes");
+        cr_expect_float_eq(kept / held, rows[i].bytes, 0.02, "%s: %g", words, kept / held);
+        cr_expect_str_eq(words_at(report, "request.state_dtypes"), rows[i].dtypes);
+        snprintf(words, sizeof words, "%s --top 1 %s -o %s", MACHINE, rows[i].words, path);
+        cr_expect_eq(ask_to_file(words), 0, "%s", words);
+        snprintf(words, sizeof words, "explain --from %s", path);
+        cJSON *again = ask(words, &code);
+        cr_expect_eq(code, 0);
+        cr_expect_float_eq(number(plan_at(again, 1), "memory.optimizer_bytes"), kept, 0, "%s", words);
+        cJSON_Delete(again);
+        cJSON_Delete(report);
+    }
+    unlink(path);
 }

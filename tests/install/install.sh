@@ -24,7 +24,7 @@ for file in bin/shardopt include/shardopt.h lib/libshardopt.a lib/pkgconfig/shar
         lib/cmake/shardopt/shardoptConfig.cmake lib/cmake/shardopt/shardoptConfigVersion.cmake; do
     [ -s "first/$file" ] || fail "$file is not installed"
 done
-for folder in models/zoo mesh/catalog cost/profiles; do
+for folder in models/zoo mesh/catalog cost/profiles cost/optimizers; do
     diff -r -x '*.[ch]' "$SOURCE/$folder" "first/share/shardopt/$folder" || fail "$folder differs"
 done
 echo "ok: all files are in place"

@@ -196,6 +196,26 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     return profile;
 }
 
+/* ---- state ---- */
+
+/* Any optimizer and any dtypes, sensible or not. */
+static inline void random_state(Draw *draw, Request *request) {
+    Optimizer optimizer = {.title = "random"};
+    for (int i = 0; i < PARAMETERS_COUNT; i++) {
+        optimizer.rule[i].first = (MomentForm)draw_below(draw, i == PARAMETERS_VECTORS ? 2 : MOMENT_FORM_COUNT);
+        optimizer.rule[i].second = (MomentForm)draw_below(draw, i == PARAMETERS_VECTORS ? 2 : MOMENT_FORM_COUNT);
+    }
+    if (draw_chance(draw, 0.4)) optimizer.rule[PARAMETERS_MATRICES].newton_schulz_steps = 5;
+    request->state_dtypes = (StateDtypes){
+        .parameters = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_FP32),
+        .gradients = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_BF16, DTYPE_FP32),
+        .master = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_NONE, DTYPE_BF16),
+        .first = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_BF16),
+        .second = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_BF16),
+    };
+    request->state = training_state(&request->model, &optimizer, &request->state_dtypes);
+}
+
 /* ---- requests ---- */
 
 enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
@@ -226,6 +246,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
             (Requirement){(Role)draw_below(draw, ROLE_COUNT),
                           draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST, DRAW_FROM(draw, 1, 2, 4)};
     if (draw_chance(draw, 0.15)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
+    if (draw_chance(draw, 0.4)) random_state(draw, &request);
     request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.chip.hbm_bytes.value);
     return request;
