@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
 
+#include <limits.h>
+
 enum { FOLDED_MAX = 64 }; /* longer words are nobody's misspelling */
 
 /* The next character of a name that counts, in lower case, without asking the locale; 0 at the end. */
@@ -48,6 +50,11 @@ static int edit_distance(const int *a, int a_length, const int *b, int b_length)
         }
     }
     return row[b_length];
+}
+
+int name_distance(const char *a, const char *b) {
+    int x[FOLDED_MAX], y[FOLDED_MAX], x_length = fold(a, x), y_length = fold(b, y);
+    return x_length < 0 || y_length < 0 ? INT_MAX : edit_distance(x, x_length, y, y_length);
 }
 
 static bool starts_with(const int *name, int name_length, const int *word, int word_length) {

@@ -19,6 +19,10 @@ static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b !=
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);
 
+/* Insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX where one is
+ * too long to be compared. */
+int name_distance(const char *a, const char *b);
+
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
  * first that begins with `word`; else NULL. Of equally near ones the first. */
 const char *name_nearest(const char *word, const char *const *candidates, size_t count);

@@ -128,7 +128,7 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
     makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value));
-    if (model->positions == POSITIONS_ROTARY)
+    if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
 
@@ -288,6 +288,10 @@ int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sha
     lookup->weights = shard->vocab * d_model + (double)model->learned_positions * d_model / shard->tensor;
     lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
     lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
+    if (model->embedding_norm) {
+        double own = residual_tokens(shard, sharding) * d_model;
+        add_elementwise(&list, "embedding norm", own, 2, 3)->weights = norm_weights(model);
+    }
     if (shard->tensor <= 1) return list.count;
     bool along = sharding->residual == RESIDUAL_SEQUENCE;
     if (sharding->embedding == TABLE_VOCABULARY) {

@@ -41,6 +41,26 @@ bool hf_flag(const Config *config, const char *key, bool fallback, bool *out) {
     return json_bool_or(config->root, path_of(config, key, path), fallback, config->where, out, config->error);
 }
 
+bool hf_real(const Config *config, const char *key, double low, double high, double fallback, double *out) {
+    char path[PATH_SIZE];
+    return json_real_or(config->root, path_of(config, key, path), low, high, fallback, config->where, out,
+                        config->error);
+}
+
+bool hf_text(const Config *config, const char *key, const char *fallback, char *out, size_t size) {
+    char path[PATH_SIZE];
+    return json_text_or(config->root, path_of(config, key, path), fallback, config->where, out, size, config->error);
+}
+
+bool hf_window(const Config *config, const char *key, int64_t absent, int64_t *out) {
+    if (cJSON_GetObjectItemCaseSensitive(hf_language(config), key) && !hf_at(config, key)) return *out = 0, true;
+    return absent == 0 && !hf_at(config, key) ? (*out = 0, true) : hf_dimension(config, key, absent ? absent : 1, out);
+}
+
+const char *hf_spelling(const Config *config, const char *key, const char *other) {
+    return hf_at(config, key) || !hf_at(config, other) ? key : other;
+}
+
 bool hf_wrong(const Config *config, const char *key, const char *format, ...) {
     char path[PATH_SIZE], text[256];
     va_list arguments;
@@ -80,7 +100,7 @@ bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKi
         !hf_dimension(config, "num_attention_heads", defaults.heads, &template->heads) ||
         !hf_dimension(config, "num_key_value_heads", defaults.kv_heads ? defaults.kv_heads : template->heads,
                       &template->kv_heads) ||
-        !hf_tied(config, defaults.tied, &model->tied))
+        !hf_tied(config, defaults.tied, &model->tied) || !hf_rope(config, defaults.rope, model))
         return false;
     if (defaults.head_dim || hf_at(config, "head_dim"))
         return hf_dimension(config, "head_dim", defaults.head_dim, &template->head_dim);
@@ -113,9 +133,27 @@ bool hf_layer_types(const Config *config, const Model *model, const LayerKind *t
     return true;
 }
 
+bool hf_no_rope_layers(const Config *config, const Model *model, LayerPattern *pattern) {
+    const cJSON *list = hf_at(config, "no_rope_layers"), *item;
+    if (!list || (cJSON_IsArray(list) && cJSON_GetArraySize(list) == 0)) return true; /* the class takes [] as absent */
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != model->layers)
+        return hf_wrong(config, "no_rope_layers", "should be a list of %lld numbers, one for each layer",
+                        (long long)model->layers);
+    int64_t layer = 0;
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsNumber(item) || (item->valuedouble != 0 && item->valuedouble != 1))
+            return hf_wrong(config, "no_rope_layers", "should hold 1 (rotary) or 0 (not), also for layer %lld",
+                            (long long)layer);
+        unsigned char *marks = &pattern->marks[layer++];
+        *marks = (unsigned char)(item->valuedouble == 0 ? *marks | LAYER_NO_ROPE : *marks & ~LAYER_NO_ROPE);
+    }
+    return true;
+}
+
 /* The part of the template that a layer with these marks has. */
 static LayerKind marked_part(const LayerKind *template, int marks) {
     LayerKind kind = *template;
+    kind.no_rope = marks & LAYER_NO_ROPE;
     if (!(marks & LAYER_WINDOW)) {
         kind.window = 0;
         kind.chunked = false;
@@ -130,11 +168,11 @@ static LayerKind marked_part(const LayerKind *template, int marks) {
 }
 
 void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern) {
-    int kind_of_marks[LAYER_ALL + 1] = {0}; /* index + 1 */
-    int meaningful = (template->experts ? LAYER_EXPERTS : 0) | (template->window ? LAYER_WINDOW : 0);
+    int kind_of_marks[LAYER_MARKS] = {0}; /* index + 1 */
+    int meaningful = (template->experts ? LAYER_EXPERTS : 0) | (template->window ? LAYER_WINDOW : 0) | LAYER_NO_ROPE;
     model->kind_count = 0;
     for (int64_t layer = 0; layer < model->layers; layer++) {
-        int marks = (pattern ? pattern->marks[layer] : LAYER_ALL) & meaningful;
+        int marks = (pattern ? pattern->marks[layer] : LAYER_EXPERTS | LAYER_WINDOW) & meaningful;
         if (!kind_of_marks[marks]) {
             model->kinds[model->kind_count] = marked_part(template, marks);
             kind_of_marks[marks] = ++model->kind_count;

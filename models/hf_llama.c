@@ -15,20 +15,12 @@ bool hf_read_llama(const Config *config, Model *model) {
     return true;
 }
 
-/* No biases; one window for all layers. The class's own default is 4096, and a file without the key means that (v0.1
- * writes it, from v0.2 on it is null: no window). */
-static bool window_of_all(const Config *config, int64_t absent, LayerKind *layer) {
-    if (!cJSON_GetObjectItemCaseSensitive(hf_language(config), "sliding_window")) {
-        layer->window = absent;
-        return true;
-    }
-    return !hf_at(config, "sliding_window") || hf_dimension(config, "sliding_window", 0, &layer->window);
-}
-
+/* No biases; one window for all layers. */
 bool hf_read_mistral(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){.kv_heads = 8}, model, &layer) ||
-        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) || !window_of_all(config, 4096, &layer))
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_window(config, "sliding_window", 4096, &layer.window))
         return false;
     hf_kinds(model, &layer, NULL);
     return true;
@@ -37,10 +29,11 @@ bool hf_read_mistral(const Config *config, Model *model) {
 /* Every layer is a mixture, and intermediate_size is the width of one expert. */
 bool hf_read_mixtral(const Config *config, Model *model) {
     LayerKind layer = {0};
-    if (!hf_decoder(config, (HfDefaults){.kv_heads = 8}, model, &layer) ||
+    if (!hf_decoder(config, (HfDefaults){.kv_heads = 8, .rope.default_theta = 1e6}, model, &layer) ||
         !hf_dimension(config, "intermediate_size", 0, &layer.d_ff_expert) ||
         !hf_dimension(config, "num_local_experts", 8, &layer.experts) ||
-        !hf_dimension(config, "num_experts_per_tok", 2, &layer.top_k) || !window_of_all(config, 0, &layer))
+        !hf_dimension(config, "num_experts_per_tok", 2, &layer.top_k) ||
+        !hf_window(config, "sliding_window", 0, &layer.window))
         return false;
     hf_kinds(model, &layer, NULL);
     return true;
@@ -50,7 +43,8 @@ bool hf_read_mixtral(const Config *config, Model *model) {
 bool hf_read_phi3(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
-        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) || !window_of_all(config, 0, &layer))
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_window(config, "sliding_window", 0, &layer.window))
         return false;
     hf_kinds(model, &layer, NULL);
     return true;
@@ -98,7 +92,13 @@ bool hf_read_gemma2(const Config *config, Model *model) {
 /* Five windows, then one full layer. Released wrappers leave out of text_config what the class has as its default. */
 bool hf_read_gemma3(const Config *config, Model *model) {
     const HfDefaults defaults = {
-        .heads = 8, .kv_heads = 4, .head_dim = 256, .vocab = 262208, .max_seq = 131072, .tied = true};
+        .heads = 8,
+        .kv_heads = 4,
+        .head_dim = 256,
+        .vocab = 262208,
+        .max_seq = 131072,
+        .tied = true,
+        .rope = {.default_theta = 1e6, .window_theta = "rope_local_base_freq", .default_window_theta = 1e4}};
     LayerKind layer = {0};
     LayerPattern pattern;
     int64_t full_every;
@@ -111,5 +111,21 @@ bool hf_read_gemma3(const Config *config, Model *model) {
     for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = (i + 1) % full_every ? LAYER_WINDOW : 0;
     if (!hf_layer_types(config, model, &layer, &pattern)) return false;
     hf_kinds(model, &layer, &pattern);
+    return true;
+}
+
+/* Nemotron-3 and -4: LayerNorm, squared ReLU instead of a gate, half of a head's width turned. */
+bool hf_read_nemotron(const Config *config, Model *model) {
+    LayerKind layer = {0};
+    bool attention_bias;
+    if (!hf_decoder(config, (HfDefaults){.rope.default_share = 0.5}, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+        !hf_flag(config, "attention_bias", false, &attention_bias) ||
+        !hf_flag(config, "mlp_bias", false, &layer.mlp_bias))
+        return false;
+    model->norm = NORM_LAYER;
+    layer.gated = false;
+    layer.qkv_bias = layer.out_bias = attention_bias;
+    hf_kinds(model, &layer, NULL);
     return true;
 }

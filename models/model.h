@@ -30,6 +30,7 @@ typedef struct {
     int64_t kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* MLA only */
     int64_t window; /* sliding or chunked window in tokens; 0: full causal attention */
     bool chunked;   /* the window is a fixed chunk (Llama 4), not sliding */
+    bool no_rope;   /* positions are rotary, but this layer turns nothing (Llama 4's full layers) */
     bool qkv_bias, out_bias;
     bool sinks;                 /* one learned sink per head (gpt-oss) */
     int64_t qk_norm_parameters; /* of the norms on queries and keys of a layer */
@@ -53,8 +54,22 @@ typedef struct {
     int64_t batch_tokens; /* of one step; 0: not public */
     int64_t seq;          /* 0: not public */
     double tokens;        /* of the whole training; 0: not public */
+    /* How its mixture is trained: room per expert in shares of the mean load, tokens beyond it are dropped; 0:
+     * dropless, which is also what is taken where nothing is known. */
+    double capacity_factor;
     char source[MODEL_SOURCE_SIZE];
 } TrainingDefaults;
+
+/* Rotary positions. They have no parameters and next to no cost, but an absurd value is a broken file. */
+enum { ROPE_TYPE_SIZE = 16 };
+typedef struct {
+    double theta;              /* base of the frequencies; 0: the model's positions are not rotary */
+    double window_theta;       /* the same in layers with a window, where it is another (gemma3); else 0 */
+    char type[ROPE_TYPE_SIZE]; /* "default", or how positions are stretched: "linear", "yarn", "llama3", .. */
+    double factor;             /* how far, >= 1; 1: not at all */
+    double share;              /* of a head's width that is turned, above 0 to 1 */
+    int64_t original_max_seq;  /* length before the stretch; 0: not said */
+} Rope;
 
 typedef struct {
     char name[MODEL_NAME_SIZE];
@@ -71,6 +86,7 @@ typedef struct {
     int64_t max_seq;
     PositionKind positions;
     int64_t learned_positions; /* rows of the learned table; 0: none */
+    Rope rope;
     NormKind norm;
     bool embedding_norm; /* a norm behind the embedding (bloom) */
     bool logits_bias;
@@ -81,7 +97,11 @@ typedef struct {
     int64_t published_parameters; /* what the authors print; 0: not known */
     int64_t published_active_parameters;
     char published_source[MODEL_SOURCE_SIZE];
+    char published_note[MODEL_SOURCE_SIZE]; /* why our count is another than the published one; "": it is near */
     TrainingDefaults training;
+
+    char left_out[MODEL_SOURCE_SIZE]; /* of a file: what is not part of this model (a vision tower); "": nothing */
+    char stored_as[MODEL_NAME_SIZE];  /* of a file: number format of the stored weights; "": not said */
 } Model;
 
 #endif

@@ -32,6 +32,33 @@ static const struct {
     {"kimi_k2", NULL, hf_read_deepseek_v3},
     {"gpt2", "GPT2LMHeadModel", hf_read_gpt2},
     {"gpt_neox", "GPTNeoXForCausalLM", hf_read_gpt_neox},
+    {"opt", "OPTForCausalLM", hf_read_opt},
+    {"phi", "PhiForCausalLM", hf_read_phi},
+    {"nemotron", "NemotronForCausalLM", hf_read_nemotron},
+    {"bloom", "BloomForCausalLM", hf_read_bloom},
+    {"falcon", "FalconForCausalLM", hf_read_falcon},
+    {"RefinedWeb", "RWForCausalLM", hf_read_falcon}, /* as Falcon's first files called it */
+    {"RefinedWebModel", NULL, hf_read_falcon},
+    {"mpt", "MPTForCausalLM", hf_read_mpt},
+    {"dbrx", "DbrxForCausalLM", hf_read_dbrx},
+    {"gpt_oss", "GptOssForCausalLM", hf_read_gpt_oss},
+    {"llama4_text", "Llama4ForCausalLM", hf_read_llama4},
+    {"llama4", "Llama4ForConditionalGeneration", hf_read_llama4},
+    {"glm4_moe", "Glm4MoeForCausalLM", hf_read_glm4_moe},
+    {"shardopt", NULL, hf_read_native},
+    /* Wrappers whose text_config need not name its own type, and multimodal models that have none. */
+    {"mistral3", "Mistral3ForConditionalGeneration", hf_read_mistral},
+    {"llava", "LlavaForConditionalGeneration", hf_read_llama},
+    {"qwen2_vl", "Qwen2VLForConditionalGeneration", hf_read_qwen2},
+    {"qwen2_vl_text", NULL, hf_read_qwen2},
+    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", hf_read_qwen2},
+    {"qwen2_5_vl_text", NULL, hf_read_qwen2},
+    {"qwen3_vl", "Qwen3VLForConditionalGeneration", hf_read_qwen3},
+    {"qwen3_vl_text", NULL, hf_read_qwen3},
+    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", hf_read_qwen3_moe},
+    {"qwen3_vl_moe_text", NULL, hf_read_qwen3_moe},
+    {"glm4v_moe", "Glm4vMoeForConditionalGeneration", hf_read_glm4_moe},
+    {"glm4v_moe_text", NULL, hf_read_glm4_moe},
 };
 
 static const char *text_at(const cJSON *object, const char *path) {
@@ -44,10 +71,31 @@ static const char *architecture_at(const cJSON *object, const char *path) {
     return cJSON_IsString(first) ? first->valuestring : NULL;
 }
 
+/* The types that are known, those nearest to the word first, as many as there is room for. */
+static void list_known(const char *said, char *text, size_t size) {
+    bool listed[COUNT_OF(TYPES)] = {0};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t n = 0; n < COUNT_OF(TYPES); n++) {
+        size_t best = COUNT_OF(TYPES);
+        for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
+            if (listed[i]) continue;
+            if (best == COUNT_OF(TYPES) ||
+                (said && name_distance(said, TYPES[i].model_type) < name_distance(said, TYPES[best].model_type)))
+                best = i;
+        }
+        if (used + 2 + strlen(TYPES[best].model_type) + sizeof ", .." > size) { /* 2: the comma before it */
+            snprintf(text + used, size - used, ", ..");
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", TYPES[best].model_type);
+        listed[best] = true;
+    }
+}
+
 static bool type_unknown(const char *said, const char *where, Error *error) {
-    char known[256] = "";
-    for (size_t i = 0, used = 0; i < COUNT_OF(TYPES) && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", TYPES[i].model_type);
+    char known[280];
+    list_known(said, known, sizeof known);
     if (!said) return error_set(error, ERROR_INPUT, where, "model_type is missing; known: %s", known);
     return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known; known: %s", said, known);
 }
@@ -96,60 +144,23 @@ static bool read_zoo_object(const cJSON *root, const char *where, Model *model, 
                        &model->published_active_parameters, error) ||
         !json_text_or(root, "shardopt.published.source", "", where, model->published_source,
                       sizeof model->published_source, error) ||
+        !json_text_or(root, "shardopt.published.note", "", where, model->published_note, sizeof model->published_note,
+                      error) ||
         !json_whole_or(root, "shardopt.training.batch_tokens", 1, INT64_C(1) << 40, 0, where, &training->batch_tokens,
                        error) ||
         !json_whole_or(root, "shardopt.training.seq", 1, INT32_MAX, 0, where, &training->seq, error) ||
         !json_real_or(root, "shardopt.training.tokens", 1, 1e18, 0, where, &training->tokens, error) ||
+        !json_real_or(root, "shardopt.training.capacity_factor", 1, 64, 0, where, &training->capacity_factor, error) ||
         !json_text_or(root, "shardopt.training.source", "", where, training->source, sizeof training->source, error))
         return false;
     if (!model->name[0] || !model->source[0])
         return error_set(error, ERROR_INPUT, where, "shardopt.name or shardopt.source is empty; give both");
     if ((model->published_parameters || model->published_active_parameters) && !model->published_source[0])
         return error_set(error, ERROR_INPUT, where, "shardopt.published has no source; say where the figures stand");
-    if ((training->batch_tokens || training->seq || training->tokens > 0) && !training->source[0])
+    if ((training->batch_tokens || training->seq || training->tokens > 0 || training->capacity_factor > 0) &&
+        !training->source[0])
         return error_set(error, ERROR_INPUT, where, "shardopt.training has no source; say where the figures stand");
     return true;
-}
-
-/* A plain config is named after where it came from: the last word of _name_or_path, else the folder or file. */
-static void name_by_origin(const cJSON *root, const char *where, const char *type, Model *model) {
-    static const char FILE_NAME[] = "/config.json";
-    const char *path = text_at(root, "_name_or_path");
-    if (!path) path = where;
-    size_t length = strlen(path), tail = sizeof FILE_NAME - 1;
-    if (length > tail && strcmp(path + length - tail, FILE_NAME) == 0) length -= tail;
-    while (length > 0 && path[length - 1] == '/') length--;
-    size_t start = length;
-    while (start > 0 && path[start - 1] != '/') start--;
-    const char *word = path + start;
-    if (length == start || word[0] == '.') {
-        word = type;
-        length = strlen(type);
-        start = 0;
-    }
-    snprintf(model->name, sizeof model->name, "%.*s",
-             (int)(length - start < MODEL_NAME_SIZE ? length - start : MODEL_NAME_SIZE - 1), word);
-    snprintf(model->family, sizeof model->family, "%s", type);
-}
-
-/* Names and sources end in reports: bytes that a terminal or JSON could choke on (paths may hold any) become '?'. */
-static void keep_printable(char *text) {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~') *text = '?';
-}
-
-static void source_by_origin(const Config *config, Model *model) {
-    int64_t predictors = 0;
-    const cJSON *extra = hf_at(config, "num_nextn_predict_layers");
-    if (cJSON_IsNumber(extra) && extra->valuedouble >= 1 && extra->valuedouble < 1e6)
-        predictors = (int64_t)extra->valuedouble;
-    int used = snprintf(model->source, sizeof model->source, "%.200s", config->where);
-    if (config->prefix[0])
-        used += snprintf(model->source + used, sizeof model->source - (size_t)used,
-                         "; text_config alone, what stands beside it (a vision tower) is left out");
-    if (predictors)
-        snprintf(model->source + used, sizeof model->source - (size_t)used,
-                 "; %lld layers for multi-token prediction are left out", (long long)predictors);
 }
 
 bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *out, Error *error) {
@@ -161,14 +172,10 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     size_t type = 0;
     if (!find_type(&reading, &type) || !TYPES[type].read(&reading, &model)) return false;
     snprintf(model.model_type, sizeof model.model_type, "%s", TYPES[type].model_type);
-    if (zoo || json_at(config, "shardopt")) {
-        if (!read_zoo_object(config, where, &model, error)) return false;
-    } else {
-        name_by_origin(config, where, TYPES[type].model_type, &model);
-        source_by_origin(&reading, &model);
-        keep_printable(model.name);
-        keep_printable(model.source);
-    }
+    bool described = zoo || json_at(config, "shardopt");
+    if (!hf_read_origin(&reading, TYPES[type].model_type, &model) ||
+        (described && !read_zoo_object(config, where, &model, error)))
+        return false;
     if (!model_validate(&model, where, error)) return false;
     *out = model;
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/model_json.h: a Model from a Hugging Face config.json, and from a zoo file, which is the same plus a
  * "shardopt" object: { "name", "aliases": [], "family", "source", "published": {"parameters", "active_parameters",
- * "source"}, "training": {"batch_tokens", "seq", "tokens", "source"} }. */
+ * "source", "note"}, "training": {"batch_tokens", "seq", "tokens", "capacity_factor", "source"} }. `note` says why our
+ * count is another than the published one. What no Hugging Face class describes: models/hf_native.c. */
 #ifndef SHARDOPT_MODELS_MODEL_JSON_H
 #define SHARDOPT_MODELS_MODEL_JSON_H
 

@@ -137,7 +137,7 @@ Test(model_json, what_the_dimensions_mean) {
     cr_expect_str_eq(llama.name, "Llama-2-7b-hf");
     cr_expect_eq(llama.kinds[0].kv_heads, 32);
     cr_expect_eq(wrapped.kinds[0].window, 4096);
-    cr_expect(strstr(wrapped.source, "vision tower"), "%s", wrapped.source);
+    cr_expect(strstr(wrapped.left_out, "vision tower"), "%s", wrapped.left_out);
     cr_expect_str_eq(wrapped.model_type, "mistral");
     cr_expect(upper.kinds[0].count == 3 && upper.kinds[0].window == 0, "the lower three see all");
     cr_expect(upper.kinds[1].count == 1 && upper.kinds[1].window == 16);
@@ -145,7 +145,7 @@ Test(model_json, what_the_dimensions_mean) {
     cr_expect(gemma.kinds[1].count == 5 && gemma.kinds[1].window == 0);
     cr_expect(deep.kinds[0].count == 3 && deep.kinds[0].experts == 0 && deep.kinds[0].d_ff == 18432);
     cr_expect(deep.kinds[1].count == 58 && deep.kinds[1].d_ff == 0 && deep.kinds[1].d_ff_shared == 2048);
-    cr_expect(strstr(deep.source, "multi-token"), "%s", deep.source);
+    cr_expect(strstr(deep.left_out, "multi-token"), "%s", deep.left_out);
 }
 
 /* A good llama with one key written otherwise; an empty value leaves the key out. */
@@ -197,7 +197,7 @@ Test(model_json, hostile) {
         {"num_key_value_heads", "0", "num_key_value_heads"},
         {"attention_bias", "\"yes\"", "attention_bias"},
         {"tie_word_embeddings", "1", "tie_word_embeddings"},
-        {"model_type", "\"hal9000\"", "qwen3_moe"},
+        {"model_type", "\"hal9000\"", "llama"},
         {"model_type", "\"hal\\u0007\\n9000\"", "known"},
         {"model_type", "", "missing"},
         {"model_type", "17", "missing"},
