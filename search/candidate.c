@@ -22,14 +22,25 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     return true;
 }
 
+/* The placements in question: all, or the pinned one. */
+static bool tuple_placements(Tuple *tuple, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    Placement *all;
+    int64_t count, kept = 0;
+    if (!placements_enumerate(problem->mesh, tuple->degrees, tuple->arena, &all, &count, error)) return false;
+    for (int64_t i = 0; i < count; i++)
+        if (request_admits_placement(problem->request, problem->mesh, &all[i])) all[kept++] = all[i];
+    tuple->placements = all;
+    tuple->placement_count = kept;
+    return true;
+}
+
 /* The rates of all placements under a context method, made when first asked for: from another method's where there are
  * any, which differ in one group. */
 static bool tuple_rates(Tuple *tuple, ContextMethod context, Error *error) {
     const Mesh *mesh = tuple->problem->mesh;
     if (tuple->rates[context]) return true;
-    if (!tuple->placements &&
-        !placements_enumerate(mesh, tuple->degrees, tuple->arena, &tuple->placements, &tuple->placement_count, error))
-        return false;
+    if (!tuple->placements && !tuple_placements(tuple, error)) return false;
     const Rates *there = NULL;
     for (int other = 0; other < CONTEXT_COUNT; other++)
         if (tuple->rates[other]) there = tuple->rates[other];
@@ -181,7 +192,8 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
     if (cut) return true;
     if (!tuple_rates(tuple, candidate->knobs.context, error)) return false;
-    stats->evaluated += tuple->placement_total;
+    stats->evaluated += (Count)tuple->placement_count;
+    stats->pruned[PRUNED_REQUIRE] += tuple->placement_total - (Count)tuple->placement_count;
     Keyed *near;
     int64_t count = 0;
     return placements_in_reach(tuple, candidate, limit, arena, &near, &count, error) &&

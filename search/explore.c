@@ -24,6 +24,8 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
     PaddingSet padding;
+    *reason = PRUNED_REQUIRE;
+    if (!request_admits_knobs(request, knobs)) return false;
     *reason = PRUNED_INDIVISIBLE;
     if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard,
                        &padding))

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "search/knob_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,13 +39,36 @@ Setting request_setting(const Request *request) {
                      .state = request->state.optimizer[0] ? &request->state : NULL};
 }
 
+static bool meets(const Requirement *required, int64_t value) {
+    return (required->op == REQUIRE_AT_LEAST || value <= required->degree) &&
+           (required->op == REQUIRE_AT_MOST || value >= required->degree);
+}
+
 bool request_admits(const Request *request, const Degrees *degrees) {
     for (int i = 0; i < request->requirement_count; i++) {
         const Requirement *required = &request->requirements[i];
-        int64_t degree = degrees->of[required->role];
-        if (required->op != REQUIRE_AT_LEAST && degree > required->degree) return false;
-        if (required->op != REQUIRE_AT_MOST && degree < required->degree) return false;
+        if (required->knob == 0 && !meets(required, degrees->of[required->role])) return false;
     }
+    return true;
+}
+
+bool request_admits_knobs(const Request *request, const Knobs *knobs) {
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        if (required->knob > 0 && !meets(required, knob_word_of(required->knob - 1, knobs))) return false;
+    }
+    return true;
+}
+
+bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement) {
+    for (int a = 0; a < mesh->axis_count && request->pin_count > 0; a++)
+        for (Role role = 0; role < ROLE_COUNT; role++) {
+            int64_t factor = 1;
+            for (int i = 0; i < request->pin_count; i++)
+                if (request->pins[i].role == role && strcmp(request->pins[i].axis, mesh->axes[a].name) == 0)
+                    factor = request->pins[i].factor;
+            if (placement->factor[a][role] != factor) return false;
+        }
     return true;
 }
 
@@ -70,39 +94,69 @@ static bool role_of(const char *word, Role *out) {
     return false;
 }
 
+/* What a condition is about: a role, or a knob. */
+static bool take_subject(const char **text, const char *where, char word[24], Requirement *out, Error *error) {
+    bool whole = take_word(text, word, 24);
+    *out = (Requirement){0};
+    if (whole && role_of(word, &out->role)) return true;
+    out->knob = whole ? knob_word_find(word) + 1 : 0;
+    if (out->knob > 0) return true;
+    char knobs[256] = "";
+    for (int i = 0; i < KNOB_WORDS_COUNT; i++) {
+        size_t length = strlen(knobs);
+        snprintf(knobs + length, sizeof knobs - length, " %s", knob_word(i));
+    }
+    return error_set(error, ERROR_INPUT, where,
+                     "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline, knobs%s", word, knobs);
+}
+
 /* One condition at *text; *text then stands behind it. */
 static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
-    char role[24], op[4] = "", number[32];
-    if (!take_word(text, role, sizeof role) || !role_of(role, &out->role))
-        return error_set(error, ERROR_INPUT, where,
-                         "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline", role);
+    char subject[24], op[4] = "", value[32];
+    if (!take_subject(text, where, subject, out, error)) return false;
     while (is_blank(**text)) (*text)++;
     for (size_t length = 0; is_op(**text) && length + 1 < sizeof op; (*text)++) op[length++] = **text;
     size_t found = 0;
     while (found < COUNT_OF(OPS) && strcmp(OPS[found], op) != 0) found++;
     if (found == COUNT_OF(OPS))
-        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", role, op,
-                         role, role, role);
+        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", subject,
+                         op, subject, subject, subject);
     out->op = (RequireOp)found;
     while (is_blank(**text)) (*text)++;
-    if (!take_word(text, number, sizeof number))
-        return error_set(error, ERROR_INPUT, where, "\"%s...\" is no degree of a role", number);
-    return number_whole(number, where, 1, DEGREE_MAX, &out->degree, error);
+    if (!take_word(text, value, sizeof value))
+        return error_set(error, ERROR_INPUT, where, "\"%s...\" is no %s", value,
+                         out->knob > 0 ? "setting of a knob" : "degree of a role");
+    if (out->knob == 0) return number_whole(value, where, 1, DEGREE_MAX, &out->degree, error);
+    if (out->op != REQUIRE_EQUAL && knob_word_named(out->knob - 1))
+        return error_set(error, ERROR_INPUT, where,
+                         "\"%s%s\": its settings have names and no order; write %s=", subject, op, subject);
+    return knob_word_parse(out->knob - 1, value, where, &out->degree, error);
+}
+
+static const char *subject_name(const Requirement *required) {
+    return required->knob > 0 ? knob_word(required->knob - 1) : role_name(required->role);
+}
+
+static bool same_subject(const Requirement *a, const Requirement *b) {
+    return a->knob == b->knob && (a->knob > 0 || a->role == b->role);
 }
 
 /* tensor=4 with tensor>=8 is a slip of the pen, not a machine on which nothing fits. */
 static bool check_compatible(const char *where, const Requirement *list, int count, Error *error) {
-    for (Role role = 0; role < ROLE_COUNT; role++) {
-        int64_t low = 1, high = DEGREE_MAX;
-        for (int i = 0; i < count; i++) {
-            if (list[i].role != role) continue;
-            if (list[i].op != REQUIRE_AT_MOST) low = max_whole(low, list[i].degree);
-            if (list[i].op != REQUIRE_AT_LEAST) high = min_whole(high, list[i].degree);
+    for (int i = 0; i < count; i++) {
+        int64_t low = 0, high = DEGREE_MAX;
+        for (int j = 0; j < count; j++) {
+            if (!same_subject(&list[i], &list[j])) continue;
+            if (list[j].op != REQUIRE_AT_MOST) low = max_whole(low, list[j].degree);
+            if (list[j].op != REQUIRE_AT_LEAST) high = min_whole(high, list[j].degree);
         }
-        if (low > high)
-            return error_set(error, ERROR_INPUT, where,
-                             "no degree of %s is at least %lld and at most %lld; give conditions that agree",
-                             role_name(role), (long long)low, (long long)high);
+        if (low <= high) continue;
+        if (list[i].knob > 0 && knob_word_named(list[i].knob - 1))
+            return error_set(error, ERROR_INPUT, where, "%s is asked to be two things; give one of them",
+                             subject_name(&list[i]));
+        return error_set(error, ERROR_INPUT, where,
+                         "no %s%s is at least %lld and at most %lld; give conditions that agree",
+                         list[i].knob > 0 ? "" : "degree of ", subject_name(&list[i]), (long long)low, (long long)high);
     }
     return true;
 }
@@ -129,8 +183,13 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
     text[0] = '\0';
     for (int i = 0; i < request->requirement_count; i++) {
         const Requirement *required = &request->requirements[i];
-        length += (size_t)snprintf(text + length, REQUIREMENTS_TEXT_SIZE - length, "%s%s%s%lld", i > 0 ? " " : "",
-                                   role_name(required->role), OPS[required->op], (long long)required->degree);
+        char value[KNOB_TEXT_SIZE];
+        if (required->knob > 0)
+            knob_word_text(required->knob - 1, required->degree, value);
+        else
+            snprintf(value, sizeof value, "%lld", (long long)required->degree);
+        length += (size_t)snprintf(text + length, REQUIREMENTS_TEXT_SIZE - length, "%s%s%s%s", i > 0 ? " " : "",
+                                   subject_name(required), OPS[required->op], value);
     }
     return text;
 }

@@ -31,14 +31,24 @@ const char *precision_name(Precision precision);
 
 const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
 
-/* A condition of --require: degree of a role = / <= / >= a number. */
+/* A condition of --require: degree of a role = / <= / >= a number; or a knob by its name in reports, one that has names
+ * only = one of them. */
 typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
 typedef struct {
     Role role;
     RequireOp op;
-    int64_t degree;
+    int64_t degree; /* or the knob's setting, as knob_word_of() has it */
+    int knob;       /* 0: a role; else 1 + its knob word (search/knob_words.h) */
 } Requirement;
-enum { REQUIREMENTS_MAX = 16 };
+enum { REQUIREMENTS_MAX = 32 };
+
+/* One factor above 1 of a placement that is asked for whole. */
+typedef struct {
+    char axis[12]; /* as the mesh names it */
+    Role role;
+    int64_t factor;
+} Pin;
+enum { PINS_MAX = MESH_AXES_MAX * ROLE_COUNT };
 
 /* Where a number came from, for the report. */
 typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
@@ -80,21 +90,29 @@ typedef struct {
     /* only plans up to this ranked time are wanted; 0: all. Not a user's option: what searches around a known answer
      * pass */
     double limit_seconds;
+    /* only this placement; none: any. Not a user's option: what `explain --from` passes */
+    Pin pins[PINS_MAX];
+    int pin_count;
     int threads; /* 0: OpenMP's own choice */
 } Request;
 
 /* The setting that plans of this request are priced with. Points into the request. */
 Setting request_setting(const Request *request);
 
-/* Whether degrees meet --require. */
+/* Whether degrees, and whether knobs, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);
+bool request_admits_knobs(const Request *request, const Knobs *knobs);
 
-/* "tensor=4 pipeline<=8": role, = <= or >=, number from 1 to 2^31; blanks or commas between conditions. Adds them to
- * the `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that no degree can meet, are errors. */
+/* Whether a placement is the one that is pinned. */
+bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement);
+
+/* "tensor=4 pipeline<=8 schedule=1f1b": role, = <= or >=, number from 1 to 2^31, or knob and setting; blanks or commas
+ * between conditions. Adds them to the `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that nothing can
+ * meet, are errors. */
 bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count,
                         Error *error);
 
-enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 24 };
+enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 48 };
 /* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
 

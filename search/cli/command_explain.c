@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt explain`: one plan in full. --plan fixes degrees, which become requirements of a search; --from takes them,
- * and the request, from a report. */
+/* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
+ * takes them, the placement and the request from a report. */
 #include "base/data_hash.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
 #include "search/cli/report_options.h"
+#include "search/knob_words.h"
 #include "search/report.h"
 
 #include <stdlib.h>
@@ -14,20 +15,32 @@
 
 enum { FROM_TOP = 64 }; /* rows that one tuple of degrees can have: schedules, machines and batches */
 
-/* Degrees as --plan names them; 0: not named. */
-static bool read_degrees(const char *text, const char *where, int64_t named[ROLE_COUNT], Error *error) {
+/* A plan as --plan names it: degrees (0: not named), and conditions on knobs. */
+typedef struct {
+    int64_t degree[ROLE_COUNT];
+    Requirement knobs[REQUIREMENTS_MAX];
+    int knob_count;
+} Named;
+
+static bool read_plan(const char *text, const char *where, Named *named, Error *error) {
     Requirement list[REQUIREMENTS_MAX];
     int count = 0;
-    memset(named, 0, ROLE_COUNT * sizeof *named);
+    *named = (Named){0};
     if (!requirements_parse(text, where, list, &count, error)) return false;
     for (int i = 0; i < count; i++) {
-        const char *role = role_name(list[i].role);
+        const char *name = list[i].knob > 0 ? knob_word(list[i].knob - 1) : role_name(list[i].role);
         if (list[i].op != REQUIRE_EQUAL)
             return error_set(error, ERROR_INPUT, where,
-                             "%s has no one degree; a plan is degrees like %s=4 (--require takes conditions)", role,
-                             role);
-        if (named[list[i].role]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", role);
-        named[list[i].role] = list[i].degree;
+                             "%s has no one value; a plan is degrees and knobs like %s=4 (--require takes conditions)",
+                             name, name);
+        bool twice = list[i].knob == 0 && named->degree[list[i].role];
+        for (int j = 0; j < named->knob_count; j++)
+            twice = twice || (list[i].knob > 0 && list[i].knob == named->knobs[j].knob);
+        if (twice) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", name);
+        if (list[i].knob > 0)
+            named->knobs[named->knob_count++] = list[i];
+        else
+            named->degree[list[i].role] = list[i].degree;
     }
     return true;
 }
@@ -75,14 +88,21 @@ static bool check_replicas(const Request *request, const char *where, const int6
         (long long)replicas, (long long)request->work.sequences);
 }
 
-static bool require_degrees(Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
+static bool require_plan(Request *request, const char *where, const Named *named, Error *error) {
     char text[NOTATION_SIZE] = "";
     for (Role role = 0; role < ROLE_COUNT; role++) {
         size_t length = strlen(text);
-        if (named[role])
-            snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named[role]);
+        if (named->degree[role])
+            snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named->degree[role]);
     }
-    return requirements_parse(text, where, request->requirements, &request->requirement_count, error);
+    if (text[0] && !requirements_parse(text, where, request->requirements, &request->requirement_count, error))
+        return false;
+    for (int i = 0; i < named->knob_count; i++) {
+        if (request->requirement_count == REQUIREMENTS_MAX)
+            return error_set(error, ERROR_INPUT, where, "has too many conditions with those of --require; give fewer");
+        request->requirements[request->requirement_count++] = named->knobs[i];
+    }
+    return true;
 }
 
 /* The row to explain: the first, or that of a report's plan, whose degrees every row has. */
@@ -112,27 +132,29 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
 
 /* The words of the request are the command line's, or those of the report that --from names. */
 static bool read_request(const Options *options, Arena *arena, Request *request, ReportPlan *from, Error *error) {
-    const char *degrees = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
+    const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
     Options words = *options;
-    if (!degrees == !options->text[OPTION_FROM])
+    if (!plan == !options->text[OPTION_FROM])
         return error_set(error, ERROR_INPUT, "explain", "%s; give --plan \"fsdp=64 tensor=4\", or --from REPORT",
-                         degrees ? "has two plans" : "has no plan");
-    if (!degrees) {
+                         plan ? "has two plans" : "has no plan");
+    if (!plan) {
         if (!options_from_report(options, arena, &words, from, error)) return false;
-        words.text[OPTION_REQUIRE] = NULL; /* the plan meets it, and its degrees say more */
-        degrees = from->notation;
+        words.text[OPTION_REQUIRE] = NULL; /* the plan meets it, and its degrees and knobs say more */
+        plan = from->plan;
         where = options->text[OPTION_FROM];
     } else if (options->text[OPTION_RANK]) {
         return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
     }
-    int64_t named[ROLE_COUNT];
-    if (!request_from_options(&words, arena, request, error) || !read_degrees(degrees, where, named, error) ||
-        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named, error)) ||
-        (options->text[OPTION_PLAN] && !check_replicas(request, where, named, error)) ||
-        !require_degrees(request, where, named, error))
+    Named named;
+    if (!request_from_options(&words, arena, request, error) || !read_plan(plan, where, &named, error) ||
+        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named.degree, error)) ||
+        (options->text[OPTION_PLAN] && !check_replicas(request, where, named.degree, error)) ||
+        !require_plan(request, where, &named, error))
         return false;
+    memcpy(request->pins, from->pins, sizeof request->pins);
+    request->pin_count = from->pin_count;
     request->variants = false;
-    request->top = from->notation[0] ? FROM_TOP : 1;
+    request->top = from->plan[0] ? FROM_TOP : 1;
     return true;
 }
 
@@ -148,7 +170,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     report->request = request;
     if (!search_run(request, arena, &report->result, error)) return false;
     if (report->result.plan_count > 0) {
-        report->result.plans += find_row(&report->result, from.notation[0] ? &from : NULL);
+        report->result.plans += find_row(&report->result, from.plan[0] ? &from : NULL);
         report->result.plan_count = 1;
     } else if (!report_make(request, arena, report, error)) { /* for what is nearest */
         return false;

@@ -34,7 +34,8 @@ static const struct {
                     "tokens of a sequence (the model's training, else 8,192 or its longest)"},
     [OPTION_TOKENS] = {"tokens", 0, "N", BOTH, true, NULL,
                        "tokens of the whole training: 15T (the model's, else 20 per parameter)"},
-    [OPTION_REQUIRE] = {"require", 0, "DEGREES", BOTH, true, "Space", "only plans like \"tensor=4 pipeline<=8\""},
+    [OPTION_REQUIRE] = {"require", 0, "CONDITIONS", BOTH, true, "Space",
+                        "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\""},
     [OPTION_FOR] = {"for", 0, "LAUNCHER", BOTH, true, NULL,
                     "only what maxtext, jax, megatron, torchtitan or deepspeed can launch"},
     [OPTION_MAX_IDLE] = {"max-idle", 0, "SHARE", BOTH, true, NULL, "chips that may stay unused (10%)"},
@@ -59,8 +60,8 @@ static const struct {
     [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", BOTH, true, NULL,
                            "stop after so many seconds, with the gap that is left (exit code 4)"},
     [OPTION_THREADS] = {"threads", 0, "N", BOTH, false, NULL, "threads to use; the answer is the same for any number"},
-    [OPTION_PLAN] = {"plan", 0, "DEGREES", COMMAND_EXPLAIN, false, NULL,
-                     "the plan to explain: \"data=2 fsdp=1024 tensor=4\""},
+    [OPTION_PLAN] = {"plan", 0, "PLAN", COMMAND_EXPLAIN, false, NULL,
+                     "the plan to explain: \"data=2 fsdp=1024 tensor=4 microbatches=8\""},
     [OPTION_FROM] = {"from", 0, "REPORT", COMMAND_EXPLAIN, false, NULL, "a plan of a report written by --format json"},
     [OPTION_RANK] = {"rank", 0, "N", COMMAND_EXPLAIN, false, NULL, "which plan of --from (1)"},
     [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH, false, NULL, "text or json (text)"},
@@ -80,7 +81,7 @@ bool option_asks(Option option) { return OPTIONS[option].asks; }
 void options_help(FILE *out, OptionUse use) {
     fprintf(out, "usage: shardopt %s\n",
             use == COMMAND_PLAN ? "[plan] --model NAME [OPTIONS]"
-                                : "explain --model NAME --plan DEGREES [OPTIONS] | --from REPORT [--rank N]");
+                                : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
     for (Option option = 0; option < OPTION_COUNT; option++) {
         if (OPTIONS[option].heading) fprintf(out, "\n%s\n", OPTIONS[option].heading);
         if (!(OPTIONS[option].use & (int)use) || !OPTIONS[option].help) continue;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/knob_words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,6 +56,61 @@ static bool read_request(const cJSON *report, const char *file, Arena *arena, Op
     return true;
 }
 
+/* The knobs that can be asked for, as conditions behind the degrees. What else stands there is outcome. */
+static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
+    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(knobs, knob_word(word));
+        char own[KNOB_TEXT_SIZE];
+        int64_t setting;
+        if (!value) continue;
+        if (cJSON_IsString(value))
+            snprintf(own, sizeof own, "%s", value->valuestring);
+        else if (cJSON_IsBool(value))
+            snprintf(own, sizeof own, "%s", cJSON_IsTrue(value) ? "true" : "false");
+        else if (cJSON_IsNumber(value))
+            snprintf(own, sizeof own, "%.17g", value->valuedouble);
+        else
+            return error_set(error, ERROR_INPUT, where, "knobs.%s: is no setting; leave it as the report had it",
+                             knob_word(word));
+        if (!knob_word_parse(word, own, where, &setting, error)) return false;
+        size_t length = strlen(text);
+        snprintf(text + length, PLAN_TEXT_SIZE - length, " %s=%s", knob_word(word), knob_word_text(word, setting, own));
+    }
+    return true;
+}
+
+static bool read_role(const cJSON *span, const char *where, Role *out, Error *error) {
+    char name[24];
+    if (!json_text(span, "role", where, name, sizeof name, error)) return false;
+    for (*out = 0; *out < ROLE_COUNT; ++*out)
+        if (strcmp(name, role_name(*out)) == 0) return true;
+    return error_set(error, ERROR_INPUT, where, "placement: \"%s\" is no role; leave it as the report had it", name);
+}
+
+/* The placement, and that it is one of these degrees: what it leaves out is 1. A report without one leaves it open. */
+static bool read_placement(const cJSON *spans, const Degrees *degrees, const char *where, ReportPlan *out,
+                           Error *error) {
+    Degrees placed = {{1, 1, 1, 1, 1, 1}};
+    const cJSON *span;
+    cJSON_ArrayForEach(span, spans) {
+        if (out->pin_count == PINS_MAX)
+            return error_set(error, ERROR_INPUT, where, "placement: has more than %d factors; leave it as it was",
+                             PINS_MAX);
+        Pin *pin = &out->pins[out->pin_count++];
+        if (!json_text(span, "axis", where, pin->axis, sizeof pin->axis, error) ||
+            !read_role(span, where, &pin->role, error) ||
+            !json_whole(span, "factor", 2, MACHINE_CHIPS_MAX, where, &pin->factor, error))
+            return false;
+        if (__builtin_mul_overflow(placed.of[pin->role], pin->factor, &placed.of[pin->role])) placed.of[pin->role] = 0;
+    }
+    for (Role role = 0; role < ROLE_COUNT && out->pin_count > 0; role++)
+        if (placed.of[role] != degrees->of[role])
+            return error_set(error, ERROR_INPUT, where,
+                             "placement: the factors of %s do not multiply to axes.%s; leave it as the report had it",
+                             role_name(role), role_name(role));
+    return true;
+}
+
 static bool read_plan(const cJSON *report, const char *file, int64_t rank, ReportPlan *out, Error *error) {
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     if (!cJSON_IsArray(plans))
@@ -73,7 +129,9 @@ static bool read_plan(const cJSON *report, const char *file, int64_t rank, Repor
         snprintf(key, sizeof key, "axes.%s", role_name(role));
         if (!json_whole(plan, key, 1, MACHINE_CHIPS_MAX, where, &degrees.of[role], error)) return false;
     }
-    degrees_notation(&degrees, false, out->notation);
+    degrees_notation(&degrees, false, out->plan);
+    if (!read_knobs(cJSON_GetObjectItemCaseSensitive(plan, "knobs"), where, out->plan, error)) return false;
+    if (!read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), &degrees, where, out, error)) return false;
     if (!json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
         !json_whole(plan, "chips_used", 1, MACHINE_CHIPS_MAX, where, &out->chips_used, error) ||
         !json_whole_or(plan, "batch.sequences", 1, INT64_C(1) << 53, 0, where, &out->sequences, error))

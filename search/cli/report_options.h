@@ -7,11 +7,14 @@
 #include "search/cli/options.h"
 
 /* What tells a plan among those of one search. */
+enum { PLAN_TEXT_SIZE = 640 };
 typedef struct {
-    char notation[NOTATION_SIZE]; /* all six degrees; "": none was read */
+    char plan[PLAN_TEXT_SIZE]; /* all six degrees and the knobs, as --plan has them; "": none was read */
     Schedule schedule;
     int64_t chips_used;
-    int64_t sequences; /* of its batch; 0: the report does not say */
+    int64_t sequences;  /* of its batch; 0: the report does not say */
+    Pin pins[PINS_MAX]; /* its placement */
+    int pin_count;
 } ReportPlan;
 
 /* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask

@@ -42,7 +42,9 @@ static int ask_to_file(const char *words) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static const cJSON *plan_at(const cJSON *report, int rank) { return cJSON_GetArrayItem(json_at(report, "plans"), rank - 1); }
+static const cJSON *plan_at(const cJSON *report, int rank) {
+    return cJSON_GetArrayItem(json_at(report, "plans"), rank - 1);
+}
 
 static double number(const cJSON *object, const char *path) {
     const cJSON *value = json_at(object, path);
@@ -73,7 +75,8 @@ Test(stories, seventy_billion_on_v5p) {
     cJSON *mixed = ask(words, &code);
     cr_expect_eq(code, 0);
     cr_expect_str_eq(words_at(plan_at(mixed, 1), "bound_by"), "compute");
-    cr_expect_lt(number(plan_at(mixed, 1), "step.lower_seconds"), 1.001 * number(plan_at(mixed, 1), "step.compute_seconds") + 1e-3);
+    cr_expect_lt(number(plan_at(mixed, 1), "step.lower_seconds"),
+                 1.001 * number(plan_at(mixed, 1), "step.compute_seconds") + 1e-3);
 
     cJSON *best = ask(MACHINE, &code);
     cr_expect_eq(code, 0);
@@ -100,14 +103,16 @@ Test(stories, eight_pods_do_not_divide) {
 /* Tensor parallelism stays where its links are fast. */
 Test(stories, tensor_inside_nvlink) {
     static const char *const REQUESTS[] = {"--model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192",
-                                           "--model 405b --chip h100 --nodes 128", "--model gpt3-175b --chip a100 --nodes 128"};
+                                           "--model 405b --chip h100 --nodes 128",
+                                           "--model gpt3-175b --chip a100 --nodes 128"};
     for (size_t i = 0; i < COUNT_OF(REQUESTS); i++) {
         int code;
         cJSON *report = ask(REQUESTS[i], &code);
         cr_expect_eq(code, 0, "%s", REQUESTS[i]);
         const cJSON *span;
         cJSON_ArrayForEach(span, json_at(plan_at(report, 1), "placement")) {
-            bool outside = strcmp(words_at(span, "role"), "tensor") == 0 && strcmp(words_at(span, "axis"), "network") == 0;
+            bool outside =
+                strcmp(words_at(span, "role"), "tensor") == 0 && strcmp(words_at(span, "axis"), "network") == 0;
             cr_expect_not(outside, "%s: %s", REQUESTS[i], words_at(plan_at(report, 1), "notation"));
         }
         cJSON_Delete(report);
@@ -187,4 +192,46 @@ Test(stories, optimizers_and_dtypes) {
         cJSON_Delete(report);
     }
     unlink(path);
+}
+
+/* A report is explained as it stands: its knobs and its placement, also when another placement would be faster. */
+Test(stories, a_report_is_explained_as_it_stands) {
+    static const char *const SPANS[] = {
+        "[{\"axis\":\"x\",\"role\":\"fsdp\",\"factor\":4,\"stride\":1},"
+        "{\"axis\":\"y\",\"role\":\"fsdp\",\"factor\":4,\"stride\":1},"
+        "{\"axis\":\"z\",\"role\":\"tensor\",\"factor\":4,\"stride\":1},"
+        "{\"axis\":\"z\",\"role\":\"fsdp\",\"factor\":2,\"stride\":4}]",
+        "[{\"axis\":\"x\",\"role\":\"tensor\",\"factor\":2,\"stride\":1},"
+        "{\"axis\":\"x\",\"role\":\"fsdp\",\"factor\":2,\"stride\":2},"
+        "{\"axis\":\"y\",\"role\":\"fsdp\",\"factor\":4,\"stride\":1},"
+        "{\"axis\":\"z\",\"role\":\"tensor\",\"factor\":2,\"stride\":1},"
+        "{\"axis\":\"z\",\"role\":\"fsdp\",\"factor\":4,\"stride\":2}]",
+    };
+    int code;
+    cJSON *report =
+        ask("--model 8b --slice 4x4x8 --batch 1Mi --top 1 --require 'tensor=4 fsdp=32 microbatches=4'", &code);
+    cr_assert_eq(code, 0);
+    cr_expect_eq(number(plan_at(report, 1), "knobs.microbatches"), 4);
+    double best = number(plan_at(report, 1), "step.seconds");
+    for (size_t i = 0; i < COUNT_OF(SPANS); i++) {
+        char path[] = "/tmp/shardopt-story-XXXXXX", words[128];
+        int file = mkstemp(path);
+        cr_assert(file >= 0);
+        cJSON_ReplaceItemInObject(cJSON_GetArrayItem(cJSON_GetObjectItem(report, "plans"), 0), "placement",
+                                  cJSON_Parse(SPANS[i]));
+        char *text = cJSON_PrintUnformatted(report);
+        cr_assert(write(file, text, strlen(text)) == (ssize_t)strlen(text) && close(file) == 0);
+        free(text);
+        snprintf(words, sizeof words, "explain --from %s", path);
+        cJSON *explained = ask(words, &code);
+        cr_expect_eq(code, 0);
+        text = cJSON_PrintUnformatted(json_at(plan_at(explained, 1), "placement"));
+        cr_expect_str_eq(text, SPANS[i]);
+        cr_expect_geq(number(plan_at(explained, 1), "step.seconds"), best);
+        cr_expect_eq(number(plan_at(explained, 1), "knobs.microbatches"), 4);
+        free(text);
+        cJSON_Delete(explained);
+        unlink(path);
+    }
+    cJSON_Delete(report);
 }

@@ -53,10 +53,11 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
     brute->rows[brute->count++] = *row;
 }
 
-/* What --padding and --for admit. */
+/* What --require, --padding and --for admit. */
 static inline bool admitted(const Request *request, const Setting *setting, const Mesh *mesh, const Plan *plan,
                             Shard *shard) {
     PaddingSet padding;
+    if (!request_admits_knobs(request, &plan->knobs)) return false;
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->padding, shard, &padding))
         return false;
     LauncherSet takers = plan_launchers(setting->model, &setting->work, plan, padding, mesh);

@@ -243,8 +243,12 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     if (draw_chance(draw, 0.25)) request.batch_tolerance = draw_real(draw, 0.02, 0.3);
     if (draw_chance(draw, 0.25))
         request.requirements[request.requirement_count++] =
-            (Requirement){(Role)draw_below(draw, ROLE_COUNT),
-                          draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST, DRAW_FROM(draw, 1, 2, 4)};
+            (Requirement){.role = (Role)draw_below(draw, ROLE_COUNT),
+                          .op = draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST,
+                          .degree = DRAW_FROM(draw, 1, 2, 4)};
+    if (draw_chance(draw, 0.1))
+        request.requirements[request.requirement_count++] = (Requirement){
+            .op = REQUIRE_AT_MOST, .degree = DRAW_FROM(draw, 1, 2, 4), .knob = 1 + (int)draw_below(draw, 2)};
     if (draw_chance(draw, 0.15)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;

@@ -332,9 +332,9 @@ Test(report, ways_out_are_each_within_their_rule) {
     Arena arena = {0};
     Error error = {0};
     small_request(1, 97, 16, &request);
-    request.requirements[0] = (Requirement){ROLE_SEQUENCE, REQUIRE_EQUAL, 1};
-    request.requirements[1] = (Requirement){ROLE_TENSOR, REQUIRE_EQUAL, 1};
-    request.requirements[2] = (Requirement){ROLE_PIPELINE, REQUIRE_EQUAL, 1};
+    request.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
+    request.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
     request.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     const WayOutResult *ways = fixture.report.ways;
@@ -350,9 +350,9 @@ Test(report, ways_out_are_each_within_their_rule) {
     arena_free(&arena);
 
     small_request(1, 120, 16, &request); /* 128 is 6.7% away */
-    request.requirements[0] = (Requirement){ROLE_SEQUENCE, REQUIRE_EQUAL, 1};
-    request.requirements[1] = (Requirement){ROLE_TENSOR, REQUIRE_EQUAL, 1};
-    request.requirements[2] = (Requirement){ROLE_PIPELINE, REQUIRE_EQUAL, 1};
+    request.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
+    request.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
     request.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     cr_assert(ways[WAY_BATCH].found);

@@ -93,6 +93,15 @@ static const char *const HOSTILE[] = {
     "tensor>=8 tensor<=4",
     "tensorrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr=4",
     "tensor=00000000000000000000000000000000000000000000000000000000004",
+    "zero_stage=one",
+    "zero_stage=0 zero=1",
+    "schedule=1F1B",
+    "schedule<=1f1b",
+    "schedule=1f1b schedule=none",
+    "regather=maybe",
+    "microbatches=-1",
+    "microbatches>=8 microbatches<=4",
+    "data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 "
     "data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 data=1 "
     "data=1",
 };
@@ -115,6 +124,36 @@ Test(request, hostile_conditions) {
     Error error = {0};
     cr_expect_not(requirements_parse(huge, "--require", list, &count, &error));
     free(huge);
+}
+
+/* Knobs by the names that reports give them, and their short ones. */
+Test(request, knobs) {
+    Request *request = calloc(1, sizeof *request);
+    char text[REQUIREMENTS_TEXT_SIZE];
+    Error error = {0};
+    Knobs knobs = {.microbatches = 8,
+                   .microbatch_sequences = 2,
+                   .schedule = SCHEDULE_INTERLEAVED,
+                   .virtual_stages = 4,
+                   .zero_stage = 1,
+                   .regather = true};
+    cr_assert(requirements_parse("tensor=4 microbatches<=8 schedule=interleaved zero=1 regather=true", "--require",
+                                 request->requirements, &request->requirement_count, &error),
+              "%s", error.text);
+    cr_expect_str_eq(requirements_text(request, text),
+                     "tensor=4 microbatches<=8 schedule=interleaved zero_stage=1 regather=true");
+    cr_expect(request_admits(request, &(Degrees){{4, 1, 1, 1, 1, 1}}));
+    cr_expect_not(request_admits(request, &(Degrees){{8, 1, 1, 1, 1, 1}}));
+    cr_expect(request_admits_knobs(request, &knobs));
+    knobs.microbatches = 9;
+    cr_expect_not(request_admits_knobs(request, &knobs));
+    knobs.microbatches = 1;
+    knobs.regather = false;
+    cr_expect_not(request_admits_knobs(request, &knobs));
+    knobs.regather = true;
+    knobs.schedule = SCHEDULE_1F1B;
+    cr_expect_not(request_admits_knobs(request, &knobs));
+    free(request);
 }
 
 Test(request, launchers) {
