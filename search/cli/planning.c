@@ -27,6 +27,9 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
     if (request->seq_beyond_model && !choice->quiet)
         fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
                 seq, number_grouped(request->model.max_seq, longest), request->model.name);
+    if (request->model.left_out[0] && !choice->quiet)
+        fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n", request->model.name,
+                request->model.left_out);
     if (choice->verbose)
         fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->model.name,
                 request->machine.text, request->chip.title, number_grouped(request->work.sequences, batch), seq,
