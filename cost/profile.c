@@ -49,7 +49,7 @@ static bool read_profile(const char *path, Profile *out, ProfileUse *use, Error 
 static int fitness(const ProfileUse *use, const Chip *chip) {
     for (int i = 0; i < use->chip_count; i++)
         if (name_matches(use->chips[i], chip->name)) return 2;
-    return chip->scaleup == SCALEUP_SWITCH ? use->nvlink : use->torus;
+    return chip_has_domains(chip) ? use->nvlink : use->torus;
 }
 
 /* Reads every file of the folder, so that a broken one is found before somebody needs it; the names are sorted, and of

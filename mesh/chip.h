@@ -9,7 +9,13 @@
 
 enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 8, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128 };
 
-typedef enum { SCALEUP_TORUS_2D, SCALEUP_TORUS_3D, SCALEUP_SWITCH } ScaleupKind;
+typedef enum {
+    SCALEUP_TORUS_2D,
+    SCALEUP_TORUS_3D,
+    SCALEUP_SWITCH,
+    SCALEUP_MESH,    /* a domain like a switch's, with direct links between all pairs instead */
+    SCALEUP_UNKNOWN, /* no figures: listed, never planned with */
+} ScaleupKind;
 
 /* One figure with its origin. Absent: value 0 and an empty source. */
 typedef struct {
@@ -43,12 +49,17 @@ typedef struct {
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 
     ScaleupKind scaleup;
-    Figure link_bytes_per_second; /* torus: one link, one way; switch: one link of links_per_chip */
+    Figure link_bytes_per_second; /* torus: one link, one way; switch, mesh: one link of links_per_chip */
     int64_t links_per_chip;
-    Figure hop_seconds;               /* torus: chip to neighbour; switch: one message inside the domain */
-    int64_t domain_chips;             /* switch: chips of one NVLink domain */
+    Figure hop_seconds;               /* torus: chip to neighbour; GPUs: one step inside the domain */
+    int64_t domain_chips;             /* switch, mesh: chips of one NVLink (xGMI) domain */
     Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way */
-    Figure scaleout_seconds;          /* latency of one message there */
+    Figure scaleout_seconds;          /* latency of one message there; GPUs: of one step */
+    /* GPUs: what NCCL's tuner adds (mesh/collective.h); 0: not NCCL. All or none. */
+    Figure ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
+    Figure leaf_nodes; /* GPUs: domains under the leaves of one scalable unit; 0: not known */
+    /* Of leaf uplinks, >= 1. Of the installation, not of the catalog: whoever plans sets it; 0: 1, full bisection. */
+    double oversubscription;
 
     /* Tori: what a slice can be. 3-D: whole cubes of 4x4x4, at most max_cubes, plus the sub-cube shapes listed; 2-D:
      * listed. */
@@ -63,9 +74,23 @@ typedef struct {
     int default_count;
     char name_prefix[2][CHIP_NAME_SIZE]; /* vendor slice names: "v5p", "v5litepod" */
     int64_t cores_in_name; /* what the number of a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
-    bool twisted;          /* k x k x 2k and k x 2k x 2k may be twisted */
+    bool twisted;          /* k x k x 2k and k x 2k x 2k are twisted: */
+    Figure twisted_gain_k_k_2k,
+        twisted_gain_k_2k_2k;               /* all_to_all over the whole slice is so much faster; 0: not known */
     char topology_source[CHIP_SOURCE_SIZE]; /* of all counts and shapes above */
     bool topology_verified;
+    bool pod_verified; /* false: the pod alone could not be checked */
+    /* What nobody published, and where it was looked for; empty: all that a plan needs is here. A chip may lack figures
+     * only if it says so; a plan that needs one of them is refused (machine_from_request). */
+    char unknown[CHIP_SOURCE_SIZE];
 } Chip;
+
+/* GPUs: hosts in domains, joined by a network; else slices of a torus, joined by DCN. */
+static inline bool chip_has_domains(const Chip *chip) {
+    return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH;
+}
+
+/* "torus_2d" "torus_3d" "switch" "mesh" "unknown": as the catalog spells it. */
+const char *scaleup_name(ScaleupKind kind);
 
 #endif

@@ -27,6 +27,13 @@ const ChipFigure CHIP_FIGURES[] = {
     {"hop_seconds", "s", offsetof(Chip, hop_seconds), 0, 1e-2, true},
     {"scaleout_bytes_per_second", "B/s", offsetof(Chip, scaleout_bytes_per_second), 1e7, 1e13, true},
     {"scaleout_seconds", "s", offsetof(Chip, scaleout_seconds), 0, 1, true},
+    {"ring_base_seconds", "s", offsetof(Chip, ring_base_seconds), 1e-8, 1e-2, false},
+    {"tree_base_seconds", "s", offsetof(Chip, tree_base_seconds), 1e-8, 1e-2, false},
+    {"tree_hop_seconds", "s", offsetof(Chip, tree_hop_seconds), 1e-8, 1e-2, false},
+    {"tree_scaleout_seconds", "s", offsetof(Chip, tree_scaleout_seconds), 1e-8, 1, false},
+    {"leaf_nodes", "nodes", offsetof(Chip, leaf_nodes), 1, 4096, false},
+    {"twisted_gain_k_k_2k", "", offsetof(Chip, twisted_gain_k_k_2k), 1, 2, false},
+    {"twisted_gain_k_2k_2k", "", offsetof(Chip, twisted_gain_k_2k_2k), 1, 2, false},
 };
 const int CHIP_FIGURE_COUNT = COUNT_OF(CHIP_FIGURES);
 
@@ -68,7 +75,7 @@ static bool read_source(const cJSON *object, const char *key, const char *where,
 static bool read_figure(const cJSON *json, const ChipFigure *figure, const char *where, Chip *chip, Error *error) {
     static const char *const KEYS[] = {"value", "source", "verified"};
     const cJSON *object = cJSON_GetObjectItemCaseSensitive(json, figure->key);
-    if (!object && !figure->required) return true;
+    if (!object && (!figure->required || chip->unknown[0])) return true;
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, "value");
     if (!cJSON_IsObject(object) || !cJSON_IsNumber(value))
         return wrong(error, where, figure->key, "{\"value\": number, \"source\": text, \"verified\": true or false}");
@@ -126,6 +133,7 @@ static bool read_torus(const cJSON *topology, const char *where, Chip *chip, Err
     int64_t most_cubes = chip->scaleup == SCALEUP_TORUS_3D ? 4096 : 0;
     if (!read_shape(cJSON_GetObjectItemCaseSensitive(topology, "pod"), chip, "topology.pod", where, &chip->pod,
                     error) ||
+        !json_bool_or(topology, "pod_verified", true, where, &chip->pod_verified, error) ||
         !json_whole_or(topology, "max_job_chips", 1, POD_CHIPS_MAX, 0, where, &chip->max_job_chips, error) ||
         !json_whole_or(topology, "max_cubes", most_cubes ? 1 : 0, most_cubes, 0, where, &chip->max_cubes, error) ||
         !json_bool_or(topology, "sorted_shapes", false, where, &chip->sorted_shapes, error) ||
@@ -145,14 +153,34 @@ static bool read_torus(const cJSON *topology, const char *where, Chip *chip, Err
     return true;
 }
 
+const char *scaleup_name(ScaleupKind kind) {
+    static const char *const KINDS[] = {[SCALEUP_TORUS_2D] = "torus_2d",
+                                        [SCALEUP_TORUS_3D] = "torus_3d",
+                                        [SCALEUP_SWITCH] = "switch",
+                                        [SCALEUP_MESH] = "mesh",
+                                        [SCALEUP_UNKNOWN] = "unknown"};
+    return KINDS[kind];
+}
+
+static bool read_domains(const cJSON *topology, const char *where, Chip *chip, Error *error) {
+    if (chip->devices_per_chip > 1) return wrong(error, where, "topology.devices_per_chip", "1: only tori have more");
+    if (!json_whole(topology, "domain_chips", chip->chips_per_host, COUNT_MAX, where, &chip->domain_chips, error))
+        return false;
+    if (chip->domain_chips % chip->chips_per_host != 0)
+        return wrong(error, where, "topology.domain_chips", "a multiple of chips_per_host");
+    if (chip->scaleup == SCALEUP_SWITCH) return true;
+    return (chip->domain_chips > 1 && chip->links_per_chip % (chip->domain_chips - 1) == 0) ||
+           wrong(error, where, "topology.links_per_chip", "as many links to each other chip of the domain");
+}
+
 static bool read_topology(const cJSON *json, const char *where, Chip *chip, Error *error) {
     static const char *const KEYS[] = {
         "source",       "verified", "kind",          "chips_per_host", "devices_per_chip", "links_per_chip",
         "domain_chips", "pod",      "max_job_chips", "max_cubes",      "sorted_shapes",    "twisted",
-        "closed_size",  "shapes",   "defaults",      "name_prefixes",  "cores_in_name"};
-    static const char *const KINDS[] = {
-        [SCALEUP_TORUS_2D] = "torus_2d", [SCALEUP_TORUS_3D] = "torus_3d", [SCALEUP_SWITCH] = "switch"};
+        "closed_size",  "shapes",   "defaults",      "name_prefixes",  "cores_in_name",    "pod_verified"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
+    chip->scaleup = SCALEUP_UNKNOWN;
+    if (!topology && chip->unknown[0]) return true;
     if (!cJSON_IsObject(topology))
         return wrong(error, where, "topology", "an object of counts and shapes with its source");
     char kind[16] = "";
@@ -160,9 +188,10 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
         !read_source(topology, "topology", where, chip->topology_source, &chip->topology_verified, error) ||
         !json_text(topology, "kind", where, kind, sizeof kind, error))
         return false;
-    size_t found = 0;
-    while (found < COUNT_OF(KINDS) && strcmp(KINDS[found], kind) != 0) found++;
-    if (found == COUNT_OF(KINDS)) return wrong(error, where, "topology.kind", "torus_2d, torus_3d or switch");
+    int found = 0;
+    while (found < (int)SCALEUP_UNKNOWN && strcmp(scaleup_name((ScaleupKind)found), kind) != 0) found++;
+    if (found == (int)SCALEUP_UNKNOWN)
+        return wrong(error, where, "topology.kind", "torus_2d, torus_3d, switch or mesh");
     chip->scaleup = (ScaleupKind)found;
     if (!json_whole(topology, "chips_per_host", 1, COUNT_MAX, where, &chip->chips_per_host, error) ||
         !json_whole_or(topology, "devices_per_chip", 1, 8, 1, where, &chip->devices_per_chip, error) ||
@@ -170,26 +199,28 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
         return false;
     if (chip->devices_per_chip > 1 && chip->device_link_bytes_per_second.value == 0)
         return wrong(error, where, "device_link_bytes_per_second", "what joins the devices of one chip");
-    if (chip->scaleup != SCALEUP_SWITCH) return read_torus(topology, where, chip, error);
-    if (chip->devices_per_chip > 1) return wrong(error, where, "topology.devices_per_chip", "1: only tori have more");
-    if (!json_whole(topology, "domain_chips", chip->chips_per_host, COUNT_MAX, where, &chip->domain_chips, error))
-        return false;
-    return chip->domain_chips % chip->chips_per_host == 0 ||
-           wrong(error, where, "topology.domain_chips", "a multiple of chips_per_host");
+    return chip_has_domains(chip) ? read_domains(topology, where, chip, error)
+                                  : read_torus(topology, where, chip, error);
 }
 
 bool chip_from_json(const cJSON *json, const char *where, Chip *out, Error *error) {
-    static const char *const KEYS[] = {"name", "title", "aliases", "topology"};
+    static const char *const KEYS[] = {"name", "title", "aliases", "topology", "unknown"};
     Chip chip = {0};
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a chip is an object");
     if (!known_keys(json, KEYS, COUNT_OF(KEYS), true, where, error) ||
         !json_text(json, "name", where, chip.name, sizeof chip.name, error) ||
         !json_text_or(json, "title", chip.name, where, chip.title, sizeof chip.title, error) ||
+        !json_text_or(json, "unknown", "", where, chip.unknown, sizeof chip.unknown, error) ||
         !read_names(json, "aliases", CHIP_ALIASES_MAX, where, chip.aliases, &chip.alias_count, error))
         return false;
     if (chip.name[0] == '\0') return wrong(error, where, "name", "a name");
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++)
         if (!read_figure(json, &CHIP_FIGURES[i], where, &chip, error)) return false;
+    int nccl = (chip.ring_base_seconds.value > 0) + (chip.tree_base_seconds.value > 0) +
+               (chip.tree_hop_seconds.value > 0) + (chip.tree_scaleout_seconds.value > 0);
+    if (nccl != 0 && nccl != 4)
+        return wrong(error, where, "ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds",
+                     "all of them or none");
     if (!read_topology(json, where, &chip, error)) return false;
     *out = chip; /* written only when all of it is right */
     return true;

@@ -18,13 +18,15 @@ const char *collective_name(Collective op) {
 
 /* What a chip of the group can move along the axis: on a ring through both its links, at the end of a line through
  * its only one. The `stride` groups that interleave on a torus axis share its links; a switch gives each chip its own
- * port. */
+ * port, a mesh each pair its link. */
 static double axis_bytes_per_second(const GroupAxis *axis) {
     switch (axis->kind) {
     case AXIS_RING:
         return 2 * axis->bytes_per_second / axis->stride;
     case AXIS_LINE:
         return axis->bytes_per_second / axis->stride;
+    case AXIS_MESH:
+        return (axis->factor - 1) * axis->bytes_per_second;
     case AXIS_SWITCH:
         break;
     }
@@ -32,8 +34,8 @@ static double axis_bytes_per_second(const GroupAxis *axis) {
 }
 
 /* Messages that must follow each other before the farthest chip has heard. Ring: half way round, from both sides;
- * line: end to end; each step of the group is `stride` hops. Switch: the best of NCCL's algorithms, a tree, reaches
- * all n chips in log2 n messages (its rings take n - 1, and are chosen only where bandwidth hides them). */
+ * line: end to end; each step of the group is `stride` hops. Switch: a tree reaches all n chips in log2 n messages.
+ * Mesh: all at once. */
 static double axis_spread_steps(const GroupAxis *axis) {
     double n = axis->factor;
     switch (axis->kind) {
@@ -41,11 +43,15 @@ static double axis_spread_steps(const GroupAxis *axis) {
         return (n == floor(n) ? floor(n / 2) : n / 2) * axis->stride;
     case AXIS_LINE:
         return (n - 1) * axis->stride;
+    case AXIS_MESH:
+        return 1;
     case AXIS_SWITCH:
         break;
     }
     return ceil(log2(n));
 }
+
+static bool is_torus(const GroupAxis *axis) { return axis->kind == AXIS_RING || axis->kind == AXIS_LINE; }
 
 /* One message to every peer: across a switch all are under way at once (what it costs to issue many is the profile's
  * efficiency), on a torus the farthest peer is as far as for a gather. */
@@ -83,8 +89,8 @@ static LevelCost level_all_to_all(const GroupAxis *axes, int count, double chips
     for (int i = 0; i < count; i++) {
         const GroupAxis *axis = &axes[i];
         if (axis->factor <= 1) continue;
-        double switch_share = (limit ? 1 : (chips - 1) / chips) / chips; /* what one chip sends to others */
-        double share = axis->kind == AXIS_SWITCH ? switch_share : axis_bisection_share(axis, chips, limit);
+        double port_share = (limit ? 1 : (chips - 1) / chips) / chips; /* what one chip sends to others */
+        double share = is_torus(axis) ? axis_bisection_share(axis, chips, limit) : port_share;
         cost.seconds_per_byte = max_real(cost.seconds_per_byte, share / axis_bytes_per_second(axis));
         cost.latency_seconds += axis_exchange_steps(axis) * axis->latency_seconds;
     }
@@ -98,18 +104,19 @@ static LevelCost level_permute(const GroupAxis *axes, int count) {
     LevelCost cost = {0};
     for (int i = 0; i < count; i++) {
         if (axes[i].factor <= 1) continue;
-        double stride = axes[i].kind == AXIS_SWITCH ? 1 : axes[i].stride;
+        double stride = is_torus(&axes[i]) ? axes[i].stride : 1;
         cost.seconds_per_byte = max_real(cost.seconds_per_byte, stride / axes[i].bytes_per_second);
         cost.latency_seconds = max_real(cost.latency_seconds, stride * axes[i].latency_seconds);
     }
     return cost;
 }
 
-/* Torus axes side by side are one level, their links work together; each switch is a level of its own. */
+/* Torus axes side by side are one level, their links work together; each switch or mesh is a level of its own: between
+ * the two cores of a chip passes at most what the other core has, however fast their link is. */
 static int level_end(const GroupAxis *axes, int count, int first) {
     int end = first + 1;
-    if (axes[first].kind != AXIS_SWITCH)
-        while (end < count && axes[end].kind != AXIS_SWITCH) end++;
+    if (is_torus(&axes[first]))
+        while (end < count && is_torus(&axes[end])) end++;
     return end;
 }
 
@@ -163,9 +170,72 @@ CollectiveCost limit_collective_cost(Collective op, const GroupAxis *axes, int c
     return group_cost(op, axes, count, true);
 }
 
+/* Small payloads as NCCL's tuner counts them. Between domains the group has one step for each domain but one; all other
+ * steps are inside. */
+static double nccl_latency(Collective op, const Mesh *mesh, const Footprint *footprint) {
+    const Fabric *fabric = &mesh->fabric;
+    double inside = 1, domains = 1, hop = 0, scaleout = 0;
+    for (int a = 0; a < mesh->axis_count; a++) {
+        double factor = (double)footprint->on[a].factor, latency = mesh->axes[a].latency_seconds;
+        if (factor <= 1) continue;
+        if (mesh->axes[a].level == LEVEL_NETWORK) {
+            domains *= factor;
+            scaleout = latency;
+        } else {
+            inside *= factor;
+            hop = latency;
+        }
+    }
+    if (op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_PERMUTE) return fabric->ring_base_seconds + hop + scaleout;
+    double ring = domains * (inside - 1) * hop + (domains - 1) * scaleout;
+    if (op != COLLECTIVE_ALL_REDUCE) return fabric->ring_base_seconds + ring;
+    double tree = fabric->tree_base_seconds +
+                  2 * ((inside - 1) * fabric->tree_hop_seconds + floor(log2(domains)) * fabric->tree_scaleout_seconds);
+    return min_real(fabric->ring_base_seconds + 2 * ring, tree);
+}
+
+/* What the uplinks of the leaves take, per byte of the collective; 0: nothing crosses the spine. */
+static double spine_seconds_per_byte(Collective op, const Mesh *mesh, const Footprint *footprint) {
+    const Fabric *fabric = &mesh->fabric;
+    double chips = (double)footprint_degree(mesh, footprint);
+    for (int a = 0; a < mesh->axis_count; a++) {
+        const Axis *axis = &mesh->axes[a];
+        double f = (double)footprint->on[a].factor, s = (double)footprint->on[a].stride;
+        if (axis->level != LEVEL_NETWORK || f * s <= fabric->leaf_nodes) continue;
+        double uplink = axis->bytes_per_second / fabric->oversubscription;
+        double neighbours = max_real(1, fabric->leaf_nodes / s); /* of one group under one leaf: below f here */
+        switch (op) {
+        case COLLECTIVE_ALL_TO_ALL:
+            return (1 - neighbours / f) / chips / uplink;
+        case COLLECTIVE_PERMUTE:
+            return 1 / neighbours / uplink;
+        default:
+            return (op == COLLECTIVE_ALL_REDUCE ? 2 : 1) * (f / chips) * ((f - 1) / f) / neighbours / uplink;
+        }
+    }
+    return 0;
+}
+
+/* What GPUs add to their axes: a ring of NCCL needs its steps besides its bytes, and leaves may be narrow. */
+static CollectiveCost on_gpus(CollectiveCost cost, Collective op, const Mesh *mesh, const Footprint *footprint) {
+    double per_byte = cost.seconds_per_byte[1];
+    if (mesh->fabric.oversubscription > 1) per_byte = max_real(per_byte, spine_seconds_per_byte(op, mesh, footprint));
+    double latency = mesh->fabric.ring_base_seconds > 0 ? nccl_latency(op, mesh, footprint) : cost.latency_seconds[0];
+    return (CollectiveCost){.latency_seconds = {latency, 0}, .seconds_per_byte = {per_byte, per_byte}};
+}
+
+/* Whether the group is the whole slice, as a twisted torus asks. */
+static bool takes_whole_slice(const Mesh *mesh, const Footprint *footprint) {
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (mesh->axes[a].level == LEVEL_ICI && footprint->on[a].factor != mesh->axes[a].size) return false;
+    return true;
+}
+
 CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint *footprint) {
     GroupAxis axes[MESH_AXES_MAX];
     int count = 0;
+    const Fabric *fabric = &mesh->fabric;
+    bool twisted = fabric->twisted_gain > 0 && op == COLLECTIVE_ALL_TO_ALL && takes_whole_slice(mesh, footprint);
     for (int a = 0; a < mesh->axis_count; a++) {
         const Axis *axis = &mesh->axes[a];
         Span span = footprint->on[a];
@@ -179,8 +249,12 @@ CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint 
             .bytes_per_second = axis->bytes_per_second,
             .latency_seconds = axis->latency_seconds,
         };
+        if (twisted && axis->kind == AXIS_RING) axes[count - 1].bytes_per_second *= fabric->twisted_gain;
     }
-    return group_cost(op, axes, count, false);
+    if (count == 0) return (CollectiveCost){{0, 0}, {0, 0}};
+    CollectiveCost cost = group_cost(op, axes, count, false);
+    bool gpus = fabric->ring_base_seconds > 0 || fabric->oversubscription > 1;
+    return gpus ? on_gpus(cost, op, mesh, footprint) : cost;
 }
 
 static int64_t greatest_common_divisor(int64_t a, int64_t b) {
@@ -227,7 +301,8 @@ static void least_walk(LeastWalk *walk, int a, int64_t degree) {
 /* Stride 1 is the least of each factor, so strides need no walk. Of equal kind, rates only fall and hops only grow
  * with the stride. The one change of kind: factor f < size is a line at stride 1, and closes at stride s = size / f
  * >= 2, where its rate 2 W1 / s is at most W1, and its hops s floor(f / 2) >= 2 floor(f / 2) are at least f - 1.
- * Rounding keeps these orders (it is monotone), so the bound needs no epsilon. */
+ * Over a spine the neighbours under a leaf only grow fewer with the stride; NCCL and a twist do not see it (a whole
+ * axis has stride 1). Rounding keeps these orders (it is monotone), so the bound needs no epsilon. */
 CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree) {
     LeastWalk walk = {.op = op, .mesh = mesh};
     if (degree >= 1) least_walk(&walk, 0, degree);

@@ -4,7 +4,9 @@
 #include "base/number.h"
 #include "mesh/slice.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void add_axis(Mesh *mesh, const char *name, AxisKind kind, AxisLevel level, int64_t size, double rate,
                      double latency) {
@@ -14,14 +16,34 @@ static void add_axis(Mesh *mesh, const char *name, AxisKind kind, AxisLevel leve
     snprintf(axis->name, sizeof axis->name, "%s", name);
 }
 
+static void note(Machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(Machine *machine, const char *format, ...) {
+    size_t used = strlen(machine->note);
+    if (used > 0) used += (size_t)snprintf(machine->note + used, sizeof machine->note - used, "; ");
+    if (used >= sizeof machine->note) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(machine->note + used, sizeof machine->note - used, format, arguments);
+    va_end(arguments);
+}
+
 /* A slice that no job gets is still hardware, and the book plans on it: planned, and said. */
 static void note_unschedulable(const Chip *chip, Machine *machine, const char *shape) {
     char most[NUMBER_TEXT_SIZE];
     if (chip->max_job_chips == 0 || slice_chips(machine->slice) <= chip->max_job_chips) return;
-    snprintf(machine->note, sizeof machine->note,
-             "%s is %s: real hardware, but the largest schedulable slice is %s chips", shape,
-             slice_compare(machine->slice, chip->pod) == 0 ? "a whole pod" : "part of a pod",
-             number_grouped(chip->max_job_chips, most));
+    note(machine, "%s is %s: real hardware, but the largest schedulable slice is %s chips", shape,
+         slice_compare(machine->slice, chip->pod) == 0 ? "a whole pod" : "part of a pod",
+         number_grouped(chip->max_job_chips, most));
+}
+
+/* k x k x 2k and k x 2k x 2k of whole cubes are twisted: a change of wiring that shortens the way between far chips. The
+ * published gains are of 4x4x8 and 4x8x8; that of larger k is the same within 2% (tests/mesh/test_twist.c). */
+static void twist(const Chip *chip, Machine *machine, const char *shape) {
+    const Figure *gain = slice_twist(chip, machine->slice);
+    if (!gain || gain->value <= 1) return;
+    machine->mesh.fabric.twisted_gain = gain->value;
+    note(machine, "%s is a twisted torus: all_to_all over the whole slice is credited with %.2f times the plain torus",
+         shape, gain->value);
 }
 
 /* Two devices on one chip share its links and its way out: each gets its part of the rate. */
@@ -29,7 +51,7 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
     static const char *const NAMES[] = {"x", "y", "z"};
     Machine machine = {.slice = slice, .slices = slices};
     double devices = (double)chip->devices_per_chip;
-    add_axis(&machine.mesh, "core", AXIS_LINE, LEVEL_ICI, chip->devices_per_chip,
+    add_axis(&machine.mesh, "core", AXIS_MESH, LEVEL_ICI, chip->devices_per_chip,
              chip->device_link_bytes_per_second.value, chip->hop_seconds.value);
     for (int i = 0; i < 3; i++)
         add_axis(&machine.mesh, NAMES[i], slice_wraps(chip, slice, i) ? AXIS_RING : AXIS_LINE, LEVEL_ICI, slice.size[i],
@@ -45,6 +67,7 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
     else
         snprintf(machine.text, sizeof machine.text, "%s", shape);
     note_unschedulable(chip, &machine, shape);
+    twist(chip, &machine, shape);
     *out = machine;
 }
 
@@ -56,26 +79,60 @@ static int64_t chips_per_domain(const Chip *chip, int64_t chips) {
     return part;
 }
 
+static const char *domain_word(const Chip *chip) { return chip->domain_chips > chip->chips_per_host ? "rack" : "node"; }
+
+/* "2 racks of 72", "4 chips of one node", "64 chips of each of 2 racks"; or, where domains are filled unequally, the
+ * parts that stand for them. */
+static void name_gpus(const Chip *chip, int64_t part, Machine *machine) {
+    const char *domain = domain_word(chip);
+    int64_t chips = machine->mesh.chips, parts = machine->nodes, host = chip->chips_per_host;
+    int64_t domains = (chips + chip->domain_chips - 1) / chip->domain_chips;
+    char *text = machine->text;
+    size_t size = sizeof machine->text;
+    if (part == chip->domain_chips)
+        snprintf(text, size, "%lld %s%s of %lld", (long long)parts, domain, parts > 1 ? "s" : "", (long long)part);
+    else if (parts == 1)
+        snprintf(text, size, "%lld chip%s of one %s", (long long)part, part > 1 ? "s" : "", domain);
+    else if (parts == domains)
+        snprintf(text, size, "%lld chips of each of %lld %ss", (long long)part, (long long)parts, domain);
+    else {
+        int64_t below = chips / domains / host * host;
+        snprintf(text, size, "%lld chips, planned as %lld x %lld", (long long)chips, (long long)parts, (long long)part);
+        note(machine,
+             "%lld chips are no equal parts of %lld %ss: planned as %lld parts of %lld with the network between all of "
+             "them, slower than the real machine; %lld and %lld chips are equal parts",
+             (long long)chips, (long long)domains, domain, (long long)parts, (long long)part,
+             (long long)(below * domains), (long long)((below + host) * domains));
+    }
+}
+
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     int64_t part = chips_per_domain(chip, chips), nodes = chips / part;
     Machine machine = {.slices = 1, .nodes = nodes};
-    add_axis(&machine.mesh, "nvlink", AXIS_SWITCH, LEVEL_NVLINK, part,
-             chip->link_bytes_per_second.value * (double)chip->links_per_chip, chip->hop_seconds.value);
+    bool direct = chip->scaleup == SCALEUP_MESH;
+    double links = (double)(direct ? chip->links_per_chip / (chip->domain_chips - 1) : chip->links_per_chip);
+    add_axis(&machine.mesh, direct ? "xgmi" : "nvlink", direct ? AXIS_MESH : AXIS_SWITCH, LEVEL_NVLINK, part,
+             chip->link_bytes_per_second.value * links, chip->hop_seconds.value);
     add_axis(&machine.mesh, "network", AXIS_SWITCH, LEVEL_NETWORK, nodes, chip->scaleout_bytes_per_second.value,
              chip->scaleout_seconds.value);
     machine.mesh.chips = machine.mesh.devices = chips;
-    const char *domain = chip->domain_chips > chip->chips_per_host ? "rack" : "node";
-    if (part == chip->domain_chips)
-        snprintf(machine.text, sizeof machine.text, "%lld %s%s of %lld", (long long)nodes, domain, nodes > 1 ? "s" : "",
-                 (long long)part);
-    else if (nodes == 1)
-        snprintf(machine.text, sizeof machine.text, "%lld chip%s of one %s", (long long)part, part > 1 ? "s" : "",
-                 domain);
-    else
-        snprintf(machine.text, sizeof machine.text, "%lld chips of each of %lld %ss", (long long)part, (long long)nodes,
-                 domain);
+    Fabric *fabric = &machine.mesh.fabric;
+    fabric->ring_base_seconds = chip->ring_base_seconds.value;
+    fabric->tree_base_seconds = chip->tree_base_seconds.value;
+    fabric->tree_hop_seconds = chip->tree_hop_seconds.value;
+    fabric->tree_scaleout_seconds = chip->tree_scaleout_seconds.value;
+    if (nodes > 1 && chip->oversubscription > 1) {
+        /* a part of a domain takes as much less of the leaf */
+        fabric->leaf_nodes = chip->leaf_nodes.value * (double)(chip->domain_chips / part);
+        fabric->oversubscription = chip->oversubscription;
+        note(&machine, "the spine is oversubscribed %g to 1 above leaves of %g %ss", chip->oversubscription,
+             chip->leaf_nodes.value, domain_word(chip));
+    }
+    name_gpus(chip, part, &machine);
     *out = machine;
 }
+
+bool machine_may_scale_out(const Chip *chip) { return chip->scaleout_bytes_per_second.value > 0; }
 
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out) {
     machine_of_gpus(chip, nodes * chip->domain_chips, out);

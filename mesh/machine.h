@@ -16,8 +16,9 @@ typedef struct {
     int64_t slices;   /* tori: slices over DCN; GPUs: 1 */
     int64_t nodes;    /* GPUs: hosts (or racks of an NVL72); tori: 0 */
     char text[96];    /* for people: "8 x 16x20x28" / "64 nodes of 8" / "16x16" */
-    /* e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable slice is 6,144 chips"; empty: none */
-    char note[192];
+    /* What a reader would not expect of it, e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable
+     * slice is 6,144 chips"; empty: nothing */
+    char note[384];
 } Machine;
 
 /* What the options say; NULL or 0: not given. At most one of pods, slice, chips, nodes (the parser of options checks
@@ -35,7 +36,8 @@ typedef struct {
 const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice);
 
 /* The machine asked for. What is not a machine (pods of GPUs, half a node, a slice that is not offered, zero, more than
- * 2^31 chips) is an error with the nearest that is. Nothing given: one pod (TPU) or one node (GPU). */
+ * 2^31 chips) is an error with the nearest that is; so is one that needs a figure the catalog does not have. Nothing
+ * given: one pod (TPU) or one node (GPU). */
 bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error);
 
 /* Every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most `max_idle` of
@@ -54,8 +56,13 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
 /* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64
- * of each). `chips` divides a host or is a multiple of it. */
+ * of each). `chips` divides a host or is a multiple of it. Where no equal parts fill the fewest domains (76 chips, 36 and
+ * 40 of two racks of 72), smaller equal parts with the network between them stand for it (19 hosts of 4), and the note
+ * says so: never faster than the real machine. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
+
+/* Whether the catalog has the rate of what joins domains or slices, so that there can be more than one. */
+bool machine_may_scale_out(const Chip *chip);
 
 enum { IDLE_MACHINES_MAX = 1 << 14 }; /* machine_idle_shapes: more than this are an error */
 static const int64_t MACHINE_CHIPS_MAX = INT64_C(1) << 31;

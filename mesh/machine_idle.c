@@ -59,7 +59,7 @@ static void add_smaller_gpus(const Chip *chip, const Machine *asked, int64_t lea
 
 static void add_smaller(const Chip *chip, const Machine *asked, double max_idle, Candidates *to) {
     int64_t least = least_chips(asked->mesh.chips, max_idle);
-    if (chip->scaleup == SCALEUP_SWITCH)
+    if (chip_has_domains(chip))
         add_smaller_gpus(chip, asked, least, to);
     else
         add_smaller_tori(chip, asked, least, to);
@@ -67,7 +67,7 @@ static void add_smaller(const Chip *chip, const Machine *asked, double max_idle,
 
 static void add_twins(const Chip *chip, const Machine *asked, double unused, Candidates *to) {
     (void)unused;
-    if (chip->scaleup == SCALEUP_SWITCH) return;
+    if (chip_has_domains(chip)) return;
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);)
         if (slice_chips(walk.shape) == slice_chips(asked->slice) && slice_compare(walk.shape, asked->slice) != 0)
             add(to, (Candidate){walk.shape, asked->slices, asked->mesh.chips});
@@ -91,7 +91,7 @@ static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine 
     qsort(found.at, (size_t)found.count, sizeof(Candidate), by_chips_then_shape);
     for (int64_t i = 0; i < found.count; i++) {
         const Candidate *at = &found.at[i];
-        if (chip->scaleup == SCALEUP_SWITCH)
+        if (chip_has_domains(chip))
             machine_of_gpus(chip, at->chips, &machines[i]);
         else
             machine_of_slice(chip, at->slice, at->slices, &machines[i]);

@@ -177,9 +177,63 @@ static bool gpus_from_request(const Chip *chip, const MachineRequest *request, M
     return true;
 }
 
+/* Figures that this machine needs and nobody published, with commas between them; empty: none. */
+static void missing_figures(const Chip *chip, const Machine *machine, char *text, size_t size) {
+    bool inside = false, outside = false;
+    for (int a = 0; a < machine->mesh.axis_count; a++) {
+        AxisLevel level = machine->mesh.axes[a].level;
+        *(level == LEVEL_ICI || level == LEVEL_NVLINK ? &inside : &outside) = true;
+    }
+    const struct {
+        const char *name;
+        const Figure *figure;
+        bool needed;
+    } FIGURES[] = {
+        {"bf16_flops_per_second", &chip->bf16_flops_per_second, true},
+        {"hbm_bytes", &chip->hbm_bytes, true},
+        {"hbm_bytes_per_second", &chip->hbm_bytes_per_second, true},
+        {"link_bytes_per_second", &chip->link_bytes_per_second, inside},
+        {"hop_seconds", &chip->hop_seconds, inside},
+        {"scaleout_bytes_per_second", &chip->scaleout_bytes_per_second, outside},
+        {"scaleout_seconds", &chip->scaleout_seconds, outside},
+        {"leaf_nodes", &chip->leaf_nodes, outside && chip->oversubscription > 1},
+    };
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(FIGURES) && used < size; i++)
+        if (FIGURES[i].needed && FIGURES[i].figure->source[0] == '\0')
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", FIGURES[i].name);
+}
+
+/* A chip that is only listed, or a machine of it that leaves the slice or the domain by a way nobody has figures of. */
+static bool check_figures(const Chip *chip, const Machine *machine, Error *error) {
+    char missing[192] = "topology";
+    const char *parts = chip_has_domains(chip) ? "node" : "slice";
+    if (chip->scaleup != SCALEUP_UNKNOWN) missing_figures(chip, machine, missing, sizeof missing);
+    if (missing[0] == '\0') return true;
+    if (strcmp(missing, "leaf_nodes") == 0)
+        return error_set(error, ERROR_INPUT, "--oversubscription",
+                         "the catalog does not know how many %ss of %s share a leaf (leaf_nodes); leave it out", parts,
+                         chip->name);
+    if (strncmp(missing, "scaleout", 8) == 0)
+        return error_set(error, ERROR_INPUT, "--chip",
+                         "%s cannot be planned in several %ss: the catalog has no %s; give one %s", chip->name, parts,
+                         missing, parts);
+    return error_set(error, ERROR_INPUT, "--chip",
+                     "%s is listed, but cannot be planned with: the catalog has no %s; give another chip, and see "
+                     "`shardopt chips %s`",
+                     chip->name, missing, chip->name);
+}
+
 bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error) {
     int given = (request->pods != 0) + (request->slice != NULL) + (request->chips != 0) + (request->nodes != 0);
+    Machine machine = {0};
     if (given > 1) return error_set(error, ERROR_INPUT, "machine", "give one of --pods, --slice, --chips and --nodes");
-    return chip->scaleup == SCALEUP_SWITCH ? gpus_from_request(chip, request, out, error)
-                                           : torus_from_request(chip, request, out, error);
+    if (chip->scaleup == SCALEUP_UNKNOWN) return check_figures(chip, &machine, error);
+    if (chip_has_domains(chip) ? !gpus_from_request(chip, request, &machine, error)
+                               : !torus_from_request(chip, request, &machine, error))
+        return false;
+    if (!check_figures(chip, &machine, error)) return false;
+    *out = machine;
+    return true;
 }

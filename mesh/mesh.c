@@ -9,6 +9,8 @@ const char *axis_kind_name(AxisKind kind) {
         return "line";
     case AXIS_SWITCH:
         return "switch";
+    case AXIS_MESH:
+        return "mesh";
     }
     return "?";
 }

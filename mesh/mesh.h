@@ -13,28 +13,41 @@ typedef enum {
     AXIS_RING,   /* a torus axis whose ends are joined */
     AXIS_LINE,   /* a torus axis whose ends are not */
     AXIS_SWITCH, /* non-blocking: any permutation at full rate */
+    AXIS_MESH,   /* every pair has a link of its own (xGMI, two cores of one chip): g chips reach each other by g - 1 */
 } AxisKind;
 
 /* What it is made of; decides its name, its word in bound_by, and which efficiency of the profile applies. */
 typedef enum { LEVEL_ICI, LEVEL_NVLINK, LEVEL_NETWORK, LEVEL_DCN } AxisLevel;
 
 typedef struct {
-    char name[12]; /* x y z nvlink network dcn */
+    char name[12]; /* core x y z nvlink xgmi network dcn */
     AxisKind kind;
     AxisLevel level;
     int64_t size;            /* >= 2: axes of size 1 are left out */
-    double bytes_per_second; /* torus: one link, one way; switch: one way per chip */
-    double latency_seconds;  /* torus: one hop; switch: one message */
+    double bytes_per_second; /* torus, mesh: one link, one way; switch: one way per chip */
+    double latency_seconds;  /* torus, mesh: one hop; switch: one message */
 } Axis;
+
+/* What is true of a machine beyond its axes. All zeros: nothing of the kind. */
+typedef struct {
+    /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest there is for small payloads: fixed part of a ring and
+     * of a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own
+     * latency. ring_base_seconds 0: not NCCL. */
+    double ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
+    double leaf_nodes;       /* nodes (domains) under one leaf of the network; neighbours share a leaf */
+    double oversubscription; /* of leaf uplinks: what nodes can send over what leaves the leaf; <= 1: full bisection */
+    double twisted_gain;     /* all_to_all over the whole slice is this much faster than untwisted; 0: not twisted */
+} Fabric;
 
 typedef struct {
     Axis axes[MESH_AXES_MAX];
     int axis_count;
     int64_t chips;   /* product of the sizes / devices_per_chip */
     int64_t devices; /* product of the sizes: what role degrees multiply to */
+    Fabric fabric;
 } Mesh;
 
-const char *axis_kind_name(AxisKind kind);    /* "ring" "line" "switch" */
+const char *axis_kind_name(AxisKind kind);    /* "ring" "line" "switch" "mesh" */
 const char *axis_level_name(AxisLevel level); /* "ici" "nvlink" "network" "dcn" */
 
 #endif

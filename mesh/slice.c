@@ -69,6 +69,15 @@ bool slice_wraps(const Chip *chip, SliceShape shape, int axis) {
     return chip->scaleup == SCALEUP_TORUS_2D && chip->closed_size > 0 && shape.size[axis] == chip->closed_size;
 }
 
+const Figure *slice_twist(const Chip *chip, SliceShape shape) {
+    if (!chip->twisted || !is_cubes(shape)) return NULL;
+    SliceShape sorted = slice_sorted(shape);
+    if (sorted.size[2] != 2 * sorted.size[0]) return NULL;
+    return sorted.size[1] == sorted.size[0]   ? &chip->twisted_gain_k_k_2k
+           : sorted.size[1] == sorted.size[2] ? &chip->twisted_gain_k_2k_2k
+                                              : NULL;
+}
+
 bool slice_offered(const Chip *chip, SliceShape slice) {
     for (int i = 0; i < chip->shape_count; i++)
         if (slice_compare(chip->shapes[i], slice) == 0) return true;

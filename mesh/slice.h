@@ -38,6 +38,10 @@ bool slice_parse(const char *text, SliceShape *out, int *sizes);
  * and a 2-D generation closes an axis only over its full length. */
 bool slice_wraps(const Chip *chip, SliceShape shape, int axis);
 
+/* k x k x 2k or k x 2k x 2k of whole cubes, in any order, of a chip that twists such: by how much that speeds up an
+ * all_to_all over the whole slice (value 0: not known). NULL: not twisted. */
+const Figure *slice_twist(const Chip *chip, SliceShape shape);
+
 /* The shape that a bare chip count means: the vendor's default, else the most cubic offered one. False: none. */
 bool slice_default(const Chip *chip, int64_t chips, SliceShape *out);
 

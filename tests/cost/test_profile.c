@@ -56,6 +56,12 @@ Test(profile, default_is_the_chips) {
         {"h200", "default-h100", 0.70, 20.6 / 25},
         {"b200", "default-b200", 0.78, 40.1 / 50},
         {"gb200", "default-b200", 0.78, 40.1 / 50},
+        {"b300", "default-b300", 0.84, 40.1 / 50},
+        {"gb300", "default-b300", 0.84, 40.1 / 50},
+        {"h100-96g", "default-h100-96g", 0.70, 20.6 / 25},
+        {"mi300x", "default-mi300", 0.78, 48. / 64}, /* AMD's own measure of a link */
+        {"mi355x", "default-mi300", 0.78, 48. / 64},
+        {"v3", "default-torus", 0.77, 1}, /* kin */
     };
     Arena arena = {0};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -73,8 +79,10 @@ Test(profile, default_is_the_chips) {
     static const struct {
         ScaleupKind kind;
         const char *name;
-    } STRANGERS[] = {
-        {SCALEUP_TORUS_2D, "default-torus"}, {SCALEUP_TORUS_3D, "default-torus"}, {SCALEUP_SWITCH, "default-switch"}};
+    } STRANGERS[] = {{SCALEUP_TORUS_2D, "default-torus"},
+                     {SCALEUP_TORUS_3D, "default-torus"},
+                     {SCALEUP_SWITCH, "default-switch"},
+                     {SCALEUP_MESH, "default-switch"}};
     for (size_t i = 0; i < COUNT_OF(STRANGERS); i++) {
         Chip chip = {.name = "chip of tomorrow", .scaleup = STRANGERS[i].kind};
         Profile profile = {0};

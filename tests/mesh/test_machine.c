@@ -77,7 +77,7 @@ static const struct {
     {"v6e", {.slice = "v6e-16"}, 16, "x:4 line,y:4 line", "4x4"},
     {"v6e", {.slice = "v6e-16x16"}, 256, "x:16 ring,y:16 ring", "16x16"},
     {"v4", {.slice = "v4-128"}, 64, "x:4 ring,y:4 ring,z:4 ring", "4x4x4"},
-    {"v7", {.slice = "tpu7x-128"}, 64, "core:2 line,x:4 ring,y:4 ring,z:4 ring", "4x4x4"},
+    {"v7", {.slice = "tpu7x-128"}, 64, "core:2 mesh,x:4 ring,y:4 ring,z:4 ring", "4x4x4"},
     /* counts: xpk's default shapes, else the most cubic */
     {"v5p", {.chips = 4}, 4, "x:2 line,y:2 line", "2x2x1"},
     {"v5p", {.chips = 32}, 32, "x:2 line,y:4 line,z:4 line", "2x4x4"},
@@ -99,7 +99,23 @@ static const struct {
     {"gb200", {.nodes = 2}, 144, "nvlink:72 switch,network:2 switch", "2 racks of 72"},
     {"gb200", {.chips = 64}, 64, "nvlink:64 switch", "64 chips of one rack"},
     {"gb200", {.chips = 128}, 128, "nvlink:64 switch,network:2 switch", "64 chips of each of 2 racks"},
-    {"gb200", {.chips = 76}, 76, "nvlink:4 switch,network:19 switch", "4 chips of each of 19 racks"},
+    /* 76 = 4 x 19: no equal parts of two racks */
+    {"gb200", {.chips = 76}, 76, "nvlink:4 switch,network:19 switch", "76 chips, planned as 19 x 4"},
+    {"gb200", {.chips = 100}, 100, "nvlink:20 switch,network:5 switch", "100 chips, planned as 5 x 20"},
+    {"gb200", {.chips = 80}, 80, "nvlink:40 switch,network:2 switch", "40 chips of each of 2 racks"},
+    {"h100", {.nodes = 9}, 72, "nvlink:8 switch,network:9 switch", "9 nodes of 8"},
+    {"mi300x", {.nodes = 16}, 128, "xgmi:8 mesh,network:16 switch", "16 nodes of 8"},
+    /* v3: named by cores, closed at 32 */
+    {"v3", {0}, 1024, "x:32 ring,y:32 ring", "32x32"},
+    {"v3", {.slice = "v3-2048"}, 1024, "x:32 ring,y:32 ring", "32x32"},
+    {"v3", {.slice = "v3-8"}, 4, "x:2 line,y:2 line", "2x2"},
+    {"v3", {.slice = "8x8"}, 64, "x:8 line,y:8 line", "8x8"},
+    {"v3", {.slice = "16x32"}, 512, "x:16 line,y:32 ring", "16x32"},
+    /* tpu7x: one chip is two devices */
+    {"v7", {.slice = "1x1x1"}, 1, "core:2 mesh", "1x1x1"},
+    {"v7", {.slice = "tpu7x-2"}, 1, "core:2 mesh", "1x1x1"},
+    {"v7", {.slice = "tpu7x-4x4x8"}, 128, "core:2 mesh,x:4 ring,y:4 ring,z:8 ring", "4x4x8"},
+    {"v7", {.chips = 9216}, 9216, "core:2 mesh,x:16 ring,y:24 ring,z:24 ring", "16x24x24"},
 };
 
 Test(machine, from_request) {
@@ -206,6 +222,14 @@ static const struct {
     {"h100", {.nodes = INT64_MAX}, "--nodes", "give 1 to 268,435,456 nodes"},
     {"h100", {.nodes = -1}, "--nodes", "give 1 to"},
     {"gb200", {.chips = 130}, "--chips", "nearest: 128 or 132"},
+    /* figures that nobody published */
+    {"v3", {.slice = "8x8", .slices = 2}, "--chip", "no scaleout_bytes_per_second, scaleout_seconds; give one slice"},
+    {"v3", {.pods = 2}, "--chip", "cannot be planned in several slices"},
+    {"gh200", {0}, "--chip", "the catalog has no hbm_bytes, hbm_bytes_per_second;"},
+    {"trainium2", {0}, "--chip", "the catalog has no link_bytes_per_second, hop_seconds;"},
+    {"gaudi2", {.nodes = 4}, "--chip", "the catalog has no hop_seconds, scaleout_seconds;"},
+    {"v8t", {.chips = 4}, "--chip", "the catalog has no topology; give another chip, and see `shardopt chips tpu-v8t`"},
+    {"v8i", {0}, "--chip", "the catalog has no topology;"},
 };
 
 Test(machine, wrong_requests) {
@@ -229,6 +253,7 @@ static const struct {
     {"v6e-16x16", "tpu-v6e"},
     {"V4-8", "tpu-v4"},
     {"tpu7x-8", "tpu-v7"},
+    {"v3-2048", "tpu-v3"},
     {"16x20x28", NULL},
     {"v5p", NULL},
     {"h100-8", NULL},
@@ -299,6 +324,31 @@ static int idle_count(const char *chip, MachineRequest request, double idle, Mac
     int count = -1;
     if (!machine_idle_shapes(chip_named(chip), &asked, idle, &arena, found, &count, &error)) return -1;
     return count;
+}
+
+/* 76 chips of racks of 72: what is planned is said, and what would be equal. */
+Test(machine, unequal_racks_are_said) {
+    Machine machine = machine_for("gb200", (MachineRequest){.chips = 76});
+    cr_expect_str_eq(machine.note,
+                     "76 chips are no equal parts of 2 racks: planned as 19 parts of 4 with the network "
+                     "between all of them, slower than the real machine; 72 and 80 chips are equal parts");
+    cr_expect_str_eq(machine_for("gb200", (MachineRequest){.chips = 80}).note, "");
+}
+
+/* Leaves are of the installation that the catalog knows; a chip without is refused. */
+Test(machine, oversubscription_needs_leaves) {
+    Error error = {0};
+    Chip chip = *chip_named("mi300x");
+    Machine machine;
+    chip.oversubscription = 2;
+    cr_expect_not(machine_from_request(&chip, &(MachineRequest){.nodes = 4}, &machine, &error));
+    cr_expect_str_eq(error.where, "--oversubscription");
+    cr_expect(machine_from_request(&chip, &(MachineRequest){.nodes = 1}, &machine, &error), "one node has no spine");
+    chip = *chip_named("gb200");
+    chip.oversubscription = 2;
+    cr_assert(machine_from_request(&chip, &(MachineRequest){.chips = 128}, &machine, &error), "%s", error.text);
+    cr_expect_eq(machine.mesh.fabric.leaf_nodes, 8);
+    cr_expect_str_eq(machine.note, "the spine is oversubscribed 2 to 1 above leaves of 8 racks");
 }
 
 Test(machine, idle_shapes_of_other_machines) {
