@@ -3,6 +3,7 @@
 #include "search/report_parts.h"
 
 #include "base/util.h"
+#include "mesh/slice.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,37 +12,72 @@ static const char *origin_text(Origin origin, const char *fallback) {
     return origin == FROM_OPTION ? "as asked" : origin == FROM_MODEL ? "its published training" : fallback;
 }
 
-/* Figures of the catalog that the plan leans on and nobody could check. */
-static void add_unverified(const Request *request, const RankedPlan *ranked, Prose *to) {
+/* Whether an all_to_all of the plan is over the whole slice, as a twisted torus rewards. */
+static bool crosses_whole_slice(const RankedPlan *ranked) {
+    static const Role ROLES[] = {ROLE_EXPERT, ROLE_SEQUENCE};
+    const Mesh *mesh = &ranked->machine.mesh;
+    for (size_t r = 0; r < COUNT_OF(ROLES); r++) {
+        bool whole = mesh->fabric.twisted_gain > 0;
+        for (int a = 0; a < mesh->axis_count && whole; a++)
+            whole =
+                mesh->axes[a].level != LEVEL_ICI || ranked->plan.placement.factor[a][ROLES[r]] == mesh->axes[a].size;
+        if (whole) return true;
+    }
+    return false;
+}
+
+int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]) {
     const Chip *chip = &request->chip;
     const Mesh *mesh = &ranked->machine.mesh;
-    bool scaleup = false, scaleout = false, offloads = ranked->estimate.time.pcie_seconds > 0;
-    for (int a = 0; a < mesh->axis_count; a++)
-        *(mesh->axes[a].level == LEVEL_ICI || mesh->axes[a].level == LEVEL_NVLINK ? &scaleup : &scaleout) = true;
+    bool inside = false, outside = false, cores = false, offloads = ranked->estimate.time.pcie_seconds > 0;
+    bool torus = !chip_has_domains(chip), pod = slice_compare(ranked->machine.slice, chip->pod) == 0;
+    for (int a = 0; a < mesh->axis_count; a++) {
+        bool core = torus && mesh->axes[a].kind == AXIS_MESH;
+        AxisLevel level = mesh->axes[a].level;
+        *(core ? &cores : level == LEVEL_ICI || level == LEVEL_NVLINK ? &inside : &outside) = true;
+    }
+    const Figure *twist = slice_twist(chip, ranked->machine.slice);
     const struct {
         const Figure *figure;
-        const char *name;
+        const char *key, *words;
         bool used;
     } FIGURES[] = {
-        {request->precision == PRECISION_FP8 ? &chip->fp8_flops_per_second : &chip->bf16_flops_per_second,
-         "peak FLOP/s", true},
-        {&chip->hbm_bytes, "HBM size", true},
-        {&chip->hbm_bytes_per_second, "HBM bandwidth", true},
-        {&chip->matrix_tile, "matrix tile", request->profile.tile_padding},
-        {&chip->link_bytes_per_second, "link bandwidth", scaleup},
-        {&chip->hop_seconds, "link latency", scaleup},
-        {&chip->device_link_bytes_per_second, "link between cores", chip->devices_per_chip > 1},
-        {&chip->scaleout_bytes_per_second, chip->scaleup == SCALEUP_SWITCH ? "network bandwidth" : "DCN bandwidth",
-         scaleout},
-        {&chip->scaleout_seconds, chip->scaleup == SCALEUP_SWITCH ? "network latency" : "DCN latency", scaleout},
-        {&chip->pcie_bytes_per_second, "PCIe bandwidth", offloads},
-        {&chip->usd_per_chip_hour, "price", true},
+        {&chip->bf16_flops_per_second, "bf16_flops_per_second", "peak FLOP/s", true},
+        {&chip->fp8_flops_per_second, "fp8_flops_per_second", "fp8 peak FLOP/s", request->precision == PRECISION_FP8},
+        {&chip->hbm_bytes, "hbm_bytes", "HBM size", true},
+        {&chip->hbm_bytes_per_second, "hbm_bytes_per_second", "HBM bandwidth", true},
+        {&chip->matrix_tile, "matrix_tile", "matrix tile", request->profile.tile_padding},
+        {&chip->link_bytes_per_second, "link_bytes_per_second", "link bandwidth", inside},
+        {&chip->hop_seconds, "hop_seconds", "link latency", inside || cores},
+        {&chip->device_link_bytes_per_second, "device_link_bytes_per_second", "link between cores", cores},
+        {&chip->scaleout_bytes_per_second, "scaleout_bytes_per_second", torus ? "DCN bandwidth" : "network bandwidth",
+         outside},
+        {&chip->scaleout_seconds, "scaleout_seconds", torus ? "DCN latency" : "network latency", outside},
+        {&chip->ring_base_seconds, "ring_base_seconds", "fixed latency of collectives", inside || outside},
+        {&chip->leaf_nodes, "leaf_nodes", "nodes under a leaf", mesh->fabric.oversubscription > 1},
+        {twist ? twist : &chip->hbm_bytes, "twisted_gain", "gain of the twist", twist && crosses_whole_slice(ranked)},
+        {&chip->pcie_bytes_per_second, "pcie_bytes_per_second", "PCIe bandwidth", offloads},
+        {&chip->host_bytes, "host_bytes", "host memory", offloads},
+        {&chip->usd_per_chip_hour, "usd_per_chip_hour", "price", true},
     };
-    Prose list = {0};
+    int count = 0;
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
         if (FIGURES[i].used && FIGURES[i].figure->value > 0 && !FIGURES[i].figure->verified)
-            prose_item(&list, ", ", "%s", FIGURES[i].name);
-    if (list.used > 0) prose_add(to, " Figures nobody could check (`shardopt chips`): %s.", list.text);
+            out[count++] = (Unverified){FIGURES[i].key, FIGURES[i].words};
+    if (!chip->topology_verified)
+        out[count++] = (Unverified){"topology", torus ? "slices and rings" : "links and hosts"};
+    else if (torus && pod && !chip->pod_verified)
+        out[count++] = (Unverified){"topology.pod", "shape of the pod"};
+    return count;
+}
+
+/* Figures of the catalog that the plan leans on and nobody could check. */
+static void add_unverified(const Request *request, const RankedPlan *ranked, Prose *to) {
+    Unverified figures[UNVERIFIED_MAX];
+    int count = unverified_figures(request, ranked, figures);
+    Prose list = {0};
+    for (int i = 0; i < count; i++) prose_item(&list, ", ", "%s", figures[i].words);
+    if (count > 0) prose_add(to, " Unverified figures it leans on (`shardopt chips`): %s.", list.text);
 }
 
 static void add_profile(const Request *request, Prose *to) {

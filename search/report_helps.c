@@ -35,16 +35,19 @@ static bool has_level(const Request *request, AxisLevel level) {
 
 static bool scale_up(const Change *change) {
     Chip *chip = &change->changed->chip;
-    AxisLevel level = chip->scaleup == SCALEUP_SWITCH ? LEVEL_NVLINK : LEVEL_ICI;
+    AxisLevel level = chip_has_domains(chip) ? LEVEL_NVLINK : LEVEL_ICI;
     if (!has_level(change->changed, level)) return false;
     widen(change->changed, level, &chip->link_bytes_per_second, &chip->device_link_bytes_per_second);
-    snprintf(change->text, change->size, "%s +10%%", level == LEVEL_ICI ? "ICI" : "NVLink");
+    snprintf(change->text, change->size, "%s +10%%",
+             level == LEVEL_ICI              ? "ICI"
+             : chip->scaleup == SCALEUP_MESH ? "xGMI"
+                                             : "NVLink");
     return true;
 }
 
 static bool scale_out(const Change *change) {
     Chip *chip = &change->changed->chip;
-    AxisLevel level = chip->scaleup == SCALEUP_SWITCH ? LEVEL_NETWORK : LEVEL_DCN;
+    AxisLevel level = chip_has_domains(chip) ? LEVEL_NETWORK : LEVEL_DCN;
     if (!has_level(change->changed, level)) return false;
     widen(change->changed, level, &chip->scaleout_bytes_per_second, NULL);
     snprintf(change->text, change->size, "%s +10%%", level == LEVEL_DCN ? "DCN" : "network");
@@ -82,14 +85,15 @@ static bool one_more(const Change *change) {
     Request *request = change->changed;
     const Chip *chip = &request->chip;
     Machine *machine = &request->machine;
-    if (chip->scaleup == SCALEUP_SWITCH) {
+    if (chip_has_domains(chip)) {
         int64_t part = machine->nodes > 0 ? machine->mesh.chips / machine->nodes : 0;
-        if (part < chip->chips_per_host) return false;
+        if (part < chip->chips_per_host || !machine_may_scale_out(chip)) return false;
         machine_of_gpus(chip, machine->mesh.chips + part, machine);
         snprintf(change->text, change->size, "one more node");
         return true;
     }
     if (request->machine_request.pods > 0 || machine->slices > 1) {
+        if (!machine_may_scale_out(chip)) return false;
         machine_of_slice(chip, machine->slice, machine->slices + 1, machine);
         snprintf(change->text, change->size, "one more %s", request->machine_request.pods > 0 ? "pod" : "slice");
         return true;

@@ -32,7 +32,7 @@ static bool add_machine(cJSON *to, const char *key, const Chip *chip, const Mach
     cJSON *json = json_add_object(to, key);
     char shape[SLICE_TEXT_SIZE];
     bool ok = json != NULL;
-    if (chip->scaleup == SCALEUP_SWITCH)
+    if (chip_has_domains(chip))
         ok = ok && json_add_whole(json, "nodes", machine->nodes);
     else
         ok = ok && json_add_text(json, "slice", slice_text(chip, machine->slice, shape)) &&
@@ -240,6 +240,15 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
            add_training(json, request, ranked);
 }
 
+static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *ranked) {
+    Unverified figures[UNVERIFIED_MAX];
+    int count = unverified_figures(request, ranked, figures);
+    cJSON *json = json_add_array(to, "unverified");
+    bool ok = json != NULL;
+    for (int i = 0; i < count && ok; i++) ok = json_add_text(json, NULL, figures[i].key);
+    return ok;
+}
+
 static bool add_plans(cJSON *to, const Report *report) {
     const Request *request = report->request;
     cJSON *plans = json_add_array(to, "plans");
@@ -250,7 +259,8 @@ static bool add_plans(cJSON *to, const Report *report) {
         ok = json_add_whole(json, "rank", i + 1) && json_add_bool(json, "tied", ranked->tied) &&
              json_add_count(json, "equal_placements", ranked->equal_placements) &&
              json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
-             add_identity(json, request, ranked) && add_numbers(json, request, ranked) && add_why(json, ranked);
+             add_identity(json, request, ranked) && add_numbers(json, request, ranked) &&
+             add_unverified(json, request, ranked) && add_why(json, ranked);
     }
     return ok;
 }

@@ -89,7 +89,7 @@ bool report_make_ways(Report *report, Request *scratch, Error *error) {
         if (!report_ask(report, scratch, &answer, error)) return false;
         take(way, &answer);
     }
-    return request->chip.scaleup == SCALEUP_SWITCH || try_twins(report, scratch, error);
+    return chip_has_domains(&request->chip) || try_twins(report, scratch, error);
 }
 
 /* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then
@@ -99,7 +99,8 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     int64_t asked = request->machine.mesh.chips;
     if (asked > MACHINE_CHIPS_MAX / factor) return false;
     int64_t chips = asked * factor;
-    if (chip->scaleup == SCALEUP_SWITCH) {
+    if (chip_has_domains(chip)) {
+        if (chips > chip->domain_chips && !machine_may_scale_out(chip)) return false;
         machine_of_gpus(chip, chips, out);
         return true;
     }
@@ -114,6 +115,7 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
         machine_of_slice(chip, shape, 1, out);
         return true;
     }
+    if (!machine_may_scale_out(chip)) return false;
     /* Halves of what was wanted until a slice has that size. */
     for (int64_t part = chips / 2, count = 2; part >= 1; part /= 2, count *= 2) {
         bool fits_job =

@@ -50,7 +50,7 @@ const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
     int64_t pods = request->machine_request.pods;
     if (pods > 0)
         snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
-    else if (chip->scaleup == SCALEUP_SWITCH) /* "16 nodes of 8", or "4 chips of one node" */
+    else if (chip_has_domains(chip)) /* "16 nodes of 8", or "4 chips of one node" */
         snprintf(text, WORDS_SIZE, "%s%s %s", shape, strstr(shape, "chip") ? "," : "", title);
     else
         snprintf(text, WORDS_SIZE, "%s of %s", shape, title);
@@ -84,7 +84,7 @@ void footprint_words(const Mesh *mesh, const Footprint *footprint, Prose *to) {
             prose_add(to, "all %lld of %s", (long long)span.factor, axis->name);
         else
             prose_add(to, "%lld of %s", (long long)span.factor, axis->name);
-        if (axis->kind == AXIS_SWITCH) continue;
+        if (axis->kind == AXIS_SWITCH || axis->kind == AXIS_MESH) continue;
         bool ring = axis->kind == AXIS_RING && span.factor * span.stride == axis->size;
         if (span.stride > 1)
             prose_add(to, " (a %s, %lld apart)", ring ? "ring" : "line", (long long)span.stride);

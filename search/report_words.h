@@ -67,4 +67,11 @@ Training training_of(const Request *request, const RankedPlan *ranked);
 /* Layers of the fullest stage. */
 int64_t stage_layers(const Plan *plan);
 
+/* Figures of the catalog that a plan leans on and nobody could check. */
+typedef struct {
+    const char *key, *words; /* "hop_seconds", "link latency" */
+} Unverified;
+enum { UNVERIFIED_MAX = 24 };
+int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]);
+
 #endif

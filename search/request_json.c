@@ -11,11 +11,13 @@
 static bool add_machine(const Request *request, cJSON *to) {
     const MachineRequest *asked = &request->machine_request;
     if (!json_add_text(to, "chip", request->chip.name)) return false;
+    if (request->chip.oversubscription > 1 && !json_add_real(to, "oversubscription", request->chip.oversubscription))
+        return false;
     if (asked->slice)
         return json_add_text(to, "slice", asked->slice) &&
                (asked->slices == 0 || json_add_whole(to, "slices", asked->slices));
     if (asked->chips > 0) return json_add_whole(to, "chips", asked->chips);
-    if (asked->nodes > 0 || request->chip.scaleup == SCALEUP_SWITCH)
+    if (asked->nodes > 0 || chip_has_domains(&request->chip))
         return json_add_whole(to, "nodes", asked->nodes > 0 ? asked->nodes : 1);
     return json_add_whole(to, "pods", asked->pods > 0 ? asked->pods : 1);
 }

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const KIND_NAMES[] = {
-    [SCALEUP_TORUS_2D] = "torus_2d", [SCALEUP_TORUS_3D] = "torus_3d", [SCALEUP_SWITCH] = "switch"};
-
 static const Figure *figure_of(const Chip *chip, const ChipFigure *figure) {
     return (const Figure *)((const char *)chip + figure->offset);
 }
@@ -63,13 +60,13 @@ static bool add_chip(cJSON *to, const Chip *chip) {
     for (int i = 0; i < CHIP_FIGURE_COUNT && ok; i++)
         ok = add_figure(to, CHIP_FIGURES[i].key, figure_of(chip, &CHIP_FIGURES[i]));
     cJSON *topology = ok ? json_add_object(to, "topology") : NULL;
-    ok = topology && json_add_text(topology, "kind", KIND_NAMES[chip->scaleup]) &&
+    ok = topology && json_add_text(topology, "kind", scaleup_name(chip->scaleup)) &&
          json_add_whole(topology, "chips_per_host", chip->chips_per_host) &&
          json_add_whole(topology, "devices_per_chip", chip->devices_per_chip) &&
          json_add_whole(topology, "links_per_chip", chip->links_per_chip);
     if (ok)
-        ok = chip->scaleup == SCALEUP_SWITCH ? json_add_whole(topology, "domain_chips", chip->domain_chips)
-                                             : add_torus(topology, chip);
+        ok = chip_has_domains(chip) ? json_add_whole(topology, "domain_chips", chip->domain_chips)
+                                    : add_torus(topology, chip);
     return ok && json_add_text(topology, "source", chip->topology_source) &&
            json_add_bool(topology, "verified", chip->topology_verified);
 }
@@ -130,7 +127,7 @@ static const char *cell(const Figure *figure, double unit, char *text) {
 
 static bool list_row(struct libscols_table *table, const Chip *chip) {
     char cells[9][CELL_SIZE], shape[SLICE_TEXT_SIZE], link[CELL_SIZE];
-    bool torus = chip->scaleup != SCALEUP_SWITCH;
+    bool torus = !chip_has_domains(chip);
     snprintf(cells[5], CELL_SIZE, "%.20s x %lld", cell(&chip->link_bytes_per_second, 1e9, link),
              (long long)chip->links_per_chip);
     if (torus)
@@ -217,7 +214,7 @@ static bool write_one(FILE *out, const Chip *chip) {
     if (!write_figures(out, chip)) return false;
     fprintf(out, "\nhost: %lld chips; %lld device%s and %lld links per chip\n", (long long)chip->chips_per_host,
             (long long)chip->devices_per_chip, chip->devices_per_chip > 1 ? "s" : "", (long long)chip->links_per_chip);
-    if (chip->scaleup == SCALEUP_SWITCH)
+    if (chip_has_domains(chip))
         fprintf(out, "domain: %lld chips behind one switch\n", (long long)chip->domain_chips);
     else
         write_shapes(out, chip);

@@ -28,6 +28,8 @@ static const struct {
     [OPTION_SLICES] = {"slices", 0, "N", BOTH, true, NULL, "that many of --slice, joined by DCN (1)"},
     [OPTION_CHIPS] = {"chips", 0, "N", BOTH, true, NULL, "a number of chips, in the vendor's default shape"},
     [OPTION_NODES] = {"nodes", 0, "N", BOTH, true, NULL, "GPU hosts, or racks of an NVL72 (1)"},
+    [OPTION_OVERSUBSCRIPTION] = {"oversubscription", 0, "RATIO", BOTH, true, NULL,
+                                 "of the GPU network's spine: 2 is half of full bisection (1)"},
     [OPTION_BATCH] = {"batch", 0, "TOKENS", BOTH, true, "Work", "tokens of one step (the model's training, else 4Mi)"},
     [OPTION_SEQUENCES] = {"sequences", 0, "N", BOTH, true, NULL, "the batch in sequences instead"},
     [OPTION_SEQ] = {"seq", 0, "LEN", BOTH, true, NULL,

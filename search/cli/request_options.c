@@ -8,6 +8,7 @@
 #include "models/parameters.h"
 #include "search/cli/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +120,32 @@ static bool read_chip(const Resolving *to) {
     return true;
 }
 
+/* What leaves a leaf of the network over what its nodes can send: the installation's, which the chip carries along. */
+static bool read_oversubscription(const Resolving *to) {
+    Request *request = to->request;
+    double ratio = 1;
+    if (!given(to, OPTION_OVERSUBSCRIPTION)) return true;
+    if (!number_real(given(to, OPTION_OVERSUBSCRIPTION), to->options->where[OPTION_OVERSUBSCRIPTION], 1, 64, &ratio,
+                     to->error))
+        return false;
+    if (!chip_has_domains(&request->chip))
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_OVERSUBSCRIPTION],
+                         "is of a GPU network, and %s has none; leave it out", request->chip.title);
+    request->chip.oversubscription = ratio;
+    return true;
+}
+
+/* Half a node is no machine: the nearest that are. */
+static bool check_whole_nodes(const Resolving *to) {
+    double nodes = 1;
+    Error unread = {0}; /* what is no number at all is the reader's to say */
+    if (!given(to, OPTION_NODES) || !number_real(given(to, OPTION_NODES), "", 0, 1e9, &nodes, &unread)) return true;
+    if (nodes == floor(nodes)) return true;
+    return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NODES],
+                     "%.40s is not a whole number of nodes; nearest: %.0f or %.0f", given(to, OPTION_NODES),
+                     max_real(1, floor(nodes)), max_real(2, ceil(nodes)));
+}
+
 static bool read_machine(const Resolving *to) {
     static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
     Request *request = to->request;
@@ -135,14 +162,14 @@ static bool read_machine(const Resolving *to) {
         return wrong(to, OPTION_SLICES, "has no slice to count; give --slice as well");
     if (!read_whole(to, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &asked->pods) ||
         !read_whole(to, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &asked->slices) ||
-        !read_whole(to, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &asked->chips) ||
-        !read_whole(to, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &asked->nodes))
+        !read_whole(to, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &asked->chips) || !check_whole_nodes(to) ||
+        !read_whole(to, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &asked->nodes) || !read_oversubscription(to))
         return false;
     asked->slice = given(to, OPTION_SLICE);
     char *text = request->machine_argument;
     size_t room = sizeof request->machine_argument;
     if (size == OPTION_COUNT)
-        snprintf(text, room, "%s", request->chip.scaleup == SCALEUP_SWITCH ? "--nodes 1" : "--pods 1");
+        snprintf(text, room, "%s", chip_has_domains(&request->chip) ? "--nodes 1" : "--pods 1");
     else if (size == OPTION_SLICE)
         snprintf(text, room, asked->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", asked->slice,
                  (long long)asked->slices);
@@ -248,7 +275,7 @@ static bool read_space(const Resolving *to) {
         !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
         return false;
     LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
-    if (request->launchers != 0 && request->chip.scaleup != SCALEUP_SWITCH && !(request->launchers & on_tpu))
+    if (request->launchers != 0 && !chip_has_domains(&request->chip) && !(request->launchers & on_tpu))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR],
                          "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR), request->chip.title);
     if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
