@@ -108,6 +108,25 @@ static inline bool is_mixture(const Model *model) { return model->kinds[model->k
 
 /* ---- machines ---- */
 
+/* What a machine adds to its axes, and direct links in place of a switch. Draws from a copy: the rest of a problem is
+ * what it was without. */
+static inline void random_fabric(Draw draw, bool torus, Mesh *mesh) {
+    if (torus) {
+        if (draw_chance(&draw, 0.5)) mesh->fabric.twisted_gain = draw_real(&draw, 1, 2);
+        return;
+    }
+    if (draw_chance(&draw, 0.3)) mesh->axes[0].kind = AXIS_MESH;
+    if (draw_chance(&draw, 0.7))
+        mesh->fabric = (Fabric){.ring_base_seconds = draw_real(&draw, 1e-6, 1e-5),
+                                .tree_base_seconds = draw_real(&draw, 1e-6, 1e-5),
+                                .tree_hop_seconds = draw_real(&draw, 1e-7, 1e-6),
+                                .tree_scaleout_seconds = draw_real(&draw, 1e-6, 1e-5)};
+    if (draw_chance(&draw, 0.7)) {
+        mesh->fabric.leaf_nodes = DRAW_FROM(&draw, 1, 2);
+        mesh->fabric.oversubscription = draw_real(&draw, 1, 8);
+    }
+}
+
 /* Any mesh of at most `most` chips: torus axes, rings or lines as they please, or an NVLink domain; then a network. */
 static inline Mesh random_mesh(Draw *draw, int64_t most) {
     for (;;) {
@@ -136,6 +155,7 @@ static inline Mesh random_mesh(Draw *draw, int64_t most) {
         }
         for (int i = 0; i < mesh.axis_count; i++) mesh.chips *= mesh.axes[i].size;
         mesh.devices = mesh.chips;
+        random_fabric(*draw, torus, &mesh);
         if (mesh.chips >= 4 && mesh.chips <= most) return mesh;
     }
 }
@@ -146,7 +166,7 @@ static inline Machine random_machine(Draw *draw, const Chip *chip, int64_t most)
         Machine machine = {0};
         int64_t first = DRAW_FROM(draw, 1, 2, 2, 4), second = DRAW_FROM(draw, 2, 2, 4);
         int64_t third = chip->scaleup == SCALEUP_TORUS_3D ? DRAW_FROM(draw, 1, 1, 2) : 1;
-        if (chip->scaleup == SCALEUP_SWITCH)
+        if (chip_has_domains(chip))
             machine_of_gpus(chip, draw_chance(draw, 0.5) ? 2 * chip->chips_per_host : DRAW_FROM(draw, 4, 8), &machine);
         else
             machine_of_slice(chip, (SliceShape){{first, second, third}}, DRAW_FROM(draw, 1, 1, 2, 3), &machine);
@@ -161,7 +181,10 @@ static inline void load_catalog(Arena *arena, Catalog *catalog) {
 
 static inline const Chip *random_chip(Draw *draw, const Catalog *catalog) {
     static const char *const NAMES[] = {"v5p", "v5e", "v4", "h100", "a100", "v7"};
-    const Chip *chip = catalog_find(catalog, NAMES[draw_below(draw, COUNT_OF(NAMES))]);
+    const char *name = NAMES[draw_below(draw, COUNT_OF(NAMES))];
+    Draw other = *draw;
+    if (strcmp(name, "a100") == 0 && draw_chance(&other, 0.5)) name = "mi300x";
+    const Chip *chip = catalog_find(catalog, name);
     cr_assert_not_null(chip);
     return chip;
 }

@@ -28,6 +28,7 @@ static inline void fixture_chip(Chip *chip) {
     chip->hbm_bytes_per_second = fixture_figure(2e12, true);
     chip->link_bytes_per_second = fixture_figure(100e9, true);
     chip->hop_seconds = fixture_figure(1e-6, false);
+    chip->topology_verified = chip->pod_verified = true;
     chip->scaleout_bytes_per_second = fixture_figure(6e9, true);
     chip->scaleout_seconds = fixture_figure(1e-5, false);
     chip->usd_per_chip_hour = fixture_figure(4, false);
