@@ -114,6 +114,13 @@ bool hf_read_dbrx(const Config *config, Model *model);
 bool hf_read_gpt_oss(const Config *config, Model *model);
 bool hf_read_llama4(const Config *config, Model *model);
 bool hf_read_glm4_moe(const Config *config, Model *model);
+bool hf_read_minimax_m2(const Config *config, Model *model);
+bool hf_read_internlm(const Config *config, Model *model);
+bool hf_read_olmo3(const Config *config, Model *model);
+bool hf_read_smollm3(const Config *config, Model *model);
+bool hf_read_cohere(const Config *config, Model *model);
+bool hf_read_starcoder2(const Config *config, Model *model);
+bool hf_read_stablelm(const Config *config, Model *model);
 /* Not of Hugging Face: layers in our own words, for what no class describes. */
 bool hf_read_native(const Config *config, Model *model);
 

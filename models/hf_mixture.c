@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dbrx, gpt_oss, llama4, glm4_moe: mixtures that are no one's derivative. */
+/* dbrx, gpt_oss, llama4, glm4_moe, minimax_m2: mixtures that are no one's derivative. */
 #include "models/hf.h"
 
 #include <math.h>
@@ -116,5 +116,40 @@ bool hf_read_glm4_moe(const Config *config, Model *model) {
         return hf_wrong(config, "n_shared_experts", "is too large");
     for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = i >= dense_layers ? LAYER_EXPERTS : 0;
     hf_kinds(model, &layer, &pattern);
+    return true;
+}
+
+/* One model of the family has layers of linear attention (attn_type_list 0), which no op here is. */
+static bool minimax_attends(const Config *config) {
+    const cJSON *list = hf_at(config, "attn_type_list"), *item;
+    if (list && !cJSON_IsArray(list)) return hf_wrong(config, "attn_type_list", "should be a list of numbers");
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsNumber(item) || item->valuedouble != 1)
+            return hf_wrong(config, "attn_type_list", "should hold 1 alone: linear attention is not modelled");
+    }
+    return true;
+}
+
+/* Norms over all heads at once; the rotary part is a width, not a share. */
+bool hf_read_minimax_m2(const Config *config, Model *model) {
+    const HfDefaults defaults = {.kv_heads = 8, .rope.default_theta = 5e6};
+    LayerKind layer = {0};
+    int64_t turned;
+    bool qk_norm;
+    if (!minimax_attends(config) || !hf_decoder(config, defaults, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff_expert) ||
+        !hf_dimension(config, "num_local_experts", 256, &layer.experts) ||
+        !hf_dimension(config, "num_experts_per_tok", 8, &layer.top_k) ||
+        !hf_number(config, "shared_intermediate_size", 0, &layer.d_ff_shared) ||
+        !hf_flag(config, "use_routing_bias", true, &layer.router_bias) ||
+        !hf_flag(config, "use_qk_norm", true, &qk_norm) || !hf_dimension(config, "rotary_dim", layer.head_dim, &turned))
+        return false;
+    if (turned > layer.head_dim)
+        return hf_wrong(config, "rotary_dim", "is %lld, more than a head's width of %lld", (long long)turned,
+                        (long long)layer.head_dim);
+    model->rope.share = (double)turned / (double)layer.head_dim;
+    if (qk_norm && __builtin_mul_overflow(layer.heads + layer.kv_heads, layer.head_dim, &layer.qk_norm_parameters))
+        return hf_wrong(config, "head_dim", "times the heads is too large; give smaller dimensions");
+    hf_kinds(model, &layer, NULL);
     return true;
 }

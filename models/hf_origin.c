@@ -67,7 +67,8 @@ static bool read_left_out(const Config *config, Model *model) {
     }
     if (config->prefix[0] && !text[0]) append(text, size, "what stands beside text_config");
     int64_t predictors;
-    if (!hf_number(config, "num_nextn_predict_layers", 0, &predictors)) return false;
+    if (!hf_number(config, hf_spelling(config, "num_nextn_predict_layers", "num_mtp_modules"), 0, &predictors))
+        return false;
     if (predictors)
         append(text, size, "%s%lld layer%s for multi-token prediction", text[0] ? ", " : "", (long long)predictors,
                predictors == 1 ? "" : "s");

@@ -45,6 +45,13 @@ static const struct {
     {"llama4_text", "Llama4ForCausalLM", hf_read_llama4},
     {"llama4", "Llama4ForConditionalGeneration", hf_read_llama4},
     {"glm4_moe", "Glm4MoeForCausalLM", hf_read_glm4_moe},
+    {"minimax_m2", "MiniMaxM2ForCausalLM", hf_read_minimax_m2},
+    {"internlm", "InternLMForCausalLM", hf_read_internlm},
+    {"olmo3", "Olmo3ForCausalLM", hf_read_olmo3},
+    {"smollm3", "SmolLM3ForCausalLM", hf_read_smollm3},
+    {"cohere", "CohereForCausalLM", hf_read_cohere},
+    {"starcoder2", "Starcoder2ForCausalLM", hf_read_starcoder2},
+    {"stablelm", "StableLmForCausalLM", hf_read_stablelm},
     {"shardopt", NULL, hf_read_native},
     /* Wrappers whose text_config need not name its own type, and multimodal models that have none. */
     {"mistral3", "Mistral3ForConditionalGeneration", hf_read_mistral},

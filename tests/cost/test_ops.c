@@ -2,23 +2,12 @@
 /* The op list against counts made without it: parameters and FLOPs of the whole zoo, bytes of every collective by
  * hand. */
 #include "tests/cost/workbench.h"
-
-#include "models/model_json.h"
+#include "tests/models/zoo_fixture.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-static Arena arena;
-static Zoo zoo;
-
-static void load(void) {
-    Error error = {0};
-    cr_assert(zoo_load(&arena, &zoo, &error), "%s: %s", error.where, error.text);
-}
-
-static void unload(void) { arena_free(&arena); }
-
-TestSuite(ops, .init = load, .fini = unload);
+TestSuite(ops, .init = zoo_setup, .fini = zoo_teardown);
 
 enum { SEQ = 4096 };
 

@@ -2,24 +2,14 @@
 /* Whole files as the hubs have them, one at least for each model_type: keys that mean nothing here, odd spellings, old
  * and new forms, wrappers. Written for this test from public facts about the formats; no copies. */
 #include "base/util.h"
-#include "models/model_json.h"
 #include "models/parameters.h"
+#include "tests/models/zoo_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
-static Arena arena;
-static Zoo zoo;
-
-static void load(void) {
-    Error error = {0};
-    cr_assert(zoo_load(&arena, &zoo, &error), "%s: %s", error.where, error.text);
-}
-
-static void unload(void) { arena_free(&arena); }
-
-TestSuite(config_files, .init = load, .fini = unload);
+TestSuite(config_files, .init = zoo_setup, .fini = zoo_teardown);
 
 #define CONFIGS SHARDOPT_TEST_DATA "/models/configs/"
 

@@ -30,6 +30,13 @@ static const struct {
             " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
     {"nemotron", "\"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"hidden_size\": 8, \"intermediate_size\": 16,"
                  " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
+    {"minimax_m2", "\"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"num_key_value_heads\": 1,"
+                   " \"hidden_size\": 8, \"intermediate_size\": 16, \"num_local_experts\": 4,"
+                   " \"num_experts_per_tok\": 2, \"vocab_size\": 32, \"max_position_embeddings\": 64"},
+    {"smollm3", "\"num_hidden_layers\": 4, \"num_attention_heads\": 4, \"hidden_size\": 8, \"intermediate_size\": 16,"
+                " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
+    {"olmo3", "\"num_hidden_layers\": 4, \"num_attention_heads\": 2, \"hidden_size\": 8, \"intermediate_size\": 16,"
+              " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
     {"shardopt", "\"d_model\": 8, \"vocab\": 32, \"max_seq\": 64, \"layers\": [{\"count\": 2, \"heads\": 2,"
                  " \"d_ff\": 16}]"},
 };
@@ -148,6 +155,19 @@ static const struct {
     {"glm4_moe", "num_nextn_predict_layers", "\"one\"", "num_nextn_predict_layers"},
     {"glm4_moe", "quantization_config", "true", "quantization_config"},
     {"glm4_moe", "quantization_config", "null", ""},
+    {"minimax_m2", "attn_type_list", "[1, 1]", ""},
+    {"minimax_m2", "attn_type_list", "[0, 1]", "attn_type_list"},
+    {"minimax_m2", "attn_type_list", "1", "attn_type_list"},
+    {"minimax_m2", "rotary_dim", "5", "rotary_dim"},
+    {"minimax_m2", "rotary_dim", "2", ""},
+    {"minimax_m2", "num_mtp_modules", "-3", "num_mtp_modules"},
+    {"smollm3", "no_rope_layers", "[1, 0]", "no_rope_layers"},
+    {"smollm3", "no_rope_layers", "[1, 0, 1, 0]", ""},
+    {"smollm3", "use_sliding_window", "true", ""}, /* without a width: none */
+    {"smollm3", "sliding_window", "-1", ""},       /* not in use */
+    {"olmo3", "sliding_window", "null", ""},
+    {"olmo3", "sliding_window", "0", "sliding_window"},
+    {"olmo3", "layer_types", "[\"full_attention\", \"sliding_attention\"]", "layer_types"},
     /* Rotary positions in all spellings. */
     {"nemotron", "rope_theta", "1e13", "rope_theta"},
     {"nemotron", "rope_theta", "\"500k\"", "rope_theta is text"},

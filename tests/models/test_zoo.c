@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
-#include "models/model_json.h"
 #include "models/parameters.h"
+#include "tests/models/zoo_fixture.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static Arena arena;
-static Zoo zoo;
-
-static void load(void) {
-    Error error = {0};
-    cr_assert(zoo_load(&arena, &zoo, &error), "%s: %s", error.where, error.text);
-}
-
-static void unload(void) { arena_free(&arena); }
-
-TestSuite(zoo, .init = load, .fini = unload);
+TestSuite(zoo, .init = zoo_setup, .fini = zoo_teardown);
 
 /* tests/data/models/counts.tsv: counted from the same shapes by another program. */
 Test(zoo, counts) {
@@ -54,7 +44,7 @@ Test(zoo, published) {
         Parameters p = model_parameters(model);
         double total = distance(p.total, model->published_parameters);
         double active = distance(p.active, model->published_active_parameters);
-        cr_expect(total < 0.05 && active < 0.2, "%s: %.4f, active %.4f", model->name, total, active);
+        cr_expect(total < 0.08 && active < 0.2, "%s: %.4f, active %.4f", model->name, total, active);
         bool far = total > 0.02 || active > 0.02;
         cr_expect(!far || model->published_note[0], "%s: %.4f, active %.4f: say why", model->name, total, active);
         cr_expect(far || !model->published_note[0], "%s: nothing to explain", model->name);
@@ -93,6 +83,15 @@ Test(zoo, names) {
         {"GPT-3", "gpt3-175b"},
         {"davinci", "gpt3-175b"},
         {"deepseek-r1", "deepseek-v3"},
+        {"DeepSeek-V3.1", "deepseek-v3"},
+        {"Kimi K2 Instruct", "kimi-k2"},
+        {"glm-4.6", "glm-4.5"},
+        {"llama4-maverick", "llama4-maverick-17b-128e"},
+        {"gpt_oss_120b", "gpt-oss-120b"},
+        {"bloom", "bloom-176b"},
+        {"turing-530b", "mt-nlg-530b"},
+        {"mistral-nemo", "mistral-nemo-12b"},
+        {"command-r", "command-r-35b"},
         {"llama3-3b", NULL},
         {"llama", NULL},
         {"", NULL},
