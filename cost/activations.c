@@ -55,6 +55,14 @@ static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
     return a->recompute_seconds * b->bytes > b->recompute_seconds * a->bytes;
 }
 
+/* In how many layers of the stage an activation may be offloaded: in all, unless a policy is required. */
+static double offload_layers(const Setting *setting, const Shard *shard, int activation) {
+    int64_t layers[STATE_COUNT];
+    if (!setting_remat(setting)) return shard->layers;
+    remat_layers(setting->remat, (Activation)activation, (int64_t)shard->layers, layers);
+    return (double)layers[STATE_OFFLOADED];
+}
+
 /* The host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they
  * gain, so that no layout has to count host bytes. Where the residual stream is whole on every chip it takes most room:
  * that is asked for. */
@@ -64,6 +72,7 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT], room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
     bool seen[ACTIVATION_COUNT] = {false};
+    const RematRule *remat = setting_remat(setting);
     int count = shardings_of(setting, shard, shardings);
     Sharding whole = shardings[0];
     for (int i = 0; i < count; i++)
@@ -75,11 +84,11 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
         for (int i = 0; i < ACTIVATION_COUNT; i++)
             if (!seen[i] && (best < 0 || gains_more(&costs[i], &costs[best]))) best = i;
         seen[best] = true;
-        double bytes = weights[MOMENT_FIRST_BACKWARD] * shard->layers * costs[best].bytes;
+        double bytes = weights[MOMENT_FIRST_BACKWARD] * offload_layers(setting, shard, best) * costs[best].bytes;
         /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
          * them. */
         bool copies = shard->tensor > 1 && (best == ACTIVATION_ATTENTION_INPUT || best == ACTIVATION_MLP_INPUT);
-        offloadable[best] = costs[best].exists && !copies && bytes <= room;
+        offloadable[best] = costs[best].exists && !copies && bytes <= room && (!remat || bytes > 0);
         if (offloadable[best]) room -= bytes;
     }
 }

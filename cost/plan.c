@@ -74,16 +74,3 @@ int placement_compare(const Placement *a, const Placement *b) {
         }
     return 0;
 }
-
-const char *layout_remat_name(const Layout *layout) {
-    int64_t saved = 0, recomputed = 0, offloaded = 0;
-    for (int i = 0; i < ACTIVATION_COUNT; i++) {
-        if (i != ACTIVATION_LAYER_INPUT) saved += layout->layers[i][STATE_SAVED];
-        recomputed += layout->layers[i][STATE_RECOMPUTED];
-        offloaded += layout->layers[i][STATE_OFFLOADED];
-    }
-    if (recomputed == 0 && offloaded == 0) return "none";
-    if (recomputed == 0) return "offload";
-    if (offloaded > 0) return "mixed";
-    return saved == 0 ? "full" : "selective";
-}

@@ -81,7 +81,4 @@ int degrees_compare(const Degrees *a, const Degrees *b);
 int knobs_compare(const Knobs *a, const Knobs *b);
 int placement_compare(const Placement *a, const Placement *b);
 
-/* Outcome of the layout in one word: "none", "full", "selective", "offload", "mixed". */
-const char *layout_remat_name(const Layout *layout);
-
 #endif

@@ -4,6 +4,7 @@
 #define SHARDOPT_COST_SETTING_H
 
 #include "cost/profile.h"
+#include "cost/remat.h"
 #include "cost/shard.h"
 #include "cost/state.h"
 
@@ -15,7 +16,13 @@ typedef struct {
     double hbm_reserve;                /* share of HBM kept back */
     double precision_flops_per_second; /* dense peak of the compute precision */
     const TrainingState *state;        /* NULL: AdamW, training_state_default() */
+    const RematRule *remat;            /* NULL, or not required: the layout decides */
 } Setting;
+
+/* The policy that every layout must follow; NULL: none. */
+static inline const RematRule *setting_remat(const Setting *setting) {
+    return setting->remat && setting->remat->required ? setting->remat : NULL;
+}
 
 static inline const TrainingState *setting_state(const Setting *setting) {
     return setting->state ? setting->state : training_state_default();

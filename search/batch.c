@@ -208,9 +208,13 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
     for (int part = 0; part < 2; part++)
         for (int axis = 0; axis < table->axis_count; axis++) raise_to(block->busy[part][axis], count, parts[part]);
     double constant = rule->bubble_ratio * (compute[0] + compute[1]) + rule->optimizer_seconds + rule->other_seconds;
+    double offload = resources->of[RES_OFFLOAD_BYTES]; /* where a policy requires it; else relaxations have none */
+    double pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
     for (int i = 0; i < count; i++)
         step[i] =
             (m + rule->bubble_ratio) * block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
+    for (int i = 0; i < count && pcie > 0; i++)
+        step[i] = max_real(step[i], pcie + rule->bubble_ratio * block->critical[i] + constant);
 }
 
 /* The second bound of a row: everything in series, each group by one affine piece. */

@@ -76,6 +76,7 @@ typedef struct {
     SumsKey key;
     bool filled, allowed, along_sequence;
     StageSums sums;
+    Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
 } SumsSlot;
 
 enum { SLOTS = 16384 };
@@ -92,6 +93,40 @@ static void take_least(double *to, const double *from, size_t bytes) {
 _Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) == _Alignof(double),
                "sums are doubles alone");
 
+/* What a layer in which a required policy stands takes beyond one that saves everything. */
+static void required_by_policy(const Setting *setting, const Shard *shard, ContextMethod context,
+                               const Sharding *sharding, Resources *out) {
+    const RematRule *remat = setting_remat(setting);
+    memset(out, 0, sizeof(*out));
+    if (!remat) return;
+    static const double NO_MEMORY[MOMENT_COUNT] = {0};
+    Knobs knobs = {.context = context, .microbatches = 1, .virtual_stages = 1};
+    ActivationCost costs[ACTIVATION_COUNT];
+    stage_activations(setting, shard, &knobs, sharding, costs);
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists) resources_add_state(&costs[a], remat->state[a], 1, NO_MEMORY, out);
+}
+
+/* The same in all the layers of a stage in which it stands. */
+static void add_required(const Setting *setting, const Shard *shard, const SumsSlot *slot, Resources *to) {
+    const RematRule *remat = setting_remat(setting);
+    if (!remat) return;
+    double layers = remat->layers > 0 ? min_real((double)remat->layers, shard->layers) : shard->layers;
+    for (int r = 0; r < RESOURCE_COUNT; r++) to->of[r] += layers * slot->required.of[r];
+}
+
+/* Least bytes of one microbatch that a stage keeps of its activations: none, unless a policy says which. */
+static double least_kept(const Setting *setting, const Shard *shard, const StageSums *sums) {
+    const RematRule *remat = setting_remat(setting);
+    double bytes = 0;
+    for (int a = 0; remat && a < ACTIVATION_COUNT; a++) {
+        int64_t layers[STATE_COUNT];
+        remat_layers(remat, (Activation)a, (int64_t)shard->layers, layers);
+        bytes += (double)layers[STATE_SAVED] * sums->layer.saved[a];
+    }
+    return bytes;
+}
+
 static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey *key, SumsSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
@@ -99,11 +134,15 @@ static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey 
     for (int i = 0; i < count; i++) {
         if ((int)shardings[i].mlp != key->mlp) continue;
         StageSums sums;
+        Resources required;
         stage_sums(setting, shard, (ContextMethod)key->context, &shardings[i], &sums);
-        if (slot->allowed)
+        required_by_policy(setting, shard, (ContextMethod)key->context, &shardings[i], &required);
+        if (slot->allowed) {
             take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
-        else
-            slot->sums = sums;
+            take_least(slot->required.of, required.of, sizeof(required));
+        } else {
+            slot->sums = sums, slot->required = required;
+        }
         slot->allowed = true;
         slot->along_sequence = slot->along_sequence || shardings[i].residual == RESIDUAL_SEQUENCE;
     }
@@ -200,6 +239,7 @@ TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastR
             /* without ZeRO there is none; its second pass at the end is not counted either */
             rule.data_start = (Traffic){0, 0};
             resources_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, &resources);
+            add_required(setting, &shard, slot, &resources);
             double share = rule.bubble_ratio * least_bubble(setting->model->layers, stages, per_replica);
             bound.seconds = min_real(bound.seconds, SLACK * merged_seconds(&rule, &resources, &least, share));
             rows_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
@@ -223,11 +263,13 @@ double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs
         Resources resources;
         rule_of_sums(setting, shard, knobs, &slot->sums, &rule);
         resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
+        add_required(setting, shard, slot, &resources);
         best = min_real(best, step_seconds(&rule, &resources, least));
-        double worst = 0;
+        double worst = 0, kept = least_kept(setting, shard, &slot->sums), weights[MOMENT_COUNT];
+        moment_weights(shard, knobs, weights);
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
-            rows_of_sums(setting, shard, knobs, &sharding, &slot->sums, (Moment)moment, 0, &rows);
+            rows_of_sums(setting, shard, knobs, &sharding, &slot->sums, (Moment)moment, weights[moment] * kept, &rows);
             worst = max_real(worst, memory_total(&rows));
         }
         *least_bytes = min_real(*least_bytes, worst);

@@ -169,9 +169,10 @@ static bool write_layout(const Request *request, const RankedPlan *ranked, FILE 
     return finish(table, ok, out);
 }
 
-static void write_plan(const RankedPlan *ranked, FILE *out) {
+static void write_plan(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Knobs *knobs = &ranked->plan.knobs;
     char notation[NOTATION_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
+    char remat[REMAT_TEXT_SIZE];
     Prose text = {0};
     prose_add(&text, "Plan: %s; ", degrees_notation(&ranked->plan.degrees, false, notation));
     prose_add(&text, "%s microbatch%s of %s sequence%s", number_grouped(knobs->microbatches, a),
@@ -185,7 +186,7 @@ static void write_plan(const RankedPlan *ranked, FILE *out) {
     if (ranked->plan.degrees.of[ROLE_FSDP] > 1)
         prose_add(&text, ", weights %s",
                   knobs->regather ? "gathered again for backward" : "kept from forward to backward");
-    prose_add(&text, "; remat %s; padded: %s", layout_remat_name(&ranked->plan.layout),
+    prose_add(&text, "; remat %s; padded: %s", remat_name(&request->model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
     prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
     prose_write(out, "", "  ", text.text);
@@ -199,10 +200,10 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     verdict_write(request, ranked, out);
     fputc('\n', out);
-    write_plan(ranked, out);
+    write_plan(request, ranked, out);
     fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
-    bars_write("Where a step goes", ranked, out);
+    bars_write("Where a step goes", request, ranked, out);
     bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out) &&
               write_layout(request, ranked, out);
 

@@ -47,7 +47,24 @@ static int time_lines(const RankedPlan *ranked, Line *lines) {
     return count;
 }
 
-static int memory_lines(const RankedPlan *ranked, Line *lines) {
+/* What becomes of the activations, in a few words. */
+static void add_remat(const Request *request, const Layout *layout, Prose *to) {
+    char name[REMAT_TEXT_SIZE];
+    bool recomputed = false, offloaded = false;
+    remat_name(&request->model, layout, name);
+    for (int i = 0; i < ACTIVATION_COUNT; i++) {
+        recomputed = recomputed || layout->layers[i][STATE_RECOMPUTED] > 0;
+        offloaded = offloaded || layout->layers[i][STATE_OFFLOADED] > 0;
+    }
+    if (!recomputed && !offloaded)
+        prose_add(to, " all saved");
+    else if (strcmp(name, "custom") != 0)
+        prose_add(to, " remat %s", name);
+    else
+        prose_add(to, " %s", !offloaded ? "some recomputed" : !recomputed ? "some offloaded" : "recomputed, offloaded");
+}
+
+static int memory_lines(const Request *request, const RankedPlan *ranked, Line *lines) {
     const Estimate *estimate = &ranked->estimate;
     const MemoryRows *rows = &estimate->memory;
     const struct {
@@ -67,15 +84,7 @@ static int memory_lines(const RankedPlan *ranked, Line *lines) {
         Prose line = {0};
         prose_add(&line, "  %-12s%9s  ", ROWS[i].name, number_bytes(ROWS[i].bytes, bytes));
         add_bar(&line, largest > 0 ? ROWS[i].bytes / largest : 0, RIGHT_BAR);
-        if (ROWS[i].bytes == rows->activations_bytes && i == 3) {
-            const char *remat = layout_remat_name(&ranked->plan.layout);
-            if (strcmp(remat, "none") == 0)
-                prose_add(&line, " all saved");
-            else if (strcmp(remat, "offload") == 0)
-                prose_add(&line, " some offloaded");
-            else
-                prose_add(&line, " %s remat", remat);
-        }
+        if (i == 3) add_remat(request, &ranked->plan.layout, &line);
         keep(&line, &lines[count++]);
     }
     Prose line = {0};
@@ -85,10 +94,10 @@ static int memory_lines(const RankedPlan *ranked, Line *lines) {
     return count;
 }
 
-void bars_write(const char *title, const RankedPlan *ranked, FILE *out) {
+void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out) {
     Line left[BARS_MAX], right[BARS_MAX];
     char heading[WORDS_SIZE];
-    int left_count = time_lines(ranked, left), right_count = memory_lines(ranked, right);
+    int left_count = time_lines(ranked, left), right_count = memory_lines(request, ranked, right);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     snprintf(heading, sizeof heading, "%s%*s", title, (int)max_whole(2, LEFT_COLUMNS - text_columns(title)), "");
     fprintf(out, "%sHBM per chip, %s\n", heading, moment_text(ranked->estimate.moment, stages));

@@ -113,15 +113,29 @@ static bool add_placement(cJSON *to, const Mesh *mesh, const Placement *placemen
     return ok;
 }
 
-static bool add_knobs(cJSON *to, const Plan *plan) {
+/* How launchers are told the layout's recomputation and offloading, those that can be. */
+static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
+    static const char *const LAUNCHERS[] = {"maxtext", "megatron", "torchtitan"};
+    cJSON *json = json_add_object(to, "remat_options");
+    bool ok = json != NULL;
+    for (size_t i = 0; i < COUNT_OF(LAUNCHERS) && ok; i++) {
+        char text[REMAT_TEXT_SIZE];
+        const char *words = remat_for_launcher(model, &plan->layout, LAUNCHERS[i], text);
+        ok = !words || json_add_text(json, LAUNCHERS[i], words);
+    }
+    return ok;
+}
+
+static bool add_knobs(cJSON *to, const Model *model, const Plan *plan) {
     const Knobs *knobs = &plan->knobs;
+    char remat[REMAT_TEXT_SIZE];
     cJSON *json = json_add_object(to, "knobs");
     return json_add_whole(json, "microbatches", knobs->microbatches) &&
            json_add_whole(json, "microbatch_sequences", knobs->microbatch_sequences) &&
            json_add_text(json, "schedule", schedule_name(knobs->schedule)) &&
            json_add_whole(json, "virtual_stages", knobs->virtual_stages) &&
-           json_add_text(json, "remat", layout_remat_name(&plan->layout)) &&
-           json_add_whole(json, "zero_stage", knobs->zero_stage) &&
+           json_add_text(json, "remat", remat_name(model, &plan->layout, remat)) &&
+           add_remat_words(json, model, plan) && json_add_whole(json, "zero_stage", knobs->zero_stage) &&
            json_add_text(json, "context_method", context_method_name(knobs->context)) &&
            json_add_bool(json, "regather", knobs->regather);
 }
@@ -216,9 +230,10 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&
            json_add_whole(batch, "seq", ranked->work.seq) &&
            json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
-           add_placement(json, &ranked->machine.mesh, &ranked->plan.placement) && add_knobs(json, &ranked->plan) &&
-           add_layout(json, &request->model, &ranked->plan) && add_padding(json, ranked->padding) &&
-           add_launchers(json, ranked->launchable_by) && json_add_whole(json, "chips_used", used) &&
+           add_placement(json, &ranked->machine.mesh, &ranked->plan.placement) &&
+           add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
+           add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
+           json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
            add_step(json, request, &ranked->estimate.time);

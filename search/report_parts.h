@@ -10,7 +10,7 @@
 void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out);
 
 /* "Where a step goes" beside "HBM per chip": bars. */
-void bars_write(const char *title, const RankedPlan *ranked, FILE *out);
+void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out);
 
 /* "Assumed:" for the plan that is explained, and "Searched:". */
 void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out);

@@ -160,7 +160,7 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         fputc('\n', out);
         ok = plans_write(report, out);
         fputc('\n', out);
-        bars_write("Where a step of plan 1 goes", first, out);
+        bars_write("Where a step of plan 1 goes", report->request, first, out);
         write_why(result, out);
         ok = ok && ways_write(report, out);
         write_helps(report, out);

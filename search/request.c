@@ -36,7 +36,8 @@ Setting request_setting(const Request *request) {
                      .work = request->work,
                      .hbm_reserve = request->hbm_reserve,
                      .precision_flops_per_second = peak->value,
-                     .state = request->state.optimizer[0] ? &request->state : NULL};
+                     .state = request->state.optimizer[0] ? &request->state : NULL,
+                     .remat = &request->remat};
 }
 
 static bool meets(const Requirement *required, int64_t value) {

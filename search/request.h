@@ -81,6 +81,7 @@ typedef struct {
     char optimizer_argument[256];
     StateDtypes state_dtypes;
     TrainingState state; /* of the model under both; all zero: training_state_default() */
+    RematRule remat; /* not required: the layout decides */
     int top;
     bool variants;
 

@@ -33,7 +33,7 @@ static bool add_launchers(const Request *request, cJSON *to) {
 }
 
 bool request_add_json(const Request *request, cJSON *to) {
-    char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE];
+    char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
     requirements_text(request, required);
     return json_add_text(to, "model", request->model_argument) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested_batch_tokens) &&
@@ -48,6 +48,7 @@ bool request_add_json(const Request *request, cJSON *to) {
            json_add_text(to, "precision", precision_name(request->precision)) &&
            json_add_text(to, "optimizer", request->optimizer_argument[0] ? request->optimizer_argument : "adamw") &&
            json_add_text(to, "state_dtypes", state_dtypes_text(&request->state_dtypes, dtypes)) &&
+           json_add_text(to, "remat", remat_text(&request->remat, remat)) &&
            json_add_real(to, "hbm_reserve", request->hbm_reserve) &&
            json_add_text(to, "profile", request->profile_argument) &&
            json_add_bool(to, "brute_force", request->brute_force) &&

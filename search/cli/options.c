@@ -54,6 +54,8 @@ static const struct {
                           "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)"},
     [OPTION_STATE_DTYPES] = {"state-dtypes", 0, "TYPES", BOTH, true, NULL,
                              "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\""},
+    [OPTION_REMAT] = {"remat", 0, "POLICY", BOTH, true, NULL,
+                      "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)"},
     [OPTION_HBM_RESERVE] = {"hbm-reserve", 0, "SHARE", BOTH, true, NULL, "HBM kept back (8%)"},
     [OPTION_PROFILE] = {"profile", 0, "NAME", BOTH, true, NULL,
                         "ideal, default, a name of cost/profiles, or a file (default: the chip's)"},

@@ -312,13 +312,27 @@ static bool read_state(const Resolving *to) {
     return true;
 }
 
+/* A required policy; what it offloads needs a host. */
+static bool read_remat(const Resolving *to) {
+    Request *request = to->request;
+    if (!given(to, OPTION_REMAT)) return true;
+    if (!remat_parse(given(to, OPTION_REMAT), to->options->where[OPTION_REMAT], &request->remat, to->error))
+        return false;
+    bool offloads = false;
+    for (int a = 0; a < ACTIVATION_COUNT; a++) offloads = offloads || request->remat.state[a] == STATE_OFFLOADED;
+    if (!offloads || (request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0)) return true;
+    return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REMAT],
+                     "%.60s offloads, and the catalog knows no host memory of %s; give a policy that does not",
+                     given(to, OPTION_REMAT), request->chip.title);
+}
+
 static bool read_physics(const Resolving *to) {
     Request *request = to->request;
     const char *profile = given(to, OPTION_PROFILE) ? given(to, OPTION_PROFILE) : "default";
     unsigned precision = PRECISION_BF16;
     request->hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
-        !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
+        !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->profile_argument, sizeof request->profile_argument) ||
         !profile_load(profile, &request->chip, to->arena, &request->profile, to->error))
         return false;

@@ -133,7 +133,13 @@ Layout branch_layout(const LayoutGraph *graph, const Branch *branch, const int64
     memset(&layout, 0, sizeof(layout));
     for (int node = 0; node < NODE_ACTIVATION; node++)
         sharding_choose(&layout.sharding, node, graph->nodes[node].strategies[branch->strategy[node]].choice);
-    for (int a = 0; a < ACTIVATION_COUNT; a++) layout.layers[a][STATE_SAVED] = (int64_t)graph->layers;
+    for (int a = 0; a < ACTIVATION_COUNT; a++) {
+        layout.layers[a][STATE_SAVED] = (int64_t)graph->layers;
+        for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++) {
+            layout.layers[a][state] = graph->required[a][state];
+            layout.layers[a][STATE_SAVED] -= graph->required[a][state];
+        }
+    }
     for (int i = 0; i < branch->item_count; i++) {
         const BranchItem *item = &branch->items[i];
         layout.layers[item->activation][item->state] += counts[i];

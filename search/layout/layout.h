@@ -45,9 +45,13 @@ typedef struct {
     int edge_count;
     StepRule rule;
     double layers; /* of the fullest stage */
+    /* Of these, how many hold an activation recomputed or offloaded because a policy is required; that is in `base`, and
+     * activations then have no strategies */
+    int64_t required[ACTIVATION_COUNT][STATE_COUNT];
 } LayoutGraph;
 
-/* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. */
+/* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. A required policy (setting->remat) that
+ * cannot be followed, because the host has no room, makes a graph of which no layout fits. */
 bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error);
 

@@ -69,22 +69,49 @@ static void activation_adds(const Builder *builder, const ActivationCost *cost, 
     resources_add_state(cost, (ActivationState)state, 1, builder->weights, out);
 }
 
+/* What a stage takes where no activation's strategy says otherwise: everything saved, or what the required policy has. */
+static void stage_as_required(const Builder *builder, const Sharding *sharding,
+                              const ActivationCost costs[ACTIVATION_COUNT], Resources *out) {
+    stage_resources(builder->setting, builder->shard, builder->knobs, sharding, out);
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
+            if (builder->graph->required[a][state] > 0)
+                resources_add_state(&costs[a], (ActivationState)state, (double)builder->graph->required[a][state],
+                                    builder->weights, out);
+}
+
+/* Takes in the required policy; false: it cannot be followed here. */
+static bool require_policy(Builder *builder, const ActivationCost costs[ACTIVATION_COUNT]) {
+    const RematRule *remat = setting_remat(builder->setting);
+    LayoutGraph *graph = builder->graph;
+    bool offloads = graph->rule.offload_bytes_per_second > 0, possible = true;
+    for (int a = 0; remat && a < ACTIVATION_COUNT; a++) {
+        int64_t *layers = graph->required[a];
+        if (!costs[a].exists) continue;
+        remat_layers(remat, (Activation)a, (int64_t)graph->layers, layers);
+        possible = possible && (layers[STATE_OFFLOADED] == 0 || (offloads && costs[a].offloadable)) &&
+                   (layers[STATE_RECOMPUTED] == 0 || costs[a].recomputable);
+    }
+    return possible;
+}
+
 static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
     LayoutGraph *graph = builder->graph;
     if (count < 1) return false;
-    stage_resources(builder->setting, builder->shard, builder->knobs, &shardings[0], &graph->base);
+    ActivationCost costs[ACTIVATION_COUNT];
+    stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
+    if (!require_policy(builder, costs)) graph->rule.memory_limit_bytes = -1; /* nothing fits */
+    stage_as_required(builder, &shardings[0], costs, &graph->base);
     for (int node = 0; node < NODE_ACTIVATION; node++) {
         graph->nodes[node].units = 1;
         for (int i = 0; i < count; i++) strategy_of(&graph->nodes[node], sharding_choice(&shardings[i], node));
         builder->known[node][0] = true;
     }
-    ActivationCost costs[ACTIVATION_COUNT];
-    stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         LayoutNode *node = &graph->nodes[NODE_ACTIVATION + a];
         node->units = graph->layers;
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
-        if (!costs[a].exists) continue;
+        if (!costs[a].exists || setting_remat(builder->setting)) continue;
         for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
             if (state == STATE_RECOMPUTED ? !costs[a].recomputable
                                           : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
@@ -151,7 +178,9 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
     bool single = unknown[1].node == node;
     Resources wanted, saved, adds, states[NODE_COUNT][STRATEGIES_MAX];
     predict(builder, changes, count, &saved, states);
-    stage_resources(builder->setting, builder->shard, builder->knobs, sharding, &wanted);
+    ActivationCost costs[ACTIVATION_COUNT];
+    stage_activations(builder->setting, builder->shard, builder->knobs, sharding, costs);
+    stage_as_required(builder, sharding, costs, &wanted);
     if (difference(&wanted, &saved, &adds)) {
         if (single)
             graph->nodes[node].strategies[strategy].adds = adds;
@@ -159,8 +188,6 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
             edge_between(builder, node, unknown[1].node)->adds[strategy][unknown[1].strategy] = adds;
     }
     if (!single) return;
-    ActivationCost costs[ACTIVATION_COUNT];
-    stage_activations(builder->setting, builder->shard, builder->knobs, sharding, costs);
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         int second = NODE_ACTIVATION + a;
         for (int j = 1; j < graph->nodes[second].strategy_count; j++) {

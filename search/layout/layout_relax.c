@@ -167,7 +167,8 @@ static void freeing_costs(const StepRule *rule, const Branch *branch, const Rate
     }
 }
 
-/* The step with nothing hidden, each collective by the chosen piece. */
+/* The step with nothing hidden, each collective by the chosen piece; offloading, which the other side of the bound
+ * weighs, left out. */
 static double serial_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, unsigned second) {
     Rates serial = *rates;
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -175,7 +176,10 @@ static double serial_seconds(const StepRule *rule, const Resources *resources, c
         int other = group == GROUP_DATA ? -1 : !(second >> group & 1);
         if (other >= 0) serial.cost[group].latency_seconds[other] = serial.cost[group].seconds_per_byte[other] = 0;
     }
-    return step_seconds(rule, resources, &serial);
+    if (!(resources->of[RES_OFFLOAD_BYTES] > 0)) return step_seconds(rule, resources, &serial);
+    Resources without = *resources;
+    without.of[RES_OFFLOAD_BYTES] = 0;
+    return step_seconds(rule, &without, &serial);
 }
 
 /* The part of the tail that rates do not change. */

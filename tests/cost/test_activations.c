@@ -225,3 +225,51 @@ Test(activations, offloaded_within_the_host) {
         cr_expect_eq(other, rows[i].any_other, "%s", rows[i].name);
     }
 }
+
+/* Korthikanti et al. 2022, on a layer of theirs: MHA, GELU, hidden width 4h. They count sbh (34 + 5as/h) bytes of one
+ * chip, sbh (10 + 24/t + 5as/(ht)) of t tensor ways, sbh/t (34 + 5as/h) along the sequence, 2sbh with full
+ * recomputation. Ours differ by what is not there and by what is kept:
+ *   no dropout: two masks of a byte, 2 sbh;  flash attention: no scores, 5 as^2b, but their log-sum-exp, 4 asb;
+ *   along the sequence the inputs of both blocks are kept gathered, 2 sbh in place of 2 sbh/t each; a layout that
+ *   recomputes them has neither. */
+Test(activations, korthikanti) {
+    const double s = 2048, h = 12288, a = 96, sbh = s * h;
+    for (int t = 1; t <= 8; t *= 2)
+        for (int along = 0; along <= (t > 1); along++) {
+            Model model = dense_model(1, 12288, 4 * 12288, 96, 96, 128, 51200);
+            model.kinds[0].gated = false;
+            Bench bench = bench_of(model, 1, s);
+            bench_split(&bench, s / t, 1, t);
+            bench.shard.seq = s;
+            bench.sharding.residual = along ? RESIDUAL_SEQUENCE : RESIDUAL_REPLICATED;
+            ActivationCost costs[ACTIVATION_COUNT];
+            costs_of(&bench, costs);
+            double saved = 0, inputs = costs[ACTIVATION_ATTENTION_INPUT].bytes + costs[ACTIVATION_MLP_INPUT].bytes;
+            for (int i = 0; i < ACTIVATION_COUNT; i++) saved += costs[i].bytes;
+            double scores = 5 * a * s / h, masks = 2, log_sum_exp = 4 * a * s / t;
+            double theirs = sbh * (along ? (34 + scores) / t : 10 + 24. / t + scores / t);
+            double gathered = along ? 2 * (2 - 2. / t) * sbh : 0;
+            double ours = theirs - scores / t * sbh - masks * sbh / (along ? t : 1) + log_sum_exp + gathered;
+            cr_expect_float_eq(saved, ours, 1e-9 * ours, "t=%d: %g sbh, not %g", t, saved / sbh, ours / sbh);
+            cr_expect_float_eq(inputs, 4 * sbh, 1e-9 * inputs, "t=%d", t);
+            cr_expect_float_eq(costs[ACTIVATION_LAYER_INPUT].bytes, 2 * sbh / (along ? t : 1), 1, "full recomputation");
+        }
+}
+
+/* The same, section 4.2.3: 1F1B keeps p microbatches of L/p layers on the first stage, L layers' worth whatever p; with
+ * v chunks a stage L (1 + (p - 1)/(p v)); on the last stage one microbatch. */
+Test(activations, korthikanti_in_flight) {
+    const double L = 96;
+    for (int p = 2; p <= 16; p *= 2)
+        for (int v = 1; v <= 3; v++) {
+            Bench bench = bench_70b(1);
+            bench.shard.pipeline = p, bench.shard.layers = bench.shard.layers_last = L / p;
+            bench.shard.microbatches = 4 * p;
+            bench.knobs.virtual_stages = v, bench.knobs.schedule = v > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+            double weights[MOMENT_COUNT];
+            moment_weights(&bench.shard, &bench.knobs, weights);
+            double factor = v > 1 ? 1 + (p - 1.) / (p * (double)v) : 1;
+            cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * bench.shard.layers, L * factor, 1e-9 * L, "p=%d v=%d",
+                               p, v);
+        }
+}

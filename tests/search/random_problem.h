@@ -239,6 +239,19 @@ static inline void random_state(Draw *draw, Request *request) {
     request->state = training_state(&request->model, &optimizer, &request->state_dtypes);
 }
 
+/* Any of the policies, in all layers or some, or any states. */
+static inline void random_remat(Draw *draw, RematRule *remat) {
+    static const char *const POLICIES[] = {"none",          "full",    "full:1",           "save_dot_except_mlp",
+                                           "save_qkv_proj", "minimal", "minimal_offloaded"};
+    Error error = {0};
+    remat_parse(POLICIES[draw_below(draw, COUNT_OF(POLICIES))], "draw", remat, &error);
+    if (draw_chance(draw, 0.6)) return;
+    remat->layers = draw_below(draw, 4);
+    for (int i = 0; i < ACTIVATION_COUNT; i++)
+        remat->state[i] =
+            (ActivationState)(i == ACTIVATION_LAYER_INPUT ? 2 * draw_below(draw, 2) : draw_below(draw, STATE_COUNT));
+}
+
 /* ---- requests ---- */
 
 enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
@@ -274,6 +287,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
             .op = REQUIRE_AT_MOST, .degree = DRAW_FROM(draw, 1, 2, 4), .knob = 1 + (int)draw_below(draw, 2)};
     if (draw_chance(draw, 0.15)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
+    if (draw_chance(draw, 0.25)) random_remat(draw, &request.remat);
     request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.chip.hbm_bytes.value);
     return request;

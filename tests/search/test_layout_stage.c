@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Layouts of real stages: the graph says what cost/stage.h says, and the best layout is the best of all. */
 #include "base/util.h"
+#include "cost/estimate.h"
 #include "cost/stage.h"
 #include "mesh/chip_json.h"
 #include "mesh/machine.h"
@@ -216,6 +217,89 @@ Test(layout_stage, exhaustive, .timeout = 300) {
         arena_free(&world.arena);
     }
     cr_expect_gt(solved, 15, "%d", solved);
+}
+
+/* A required policy leaves the shardings to choose from: each is priced with the policy's states, without the graph. */
+Test(layout_stage, required) {
+    static const char *const POLICIES[] = {"none",
+                                           "full",
+                                           "full:1",
+                                           "save_qkv_proj",
+                                           "minimal",
+                                           "save_out_proj:2",
+                                           "minimal_offloaded",
+                                           "layer_input=offloaded"};
+    int found = 0, impossible = 0, tight = 0;
+    for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
+        static World world;
+        world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,
+                   WORLDS[w].sequences);
+        Random random = {w + 120};
+        for (int i = 0; i < 200; i++) {
+            Degrees degrees;
+            Knobs knobs;
+            Shard shard;
+            Arena arena = {0};
+            LayoutGraph graph;
+            Rates rates, least;
+            LayoutSolution solution;
+            Relaxation relaxation;
+            RematRule remat;
+            Error error = {0};
+            cr_assert(remat_parse(POLICIES[i % COUNT_OF(POLICIES)], "test", &remat, &error), "%s", error.text);
+            world.setting.remat = &remat;
+            if (!random_plan(&random, &world, &degrees, &knobs, &shard)) continue;
+            cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
+            random_placement_rates(&random, &world, &degrees, &knobs, &arena, &rates);
+            rates_least(&world.mesh, &degrees, knobs.context, &least);
+            layout_relax(&graph, &least, &relaxation);
+            cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
+
+            Sharding shardings[SHARDINGS_MAX];
+            ActivationCost costs[ACTIVATION_COUNT];
+            StepRule rule;
+            double weights[MOMENT_COUNT], best = INFINITY, tightest = INFINITY;
+            int count = shardings_of(&world.setting, &shard, shardings);
+            moment_weights(&shard, &knobs, weights);
+            step_rule(&world.setting, &shard, &knobs, &rule);
+            bool possible = true;
+            for (int s = 0; s < count; s++) {
+                Resources resources;
+                stage_resources(&world.setting, &shard, &knobs, &shardings[s], &resources);
+                stage_activations(&world.setting, &shard, &knobs, &shardings[s], costs);
+                int64_t in = remat.layers > 0 ? min_whole(remat.layers, (int64_t)shard.layers) : (int64_t)shard.layers;
+                for (int a = 0; a < ACTIVATION_COUNT; a++) {
+                    if (!costs[a].exists || remat.state[a] == STATE_SAVED) continue;
+                    possible = possible && (remat.state[a] != STATE_OFFLOADED || costs[a].offloadable);
+                    resources_add_state(&costs[a], remat.state[a], (double)in, weights, &resources);
+                }
+                double peak = 0;
+                for (int m = 0; m < MOMENT_COUNT; m++) peak = max_real(peak, resources.of[RES_MEMORY + m]);
+                tightest = min_real(tightest, peak);
+                if (possible && peak <= rule.memory_limit_bytes)
+                    best = min_real(best, step_seconds(&rule, &resources, &rates));
+            }
+            impossible += !possible, tight += possible && tightest > rule.memory_limit_bytes;
+            const char *name = POLICIES[i % COUNT_OF(POLICIES)];
+            cr_expect_eq(solution.found, !isinf(best), "%s %d %s: found %d, possible %d, at least %.17g of %.17g",
+                         WORLDS[w].model, i, name, solution.found, possible, tightest, rule.memory_limit_bytes);
+            if (solution.found) {
+                found++;
+                cr_expect_float_eq(solution.seconds, best, 1e-9 * best, "%s %d %s: %.17g, tried %.17g", WORLDS[w].model,
+                                   i, name, solution.seconds, best);
+                cr_expect(relaxation.fits && relaxed_seconds(&graph.rule, &relaxation, &rates) <= solution.seconds,
+                          "%s %d %s", WORLDS[w].model, i, name);
+                Plan plan = {.degrees = degrees, .knobs = knobs, .layout = solution.layout};
+                Resources again;
+                plan_resources(&world.setting, &shard, &plan, &again);
+                cr_expect_float_eq(step_seconds(&rule, &again, &rates), best, 1e-9 * best, "%s %d %s", WORLDS[w].model,
+                                   i, name);
+            }
+            arena_free(&arena);
+        }
+        arena_free(&world.arena);
+    }
+    cr_expect(found > 50 && impossible > 0 && tight > 20, "%d %d %d", found, impossible, tight);
 }
 
 /* Real stages with all their layers, memory tight: always proven, and the relaxation never above. */

@@ -153,7 +153,8 @@ static void note_result(const Request *request, const SearchResult *result, cons
     if (result->plan_count == 0) return;
     seen.moved_batch += result->plans[0].work.sequences != request->work.sequences;
     seen.moved_machine += result->plans[0].machine.mesh.chips != request->machine.mesh.chips;
-    seen.recomputed += strcmp(layout_remat_name(&result->plans[0].plan.layout), "none") != 0;
+    char remat[REMAT_TEXT_SIZE];
+    seen.recomputed += strcmp(remat_name(&request->model, &result->plans[0].plan.layout, remat), "none") != 0;
 }
 
 /* ---- a wrong bound is caught ---- */

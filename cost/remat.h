@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/remat.h: names for which activations are saved, recomputed and offloaded. A policy may be required of every plan
+ * (--remat); where none is, the layout decides, and its outcome is named by the policy it equals. */
+#ifndef SHARDOPT_COST_REMAT_H
+#define SHARDOPT_COST_REMAT_H
+
+#include "base/error.h"
+#include "cost/plan.h"
+#include "models/model.h"
+
+/* A state for each activation. `layers` 0: in all layers; else in so many of the fullest stage (all, where it has fewer)
+ * and everything saved in the rest, as Megatron's --recompute-method block does. */
+typedef struct {
+    bool required; /* false: the layout decides, and the rest says nothing */
+    ActivationState state[ACTIVATION_COUNT];
+    int64_t layers;
+} RematRule;
+
+/* "auto"; the name of a policy ("full", "save_qkv_proj"), also for some layers alone ("full:40"); or states by
+ * activation ("qkv=saved context=saved"), where what is not named is recomputed, as in MaxText's `custom`. False: *error
+ * says what would be right. */
+bool remat_parse(const char *text, const char *where, RematRule *out, Error *error);
+
+enum { REMAT_TEXT_SIZE = 192 };
+/* As remat_parse() reads it. Returns `text`. */
+const char *remat_text(const RematRule *rule, char text[REMAT_TEXT_SIZE]);
+
+/* Whether a layer of the model has such an activation at all, in one of its kinds. */
+bool activation_exists(const Model *model, Activation activation);
+
+/* The policy that a layout equals ("none", "full", "full:40"), or "custom". Returns `text`. */
+const char *remat_name(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+
+/* How many layers of a stage with `layers` hold an activation in each state under a required rule. */
+void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]);
+
+/* How a launcher is told to do what the layout does: "remat_policy=full", "--recompute-granularity full ..."; NULL: it
+ * has no word for it. `launcher` is "maxtext", "megatron" or "torchtitan". */
+const char *remat_for_launcher(const Model *model, const Layout *layout, const char *launcher,
+                               char text[REMAT_TEXT_SIZE]);
+
+#endif
