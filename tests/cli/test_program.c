@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The built program as a shell sees it: exit codes, what goes where, what is left when writing fails. */
 #include "base/util.h"
+#include "tests/cli/shell.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { TEXT_SIZE = 1 << 20 };
-
-typedef struct {
-    int code; /* 128 + signal when one killed it, as a shell has it */
-    char *out, *err;
-} Run;
-
-static char *read_back(const char *path) {
-    char *text = calloc(TEXT_SIZE, 1);
-    FILE *file = fopen(path, "r");
-    if (file) {
-        size_t length = fread(text, 1, TEXT_SIZE - 1, file);
-        text[length] = '\0';
-        fclose(file);
-    }
-    return text;
-}
-
-/* A line of the shell in which $P is the program and $D a folder for the run's files. */
-static Run run(const char *folder, const char *line) {
-    char script[4096], out[256], err[256];
-    snprintf(out, sizeof out, "%s/out", folder);
-    snprintf(err, sizeof err, "%s/err", folder);
-    snprintf(script, sizeof script, "P=%s; D=%s; { %s; } >%s 2>%s", SHARDOPT_PROGRAM, folder, line, out, err);
-    int status = system(script);
-    return (Run){WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_back(out), read_back(err)};
-}
 
 /* `out`, `err`: what the stream has in it; NULL: nothing at all. */
 static const struct {
