@@ -3,6 +3,7 @@
 #include "search/report.h"
 
 #include "base/util.h"
+#include "cost/memory_detail.h"
 #include "search/report_parts.h"
 #include "search/table.h"
 
@@ -152,6 +153,32 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, FILE 
     return finish(table, ok, out);
 }
 
+/* What the rows at the peak are made of, a row to a line. */
+static void write_memory_parts(const Request *request, const RankedPlan *ranked, FILE *out) {
+    const Estimate *estimate = &ranked->estimate;
+    Setting setting = request_setting(request);
+    setting.work = ranked->work;
+    MemoryPart parts[MEMORY_PARTS_MAX];
+    double in_flight;
+    int count = memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, &in_flight);
+    fputs("\nThe peak, part by part:\n", out);
+    for (int i = 0; i < count;) {
+        MemoryRow row = parts[i].row;
+        char bytes[NUMBER_TEXT_SIZE], first[24];
+        Prose line = {0};
+        for (; i < count && parts[i].row == row; i++) {
+            char name[48];
+            size_t length = (size_t)snprintf(name, sizeof name, "%s", parts[i].name);
+            for (size_t c = 0; c < length; c++)
+                if (name[c] == '_') name[c] = ' ';
+            prose_item(&line, ", ", "%s %s", name, number_bytes(parts[i].bytes, bytes));
+        }
+        if (row == MEMORY_ACTIVATIONS) prose_add(&line, " (%.3g microbatches in flight)", in_flight);
+        snprintf(first, sizeof first, "  %-12s", memory_row_name(row));
+        prose_write(out, first, "              ", line.text);
+    }
+}
+
 static bool write_layout(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const TableColumn COLUMNS[] = {{"tensor", false}, {"sharding", false}, {"state", false}, {"layers", true}};
     LayoutRow rows[LAYOUT_ROWS_MAX];
@@ -204,8 +231,9 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
-    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out) &&
-              write_layout(request, ranked, out);
+    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
+    write_memory_parts(request, ranked, out);
+    ok = ok && write_layout(request, ranked, out);
 
     Why why;
     report_why(ranked, &why);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/memory_detail.h"
 #include "mesh/slice.h"
 #include "search/report_words.h"
 
@@ -239,6 +240,28 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            add_step(json, request, &ranked->estimate.time);
 }
 
+/* What each row is made of, at the peak; what the reserve has to hold, and the host. */
+static bool add_memory_detail(cJSON *json, const Request *request, const RankedPlan *ranked) {
+    const Estimate *estimate = &ranked->estimate;
+    Setting setting = request_setting(request);
+    setting.work = ranked->work;
+    MemoryPart parts[MEMORY_PARTS_MAX];
+    double in_flight;
+    int count = memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, &in_flight);
+    cJSON *detail = json_add_object(json, "memory_detail"), *row = NULL;
+    bool ok =
+        json_add_text(detail, "moment", moment_text(estimate->moment, ranked->plan.degrees.of[ROLE_PIPELINE] > 1)) &&
+        json_add_real(detail, "free_bytes", estimate->memory_limit_bytes - memory_total(&estimate->memory)) &&
+        json_add_real(detail, "microbatches_in_flight", in_flight);
+    for (int i = 0; i < count && ok; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_bytes", parts[i].name);
+        if (i == 0 || parts[i].row != parts[i - 1].row) row = json_add_object(detail, memory_row_name(parts[i].row));
+        ok = row && json_add_real(row, key, parts[i].bytes);
+    }
+    return ok;
+}
+
 static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
     bool ok = json_add_text(json, "bound_by", bound_name(estimate->bound_by)) &&
@@ -249,10 +272,7 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
               json_add_real(json, "peak_flops_per_chip", request_setting(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
               add_memory(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
-    cJSON *detail = ok ? json_add_object(json, "memory_detail") : NULL;
-    return json_add_text(detail, "moment", moment_text(estimate->moment, ranked->plan.degrees.of[ROLE_PIPELINE] > 1)) &&
-           json_add_real(detail, "free_bytes", estimate->memory_limit_bytes - memory_total(&estimate->memory)) &&
-           add_training(json, request, ranked);
+    return ok && add_memory_detail(json, request, ranked) && add_training(json, request, ranked);
 }
 
 static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *ranked) {

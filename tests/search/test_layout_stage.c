@@ -2,6 +2,7 @@
 /* Layouts of real stages: the graph says what cost/stage.h says, and the best layout is the best of all. */
 #include "base/util.h"
 #include "cost/estimate.h"
+#include "cost/memory_detail.h"
 #include "cost/stage.h"
 #include "mesh/chip_json.h"
 #include "mesh/machine.h"
@@ -219,6 +220,22 @@ Test(layout_stage, exhaustive, .timeout = 300) {
     cr_expect_gt(solved, 15, "%d", solved);
 }
 
+/* The parts of each row of memory add up to it, at every moment. */
+static void expect_parts(const Setting *setting, const Shard *shard, const Plan *plan, const char *name) {
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryPart parts[MEMORY_PARTS_MAX];
+        MemoryRows rows;
+        double in_flight, sum[MEMORY_ROW_COUNT] = {0};
+        plan_memory(setting, shard, plan, (Moment)moment, &rows);
+        int count = memory_parts(setting, shard, plan, (Moment)moment, parts, &in_flight);
+        for (int i = 0; i < count; i++) sum[parts[i].row] += parts[i].bytes;
+        for (MemoryRow row = MEMORY_PARAMETERS; row <= MEMORY_TRANSIENT; row++)
+            cr_expect_float_eq(sum[row], memory_row_bytes(&rows, row), 1e-9 * memory_row_bytes(&rows, row),
+                               "%s: %s at moment %d: %.12g of %.12g", name, memory_row_name(row), moment, sum[row],
+                               memory_row_bytes(&rows, row));
+    }
+}
+
 /* A required policy leaves the shardings to choose from: each is priced with the policy's states, without the graph. */
 Test(layout_stage, required) {
     static const char *const POLICIES[] = {"none",
@@ -291,6 +308,7 @@ Test(layout_stage, required) {
                           "%s %d %s", WORLDS[w].model, i, name);
                 Plan plan = {.degrees = degrees, .knobs = knobs, .layout = solution.layout};
                 Resources again;
+                expect_parts(&world.setting, &shard, &plan, name);
                 plan_resources(&world.setting, &shard, &plan, &again);
                 cr_expect_float_eq(step_seconds(&rule, &again, &rates), best, 1e-9 * best, "%s %d %s", WORLDS[w].model,
                                    i, name);

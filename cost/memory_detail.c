@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/memory_detail.h"
+
+#include "base/util.h"
+#include "cost/bytes.h"
+#include "cost/stage.h"
+#include "cost/sums.h"
+
+const char *memory_row_name(MemoryRow row) {
+    static const char *const NAMES[MEMORY_ROW_COUNT] = {
+        "parameters", "gradients", "optimizer", "activations", "gathered", "logits", "transient", "reserve", "host"};
+    return NAMES[row];
+}
+
+double memory_row_bytes(const MemoryRows *rows, MemoryRow row) {
+    const double bytes[] = {rows->parameters_bytes,  rows->gradients_bytes, rows->optimizer_bytes,
+                            rows->activations_bytes, rows->gathered_bytes,  rows->logits_bytes,
+                            rows->transient_bytes};
+    return row < (MemoryRow)COUNT_OF(bytes) ? bytes[row] : 0;
+}
+
+typedef struct {
+    MemoryPart *parts;
+    int count;
+} Parts;
+
+static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
+    if (bytes > 0 && to->count < MEMORY_PARTS_MAX) to->parts[to->count++] = (MemoryPart){row, name, bytes};
+}
+
+/* What the optimizer's row would be if masters were all it kept. */
+static double master_bytes(const Setting *setting, const Shard *shard, const Plan *plan, const StageSums *sums,
+                           Moment moment) {
+    TrainingState masters = *setting_state(setting);
+    Setting with = *setting;
+    MemoryRows rows;
+    for (int part = 0; part < HELD_COUNT; part++)
+        masters.part[part].optimizer_bytes = dtype_bytes(masters.dtypes.master);
+    with.state = &masters;
+    rows_of_sums(&with, shard, &plan->knobs, &plan->layout.sharding, sums, moment, 0, &rows);
+    return rows.optimizer_bytes;
+}
+
+static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double in_flight,
+                            Parts *to) {
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists)
+            add(to, MEMORY_ACTIVATIONS, activation_name((Activation)a),
+                in_flight * costs[a].bytes * (double)layout->layers[a][STATE_SAVED]);
+}
+
+/* Weights of the layer at work, of the next (or, kept for backward, of all others of the stage), and one gradient
+ * before it is scattered; beside the logits their table and its gradient. */
+static void add_gathered(const TrainingState *state, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                         Moment moment, double layers, Parts *to) {
+    double one = sums->layer.gathered_weights;
+    double head = moment == MOMENT_LAST_LOGITS && shard_weight_ways(shard) > 1 ? sums->logits.dense_weights : 0;
+    double in_use = min_real(1, layers), others = (knobs->regather ? min_real(2, layers) : layers) - in_use;
+    add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * in_use * one);
+    add(to, MEMORY_GATHERED, knobs->regather ? "weights_prefetched" : "weights_kept",
+        state->parameter_bytes * others * one);
+    add(to, MEMORY_GATHERED, "layer_gradient", state->scatter_bytes * one);
+    add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * head);
+    add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * head);
+}
+
+static void add_working(const Setting *setting, const Shard *shard, const Sharding *sharding, const StageSums *sums,
+                        Moment moment, const MemoryRows *rows, Parts *to) {
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    double stream = BF16_BYTES * own * (double)setting->model->d_model;
+    if (moment == MOMENT_LAST_LOGITS) {
+        double logits = shard->tokens * shard->vocab;
+        add(to, MEMORY_LOGITS, "values_fp32", FP32_BYTES * logits);
+        add(to, MEMORY_LOGITS, "gradients_bf16", BF16_BYTES * logits);
+        add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - LOGIT_BYTES * logits);
+        add(to, MEMORY_TRANSIENT, "residual_stream", 2 * stream);
+        add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream);
+        return;
+    }
+    double layer = saved_of_sums(sums);
+    add(to, MEMORY_TRANSIENT, "layer_activations", layer);
+    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - stream);
+    add(to, MEMORY_TRANSIENT, "residual_gradient", stream);
+}
+
+static void add_host(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double most_in_flight,
+                     Parts *to) {
+    double bytes = 0;
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists) bytes += most_in_flight * costs[a].bytes * (double)layout->layers[a][STATE_OFFLOADED];
+    add(to, MEMORY_HOST, "activations", bytes);
+}
+
+int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
+                 MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight) {
+    const Knobs *knobs = &plan->knobs;
+    const Sharding *sharding = &plan->layout.sharding;
+    const TrainingState *state = setting_state(setting);
+    bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
+    ActivationCost costs[ACTIVATION_COUNT];
+    double weights[MOMENT_COUNT], saved = 0;
+    StageSums sums;
+    MemoryRows rows;
+    Parts all = {parts, 0};
+    stage_activations(setting, shard, knobs, sharding, costs);
+    moment_weights(shard, knobs, weights);
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
+    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
+
+    double masters = min_real(master_bytes(setting, shard, plan, &sums, moment), rows.optimizer_bytes);
+    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes);
+    add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes);
+    add(&all, MEMORY_OPTIMIZER, "master_weights", masters);
+    add(&all, MEMORY_OPTIMIZER, "moments", rows.optimizer_bytes - masters);
+    add_activations(costs, &plan->layout, weights[moment], &all);
+    add_gathered(state, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers, &all);
+    add_working(setting, shard, sharding, &sums, moment, &rows, &all);
+    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], &all);
+    *in_flight = weights[moment];
+    return all.count;
+}
