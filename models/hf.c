@@ -70,6 +70,8 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) {
     return error_set(config->error, ERROR_INPUT, config->where, "%s %s", path_of(config, key, path), text);
 }
 
+int64_t hf_nested(const Config *config, int64_t value) { return config->prefix[0] ? value : 0; }
+
 bool hf_layer_count(const Config *config, const char *key, int64_t *out) {
     char path[PATH_SIZE];
     return json_whole(config->root, path_of(config, key, path), 1, MODEL_LAYERS_MAX, config->where, out, config->error);
@@ -93,8 +95,11 @@ bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKi
     model->positions = POSITIONS_ROTARY;
     template->gated = true;
     template->norms = 2;
-    if (!hf_layer_count(config, "num_hidden_layers", &model->layers) ||
-        !hf_dimension(config, "hidden_size", 0, &model->d_model) ||
+    if (defaults.layers && !hf_at(config, "num_hidden_layers"))
+        model->layers = defaults.layers;
+    else if (!hf_layer_count(config, "num_hidden_layers", &model->layers))
+        return false;
+    if (!hf_dimension(config, "hidden_size", defaults.d_model, &model->d_model) ||
         !hf_dimension(config, "vocab_size", defaults.vocab, &model->vocab) ||
         !hf_dimension(config, "max_position_embeddings", defaults.max_seq, &model->max_seq) ||
         !hf_dimension(config, "num_attention_heads", defaults.heads, &template->heads) ||

@@ -62,10 +62,14 @@ typedef struct {
 /* Reads and checks model->rope; nothing of it is required. */
 bool hf_rope(const Config *config, HfRopeKeys keys, Model *model);
 
-/* What differs between the classes that share llama's keys. 0 means: the key is required (heads, vocab, max_seq), as
- * many as heads (kv_heads), d_model / heads (head_dim). */
+/* The value inside text_config, else 0. The library writes of a nested config what differs from the class alone, so that
+ * released wrappers leave out sizes; in a file of its own a missing size is an error. */
+int64_t hf_nested(const Config *config, int64_t value);
+
+/* What differs between the classes that share llama's keys. 0 means: the key is required (layers, d_model, heads, vocab,
+ * max_seq), as many as heads (kv_heads), d_model / heads (head_dim). */
 typedef struct {
-    int64_t heads, kv_heads, head_dim, vocab, max_seq;
+    int64_t layers, d_model, heads, kv_heads, head_dim, vocab, max_seq;
     bool tied;
     HfRopeKeys rope;
 } HfDefaults;

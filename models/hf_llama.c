@@ -2,11 +2,20 @@
 /* The decoders that keep llama's keys: llama, mistral, mixtral, phi3, olmo2, gemma. */
 #include "models/hf.h"
 
+/* The sizes that the classes of llama and mistral share. */
+static HfDefaults nested_sizes(const Config *config, int64_t vocab, int64_t max_seq) {
+    return (HfDefaults){.layers = hf_nested(config, 32),
+                        .d_model = hf_nested(config, 4096),
+                        .heads = hf_nested(config, 32),
+                        .vocab = hf_nested(config, vocab),
+                        .max_seq = hf_nested(config, max_seq)};
+}
+
 bool hf_read_llama(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias;
-    if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
-        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+    if (!hf_decoder(config, nested_sizes(config, 32000, 2048), model, &layer) ||
+        !hf_dimension(config, "intermediate_size", hf_nested(config, 11008), &layer.d_ff) ||
         !hf_flag(config, "attention_bias", false, &attention_bias) ||
         !hf_flag(config, "mlp_bias", false, &layer.mlp_bias))
         return false;
@@ -17,9 +26,11 @@ bool hf_read_llama(const Config *config, Model *model) {
 
 /* No biases; one window for all layers. */
 bool hf_read_mistral(const Config *config, Model *model) {
+    HfDefaults defaults = nested_sizes(config, 32000, 131072);
     LayerKind layer = {0};
-    if (!hf_decoder(config, (HfDefaults){.kv_heads = 8}, model, &layer) ||
-        !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+    defaults.kv_heads = 8;
+    if (!hf_decoder(config, defaults, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", hf_nested(config, 14336), &layer.d_ff) ||
         !hf_window(config, "sliding_window", 4096, &layer.window))
         return false;
     hf_kinds(model, &layer, NULL);
@@ -92,6 +103,8 @@ bool hf_read_gemma2(const Config *config, Model *model) {
 /* Five windows, then one full layer. Released wrappers leave out of text_config what the class has as its default. */
 bool hf_read_gemma3(const Config *config, Model *model) {
     const HfDefaults defaults = {
+        .layers = hf_nested(config, 26),
+        .d_model = hf_nested(config, 2304),
         .heads = 8,
         .kv_heads = 4,
         .head_dim = 256,
@@ -102,7 +115,8 @@ bool hf_read_gemma3(const Config *config, Model *model) {
     LayerKind layer = {0};
     LayerPattern pattern;
     int64_t full_every;
-    if (!hf_decoder(config, defaults, model, &layer) || !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
+    if (!hf_decoder(config, defaults, model, &layer) ||
+        !hf_dimension(config, "intermediate_size", hf_nested(config, 9216), &layer.d_ff) ||
         !hf_dimension(config, "sliding_window", 4096, &layer.window) ||
         !hf_dimension(config, "sliding_window_pattern", 6, &full_every))
         return false;

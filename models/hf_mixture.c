@@ -67,8 +67,14 @@ static bool llama4_mixture_layers(const Config *config, const Model *model, Laye
 /* Three rotary layers that see chunks, then one that turns nothing and sees all. Norms of queries and keys have no
  * weights; the shared expert is as wide as a routed one. */
 bool hf_read_llama4(const Config *config, Model *model) {
-    const HfDefaults defaults = {
-        .heads = 40, .kv_heads = 8, .head_dim = 128, .vocab = 202048, .max_seq = 131072, .rope.default_theta = 500000};
+    const HfDefaults defaults = {.layers = hf_nested(config, 48),
+                                 .d_model = hf_nested(config, 5120),
+                                 .heads = 40,
+                                 .kv_heads = 8,
+                                 .head_dim = 128,
+                                 .vocab = 202048,
+                                 .max_seq = 131072,
+                                 .rope.default_theta = 500000};
     LayerKind layer = {.chunked = true};
     LayerPattern pattern;
     int64_t full_every;

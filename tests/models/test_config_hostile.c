@@ -271,6 +271,27 @@ Test(config_hostile, every_key_with_every_kind) {
     }
 }
 
+/* tie_word_embeddings where no file says it: what the class takes. */
+Test(config_hostile, tying_by_class) {
+    const struct {
+        const char *type;
+        bool tied;
+    } rows[] = {
+        {"bloom", true},     {"falcon", true},   {"mpt", true},     {"opt", true},          {"gemma3_text", true},
+        {"dbrx", false},     {"gpt_oss", false}, {"phi", false},    {"llama4_text", false}, {"glm4_moe", false},
+        {"nemotron", false}, {"olmo3", false},   {"smollm3", true}, {"minimax_m2", false},  {"shardopt", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Model model;
+        Error error = {0};
+        cr_assert(read_changed(rows[i].type, "", "", &model, &error), "%s", error.text);
+        cr_expect_eq(model.tied, rows[i].tied, "%s", rows[i].type);
+        if (strcmp(rows[i].type, "dbrx") == 0 || strcmp(rows[i].type, "shardopt") == 0) continue;
+        cr_assert(read_changed(rows[i].type, "tie_word_embeddings", rows[i].tied ? "false" : "true", &model, &error));
+        cr_expect_eq(model.tied, !rows[i].tied, "%s: the file wins", rows[i].type);
+    }
+}
+
 Test(config_hostile, unknown_types_offer_the_nearest) {
     const struct {
         const char *said, *nearest;
@@ -307,6 +328,9 @@ Test(config_hostile, what_is_left_out) {
          " \"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"vocab_size\": 32, \"max_position_embeddings\":"
          " 64}}",
          "what stands beside text_config", "llava"},
+        {"{\"model_type\": \"llava\", \"text_config\": {\"max_position_embeddings\": 4096, \"model_type\": \"llama\","
+         " \"vocab_size\": 32064}, \"vision_config\": {\"hidden_size\": 1024}, \"vocab_size\": 32064}",
+         "vision tower", "llama"}, /* LLaVA 1.5 leaves Llama's sizes to the class */
         {"{\"model_type\": \"deepseek_v2\", \"hidden_size\": 8, \"intermediate_size\": 16, \"num_attention_heads\": 2,"
          " \"num_hidden_layers\": 2, \"vocab_size\": 32, \"max_position_embeddings\": 64, \"num_experts_per_tok\": 2,"
          " \"moe_intermediate_size\": 5, \"num_nextn_predict_layers\": 3}",

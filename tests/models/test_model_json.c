@@ -202,7 +202,8 @@ Test(model_json, hostile) {
         {"model_type", "", "missing"},
         {"model_type", "17", "missing"},
         {"architectures", "[\"HalForCausalLM\"]", ""}, /* model_type wins */
-        {"text_config", "{}", "text_config.num_hidden_layers"},
+        {"text_config", "{}", ""},                     /* a wrapper around the class as it is */
+        {"text_config", "{\"num_hidden_layers\": 0}", "text_config.num_hidden_layers"},
         {"text_config", "{\"model_type\": \"hal\"}", "known"},
         {"shardopt", "{}", "shardopt.name"},
         {"shardopt", "7", "shardopt.name"},
