@@ -174,7 +174,9 @@ static LayerKind marked_part(const LayerKind *template, int marks) {
 
 void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern) {
     int kind_of_marks[LAYER_MARKS] = {0}; /* index + 1 */
-    int meaningful = (template->experts ? LAYER_EXPERTS : 0) | (template->window ? LAYER_WINDOW : 0) | LAYER_NO_ROPE;
+    /* A window as long as the longest sequence hides nothing. */
+    bool windowed = template->window > 0 && template->window < model->max_seq;
+    int meaningful = (template->experts ? LAYER_EXPERTS : 0) | (windowed ? LAYER_WINDOW : 0) | LAYER_NO_ROPE;
     model->kind_count = 0;
     for (int64_t layer = 0; layer < model->layers; layer++) {
         int marks = (pattern ? pattern->marks[layer] : LAYER_EXPERTS | LAYER_WINDOW) & meaningful;

@@ -94,6 +94,7 @@ void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *patte
 
 bool hf_read_llama(const Config *config, Model *model);
 bool hf_read_mistral(const Config *config, Model *model);
+bool hf_read_ministral3(const Config *config, Model *model);
 bool hf_read_mixtral(const Config *config, Model *model);
 bool hf_read_phi3(const Config *config, Model *model);
 bool hf_read_olmo2(const Config *config, Model *model);

@@ -24,17 +24,31 @@ bool hf_read_llama(const Config *config, Model *model) {
     return true;
 }
 
-/* No biases; one window for all layers. */
-bool hf_read_mistral(const Config *config, Model *model) {
-    HfDefaults defaults = nested_sizes(config, 32000, 131072);
+/* No biases; one window for all layers, unless layer_types says which. */
+static bool read_mistral(const Config *config, HfDefaults defaults, int64_t window, Model *model) {
     LayerKind layer = {0};
+    LayerPattern pattern;
     defaults.kv_heads = 8;
     if (!hf_decoder(config, defaults, model, &layer) ||
         !hf_dimension(config, "intermediate_size", hf_nested(config, 14336), &layer.d_ff) ||
-        !hf_window(config, "sliding_window", 4096, &layer.window))
+        !hf_window(config, "sliding_window", window, &layer.window))
         return false;
-    hf_kinds(model, &layer, NULL);
+    for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = LAYER_WINDOW;
+    if (!hf_layer_types(config, model, &layer, &pattern)) return false;
+    hf_kinds(model, &layer, &pattern);
     return true;
+}
+
+bool hf_read_mistral(const Config *config, Model *model) {
+    return read_mistral(config, nested_sizes(config, 32000, 131072), 4096, model);
+}
+
+bool hf_read_ministral3(const Config *config, Model *model) {
+    HfDefaults defaults = nested_sizes(config, 131072, 262144);
+    defaults.layers = hf_nested(config, 34);
+    defaults.head_dim = 128;
+    defaults.rope.default_theta = 1e6;
+    return read_mistral(config, defaults, 0, model);
 }
 
 /* Every layer is a mixture, and intermediate_size is the width of one expert. */

@@ -16,6 +16,8 @@ static const struct {
 } TYPES[] = {
     {"llama", "LlamaForCausalLM", hf_read_llama},
     {"mistral", "MistralForCausalLM", hf_read_mistral},
+    {"ministral", "MinistralForCausalLM", hf_read_mistral},
+    {"ministral3", "Ministral3ForCausalLM", hf_read_ministral3},
     {"mixtral", "MixtralForCausalLM", hf_read_mixtral},
     {"phi3", "Phi3ForCausalLM", hf_read_phi3},
     {"olmo2", "Olmo2ForCausalLM", hf_read_olmo2},

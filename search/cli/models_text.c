@@ -155,8 +155,9 @@ static void write_summary(FILE *out, const Zoo *zoo) {
         far += models_is_far(model);
         trained += model->training.source[0] != '\0';
     }
-    fprintf(out, "\n%d models of %d families, %d with public figures of their training.\n", zoo->count,
-            family_count(zoo), trained);
+    int families = family_count(zoo);
+    fprintf(out, "\n%d model%s of %d famil%s, %d with public figures of their training.\n", zoo->count,
+            zoo->count == 1 ? "" : "s", families, families == 1 ? "y" : "ies", trained);
     fprintf(out, "Counted: all weights with both embeddings, norms, biases and routers; no vision tower, no layers for "
                  "multi-token prediction.\n");
     fprintf(out,

@@ -20,7 +20,7 @@ static const struct {
     int code;
     const char *out, *err;
 } ROWS[] = {
-    {"the zoo lists it", "SHARDOPT_DATA=$D/data $P models", 0, "1 models of 1 families", NULL},
+    {"the zoo lists it", "SHARDOPT_DATA=$D/data $P models", 0, "1 model of 1 family", NULL},
     {"by name", "SHARDOPT_DATA=$D/data $P models Invented-51B", 0, "51,001,038,720", NULL},
     {"by alias, for scripts", "SHARDOPT_DATA=$D/data $P models made_up --format json", 0,
      "\"active_parameters\": 5702555520", NULL},
