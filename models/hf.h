@@ -62,12 +62,12 @@ typedef struct {
 /* Reads and checks model->rope; nothing of it is required. */
 bool hf_rope(const Config *config, HfRopeKeys keys, Model *model);
 
-/* The value inside text_config, else 0. The library writes of a nested config what differs from the class alone, so that
- * released wrappers leave out sizes; in a file of its own a missing size is an error. */
+/* The value inside text_config, else 0. The library writes of a nested config what differs from the class alone, so
+ * that released wrappers leave out sizes; in a file of its own a missing size is an error. */
 int64_t hf_nested(const Config *config, int64_t value);
 
-/* What differs between the classes that share llama's keys. 0 means: the key is required (layers, d_model, heads, vocab,
- * max_seq), as many as heads (kv_heads), d_model / heads (head_dim). */
+/* What differs between the classes that share llama's keys. 0 means: the key is required (layers, d_model, heads,
+ * vocab, max_seq), as many as heads (kv_heads), d_model / heads (head_dim). */
 typedef struct {
     int64_t layers, d_model, heads, kv_heads, head_dim, vocab, max_seq;
     bool tied;
@@ -78,8 +78,8 @@ typedef struct {
  * gated. `template` starts zeroed. */
 bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKind *template);
 
-/* Which layers have experts, a window, or rotary positions that turn nothing: the template's fields of a sort count only
- * in the layers marked so. At most MODEL_KINDS_MAX kinds come of it. */
+/* Which layers have experts, a window, or rotary positions that turn nothing: the template's fields of a sort count
+ * only in the layers marked so. At most MODEL_KINDS_MAX kinds come of it. */
 enum { LAYER_EXPERTS = 1, LAYER_WINDOW = 2, LAYER_NO_ROPE = 4, LAYER_MARKS = 8 };
 typedef struct {
     unsigned char marks[MODEL_LAYERS_MAX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The GPTs: gpt2 (and GPT-3 under its keys), gpt_neox, opt, phi: LayerNorm, biases everywhere, an MLP of two matrices. */
+/* The GPTs: gpt2 (and GPT-3 under its keys), gpt_neox, opt, phi: LayerNorm, biases everywhere, an MLP of two
+ * matrices. */
 #include "models/hf.h"
 
 bool hf_read_gpt2(const Config *config, Model *model) {

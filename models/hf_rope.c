@@ -57,7 +57,7 @@ static bool read_object(const Config *config, const char *path, HfRopeKeys keys,
 
 static bool is_object(const Config *config, const char *key) {
     const cJSON *value = hf_at(config, key);
-    return !value || cJSON_IsObject(value) || (hf_wrong(config, key, "should be an object"), false);
+    return !value || cJSON_IsObject(value) || hf_wrong(config, key, "should be an object");
 }
 
 /* One object, or the objects for full and for windowed layers in it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever a config.json holds, model_from_json says yes or no with one line, and what it takes can be counted: no crash,
- * no overflow, no step past the end.
+/* Whatever a config.json holds, model_from_json says yes or no with one line, and what it takes can be counted: no
+ * crash, no overflow, no step past the end.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "base/json.h"
