@@ -45,6 +45,7 @@ typedef struct {
     Figure usd_per_chip_hour;     /* 0: not known */
     Figure matrix_tile;           /* both weight dimensions are padded to a multiple of it: 128 or 256; 0: not known */
     int64_t chips_per_host;
+    int64_t chips_per_vm;                /* TPUs: of a slice of more than one chip, as schedulers count; 0: not known */
     int64_t devices_per_chip;            /* 1; tpu7x: 2 */
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 

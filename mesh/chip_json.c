@@ -134,6 +134,7 @@ static bool read_torus(const cJSON *topology, const char *where, Chip *chip, Err
     if (!read_shape(cJSON_GetObjectItemCaseSensitive(topology, "pod"), chip, "topology.pod", where, &chip->pod,
                     error) ||
         !json_bool_or(topology, "pod_verified", true, where, &chip->pod_verified, error) ||
+        !json_whole_or(topology, "chips_per_vm", 1, COUNT_MAX, 0, where, &chip->chips_per_vm, error) ||
         !json_whole_or(topology, "max_job_chips", 1, POD_CHIPS_MAX, 0, where, &chip->max_job_chips, error) ||
         !json_whole_or(topology, "max_cubes", most_cubes ? 1 : 0, most_cubes, 0, where, &chip->max_cubes, error) ||
         !json_bool_or(topology, "sorted_shapes", false, where, &chip->sorted_shapes, error) ||
@@ -174,10 +175,11 @@ static bool read_domains(const cJSON *topology, const char *where, Chip *chip, E
 }
 
 static bool read_topology(const cJSON *json, const char *where, Chip *chip, Error *error) {
-    static const char *const KEYS[] = {
-        "source",       "verified", "kind",          "chips_per_host", "devices_per_chip", "links_per_chip",
-        "domain_chips", "pod",      "max_job_chips", "max_cubes",      "sorted_shapes",    "twisted",
-        "closed_size",  "shapes",   "defaults",      "name_prefixes",  "cores_in_name",    "pod_verified"};
+    static const char *const KEYS[] = {"source",           "verified",       "kind",          "chips_per_host",
+                                       "devices_per_chip", "links_per_chip", "domain_chips",  "pod",
+                                       "max_job_chips",    "max_cubes",      "sorted_shapes", "twisted",
+                                       "closed_size",      "shapes",         "defaults",      "name_prefixes",
+                                       "cores_in_name",    "pod_verified",   "chips_per_vm"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
     chip->scaleup = SCALEUP_UNKNOWN;
     if (!topology && chip->unknown[0]) return true;
