@@ -122,14 +122,31 @@ static void write_paragraph(const char *label, const char *text, FILE *out) {
     fprintf(out, "%s\n", whole);
 }
 
+/* Figures of the other kind of machine are not missed. */
+static bool is_missed(const Chip *chip, int index) {
+    static const size_t OF_GPUS[] = {offsetof(Chip, ring_base_seconds), offsetof(Chip, tree_base_seconds),
+                                     offsetof(Chip, tree_hop_seconds), offsetof(Chip, tree_scaleout_seconds),
+                                     offsetof(Chip, leaf_nodes)},
+                        OF_TORI[] = {offsetof(Chip, matrix_tile), offsetof(Chip, twisted_gain_k_k_2k),
+                                     offsetof(Chip, twisted_gain_k_2k_2k)};
+    size_t offset = CHIP_FIGURES[index].offset;
+    if (figure_is_known(chip_figure(chip, index))) return false;
+    if (offset == offsetof(Chip, device_link_bytes_per_second)) return chip->devices_per_chip > 1;
+    for (size_t i = 0; i < COUNT_OF(OF_GPUS); i++)
+        if (offset == OF_GPUS[i]) return chip_has_domains(chip);
+    for (size_t i = 0; i < COUNT_OF(OF_TORI); i++)
+        if (offset == OF_TORI[i]) return !chip_has_domains(chip) && (i == 0 || chip->twisted);
+    return true;
+}
+
 static void write_missing(const Chip *chip, FILE *out) {
     char list[CHIP_SOURCE_SIZE] = "";
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         size_t used = strlen(list);
-        if (!figure_is_known(chip_figure(chip, i)))
+        if (is_missed(chip, i))
             snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", CHIP_FIGURES[i].key);
     }
-    if (list[0]) write_paragraph("not known, or not of this chip", list, out);
+    if (list[0]) write_paragraph("not known, or not there", list, out);
     if (chip->unknown[0]) write_paragraph("looked for", chip->unknown, out);
     if (!chip_standing(chip).plans) fprintf(out, "It is listed, but cannot be planned with.\n");
 }
