@@ -61,7 +61,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
                            number_bytes(memory_total(&estimate->memory), hbm),
                            share_text(estimate->time.exposed_seconds / estimate->time.seconds, exposed),
                            stages ? share_text(estimate->time.bubble_seconds / estimate->time.seconds, bubble) : "-",
-                           bound_text(estimate->bound_by),
+                           bound_text(estimate->bound_by, &ranked->machine.mesh),
                            launchers};
     return table_row(table, cells);
 }

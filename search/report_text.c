@@ -32,8 +32,8 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
     prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
-    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by),
-              bound_text(estimate->bound_next), 100 * (1 - estimate->bound_next_share));
+    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
+              bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
     prose_write(out, "", "", text.text);
 
     Training training = training_of(request, ranked);

@@ -52,8 +52,9 @@ static void say_bound(const RankedPlan *ranked, Why *to) {
     for (int group = GROUP_WEIGHTS; group < GROUP_COUNT; group++)
         background += time->group_seconds[group] - time->group_exposed_seconds[group];
     Prose sentence = {0};
-    prose_add(&sentence, "It is bound by %s; next is %s, at %.0f%% of it.", bound_text(estimate->bound_by),
-              bound_text(estimate->bound_next), 100 * estimate->bound_next_share);
+    prose_add(&sentence, "It is bound by %s; next is %s, at %.0f%% of it.",
+              bound_text(estimate->bound_by, &ranked->machine.mesh),
+              bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * estimate->bound_next_share);
     if (background > 0 && time->unhidden_seconds < background * 1e-6)
         prose_add(&sentence, " %s of parameter gathers and gradient reductions hide whole behind %s of compute.",
                   number_time(background, a), number_time(time->compute_seconds, b));

@@ -20,7 +20,7 @@ const char *machine_text(const Request *request, char text[WORDS_SIZE]);
 /* "at the logits": the moment at which memory peaks. */
 const char *moment_text(Moment moment, bool stages);
 /* "compute", "HBM", "ICI", "NVLink": bound_name() as a sentence writes it. */
-const char *bound_text(BoundBy bound);
+const char *bound_text(BoundBy bound, const Mesh *mesh); /* direct links are xGMI, not NVLink */
 /* "4 of x (a line), 8 of y (a ring, every 2nd)"; nothing for one chip. */
 void footprint_words(const Mesh *mesh, const Footprint *footprint, Prose *to);
 
