@@ -190,7 +190,9 @@ static bool write_slices(const Chip *chip, FILE *out, Arena *arena) {
                                    cells[0],
                                    cells[1],
                                    cells[2],
-                                   slice->vendor ? "vendor's" : "most cubic"};
+                                   slice->only     ? "the only one"
+                                   : slice->vendor ? "vendor's"
+                                                   : "most cubic"};
         ok = table_row(table, row);
     }
     ok = ok && table_write(table, "", out);

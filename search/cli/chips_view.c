@@ -24,16 +24,17 @@ static int by_chips(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static bool is_vendors(const Chip *chip, SliceShape shape, int of_count) {
+static bool is_vendors(const Chip *chip, SliceShape shape) {
     for (int i = 0; i < chip->default_count; i++)
         if (slice_compare(chip->defaults[i], shape) == 0) return true;
-    return of_count == 1;
+    return false;
 }
 
 static OfferedSlice offered_slice(const Chip *chip, int64_t chips, int of_count) {
     OfferedSlice slice = {.chips = chips};
     slice_default(chip, chips, &slice.shape);
-    slice.vendor = is_vendors(chip, slice.shape, of_count);
+    slice.vendor = is_vendors(chip, slice.shape);
+    slice.only = of_count == 1;
     if (chip->chips_per_vm > 0) slice.vms = chips < chip->chips_per_vm ? 1 : chips / chip->chips_per_vm;
     if (chip->name_prefix[0][0])
         snprintf(slice.name, sizeof slice.name, "%s-%lld", chip->name_prefix[0],

@@ -25,7 +25,7 @@ ChipStanding chip_standing(const Chip *chip);
 typedef struct {
     SliceShape shape;
     int64_t chips, vms; /* vms 0: not known */
-    bool vendor;        /* the vendor's default (or only) shape of the count; else the most cubic that is offered */
+    bool vendor, only;  /* the vendor's default of the count; the only shape of it. Neither: the most cubic offered */
     char name[2 * CHIP_NAME_SIZE]; /* "v5p-1024"; empty: slices of this chip have no names */
     char rings[16];                /* "x y z": the axes that close; "-": none */
     bool twisted;
