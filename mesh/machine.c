@@ -36,8 +36,9 @@ static void note_unschedulable(const Chip *chip, Machine *machine, const char *s
          number_grouped(chip->max_job_chips, most));
 }
 
-/* k x k x 2k and k x 2k x 2k of whole cubes are twisted: a change of wiring that shortens the way between far chips. The
- * published gains are of 4x4x8 and 4x8x8; that of larger k is the same within 2% (tests/mesh/test_twist.c). */
+/* k x k x 2k and k x 2k x 2k of whole cubes are twisted: a change of wiring that shortens the way between far chips.
+ * The published gains are of 4x4x8 and 4x8x8. They are taken for larger k too: what shortest ways allow at most moves
+ * by less than 2% with k (tests/mesh/test_fabric.c). */
 static void twist(const Chip *chip, Machine *machine, const char *shape) {
     const Figure *gain = slice_twist(chip, machine->slice);
     if (!gain || gain->value <= 1) return;

@@ -56,9 +56,9 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
 /* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64
- * of each). `chips` divides a host or is a multiple of it. Where no equal parts fill the fewest domains (76 chips, 36 and
- * 40 of two racks of 72), smaller equal parts with the network between them stand for it (19 hosts of 4), and the note
- * says so: never faster than the real machine. */
+ * of each). `chips` divides a host or is a multiple of it. Where no equal parts fill the fewest domains (76 chips,
+ * 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for it (19 hosts of 4), and
+ * the note says so: never faster than the real machine. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
 
 /* Whether the catalog has the rate of what joins domains or slices, so that there can be more than one. */

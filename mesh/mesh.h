@@ -30,8 +30,8 @@ typedef struct {
 
 /* What is true of a machine beyond its axes. All zeros: nothing of the kind. */
 typedef struct {
-    /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest there is for small payloads: fixed part of a ring and
-     * of a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own
+    /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest there is for small payloads: fixed part of a ring
+     * and of a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own
      * latency. ring_base_seconds 0: not NCCL. */
     double ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
     double leaf_nodes;       /* nodes (domains) under one leaf of the network; neighbours share a leaf */
