@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/chips_view.h: what `shardopt chips` prints: the catalog as a table, one chip in full, or either as JSON. */
+/* search/cli/chips_view.h: what `shardopt chips` prints: the catalog as a table, one chip in full, either as
+ * JSON. */
 #ifndef SHARDOPT_SEARCH_CLI_CHIPS_VIEW_H
 #define SHARDOPT_SEARCH_CLI_CHIPS_VIEW_H
 
@@ -21,7 +22,8 @@ typedef struct {
 } ChipStanding;
 ChipStanding chip_standing(const Chip *chip);
 
-/* The slices that a chip offers by count: each count of chips once, ascending, in the shape that the bare count means. */
+/* The slices that a chip offers by count: each count of chips once, ascending, in the shape that the bare count
+ * means. */
 typedef struct {
     SliceShape shape;
     int64_t chips, vms; /* vms 0: not known */

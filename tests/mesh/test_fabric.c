@@ -80,8 +80,8 @@ Test(fabric, the_two_of_the_issue) {
     cr_expect_float_eq(collective_seconds(collective_cost(COLLECTIVE_ALL_REDUCE, &mesh, &all), 1, 0), 75.2e-6, 1e-15);
 }
 
-/* gpus.md: node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the least level is the leaf, 400e9 x 32 / 31 = 413e9. The
- * machine's own network is one axis, whose NICs carry what stays under the leaf and what crosses: 400e9 x 128 / 127. */
+/* gpus.md: node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the least level is the leaf, 400e9 x 32 / 31 = 413e9.
+ * The machine's own network is one axis, whose NICs carry what stays under the leaf and what crosses: 400e9 x 128 / 127. */
 Test(fabric, book_fat_tree) {
     GroupAxis levels[] = {{8, 1, AXIS_SWITCH, 450e9, 0}, {32, 1, AXIS_SWITCH, 50e9, 0}, {4, 1, AXIS_SWITCH, 50e9, 0}};
     static const struct {
@@ -102,8 +102,8 @@ Test(fabric, book_fat_tree) {
     cr_expect_float_eq(2 * reduce / own, 1, 1e-12, "an all_reduce is two");
 }
 
-/* Rails: g chips of each node leave it through their g NICs of 50e9. The book's quiz: model parallel over k whole nodes,
- * data across: 8 k groups, each on the NIC of its own chip, together k x 400e9. */
+/* Rails: g chips of each node leave it through their g NICs of 50e9. The book's quiz: model parallel over k whole
+ * nodes, data across: 8 k groups, each on the NIC of its own chip, together k x 400e9. */
 Test(fabric, rails) {
     Mesh mesh = machine_for("h100", (MachineRequest){.nodes = 128}, 0).mesh;
     for (int g = 1; g <= 8; g *= 2) {
@@ -121,8 +121,8 @@ Test(fabric, rails) {
 
 enum { NODES = 128, LEAF = 32 };
 
-/* Bytes that leave the busiest leaf when every group of f nodes, s apart, moves one byte per chip of it; whole leaves and
- * whole groups only. */
+/* Bytes that leave the busiest leaf when every group of f nodes, s apart, moves one byte per chip of it; whole leaves
+ * and whole groups only. */
 static double leaf_bytes(Collective op, int f, int s) {
     double leaving[NODES / LEAF] = {0}, most = 0;
     for (int block = 0; block < NODES; block += f * s)
