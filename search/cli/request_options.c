@@ -141,9 +141,10 @@ static bool check_whole_nodes(const Resolving *to) {
     Error unread = {0}; /* what is no number at all is the reader's to say */
     if (!given(to, OPTION_NODES) || !number_real(given(to, OPTION_NODES), "", 0, 1e9, &nodes, &unread)) return true;
     if (nodes == floor(nodes)) return true;
+    char nearest[48] = "1";
+    if (nodes > 1) snprintf(nearest, sizeof nearest, "%.0f or %.0f", floor(nodes), ceil(nodes));
     return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NODES],
-                     "%.40s is not a whole number of nodes; nearest: %.0f or %.0f", given(to, OPTION_NODES),
-                     max_real(1, floor(nodes)), max_real(2, ceil(nodes)));
+                     "%.40s is not a whole number of nodes; nearest: %s", given(to, OPTION_NODES), nearest);
 }
 
 static bool read_machine(const Resolving *to) {

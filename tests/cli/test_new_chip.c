@@ -69,6 +69,7 @@ Test(new_chip, rows, .timeout = 300) { check_rows(PLANT, NEW, COUNT_OF(NEW)); }
 static const Row MACHINES[] = {
     {"half a node", "$P --model 8b --chip h100 --nodes 2.5", 2, NULL,
      "2.5 is not a whole number of nodes; nearest: 2 or 3"},
+    {"less than a node", "$P --model 8b --chip h100 --nodes 0.5", 2, NULL, "nearest: 1\n"},
     {"nine nodes", "$P --model 8b --chip h100 --nodes 9 --top 1 --batch 1Mi", 0, "9 nodes of 8", NULL},
     {"twelve GPUs", "$P --model 8b --chip h100 --chips 12", 2, NULL, "nearest: 8 or 16"},
     {"unequal racks", "$P --model 8b --chip gb200 --chips 76 --top 1 --batch 1Mi", 0, "no equal parts of 2 racks",
