@@ -14,6 +14,16 @@ static inline double min_real(double a, double b) { return a < b ? a : b; }
 static inline int64_t max_whole(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t min_whole(int64_t a, int64_t b) { return a < b ? a : b; }
 /* a / b rounded up; a >= 0, b > 0. */
+/* Greatest common divisor of a, b >= 0; of 0 and b: b. */
+static inline int64_t common_divisor(int64_t a, int64_t b) {
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */

@@ -53,10 +53,10 @@ static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) 
     Op ops[OPS_MAX];
     const Model *model = setting->model;
     const Sharding *sharding = &plan->layout.sharding;
-    StagePace pace = stage_pace(setting, &out->shard, &plan->knobs);
+    StagePace pace = stage_pace(setting, &out->shard);
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, plan->knobs.context,
+        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, &plan->knobs.methods,
                                  setting->profile->expert_imbalance, ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
@@ -87,8 +87,9 @@ static bool latency_rules(const Estimate *estimate, const Mesh *mesh, AxisLevel 
             if (mesh->axes[axis].level == level) on_level |= 1u << axis;
         if (!(estimate->rates.axes[group] & on_level) || estimate->time.group_seconds[group] <= 0) continue;
         double count = 0;
-        if (group == GROUP_DATA)
-            count = estimate->rule.data_start.messages + estimate->rule.data_end.messages;
+        if (group >= GROUP_DATA)
+            count = estimate->rule.data_start[group - GROUP_DATA].messages +
+                    estimate->rule.data_end[group - GROUP_DATA].messages;
         else
             for (int phase = 0; phase < PHASE_COUNT; phase++)
                 count += estimate->rule.microbatches * estimate->resources.of[res_messages((Group)group, (Phase)phase)];
@@ -160,7 +161,7 @@ void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan
                                     out);
 }
 
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, PaddingRule padding, Estimate *out,
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan, PaddingRule padding, Estimate *out,
                    Error *error) {
     memset(out, 0, sizeof(*out));
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard,
@@ -170,7 +171,8 @@ bool estimate_plan(const Setting *setting, const Mesh *mesh, const Plan *plan, P
     Mesh effective = profile_mesh(setting->profile, mesh);
     step_rule(setting, &out->shard, &plan->knobs, &out->rule);
     plan_resources(setting, &out->shard, plan, &out->resources);
-    rates_of_placement(&effective, &plan->placement, plan->knobs.context, &out->rates);
+    Wiring wiring = {&effective, *nesting};
+    rates_of_placement(&wiring, &plan->placement, &plan->knobs.methods, &out->rates);
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);

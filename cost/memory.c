@@ -3,15 +3,14 @@
 
 #include "base/util.h"
 #include "cost/bytes.h"
+#include "cost/schedule.h"
 #include "cost/sums.h"
 
 void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
-    double p = shard->pipeline, v = (double)knobs->virtual_stages, m = shard->microbatches;
-    /* Chunks of microbatches between their forward and their backward: 1F1B holds p - s on stage s; interleaving 2 (p -
-     * s - 1) + (v - 1) p + 1 chunks of 1/v (Megatron's warm-up; Korthikanti's 1 + (p - 1)/(p v) on the first stage). */
-    double first = min_real(m * v, v > 1 ? (v + 1) * p - 1 : p), last = min_real(m * v, v > 1 ? (v - 1) * p + 1 : 1);
-    weights[MOMENT_FIRST_BACKWARD] = first / v;
-    weights[MOMENT_LAST_LOGITS] = last / v * (shard->layers_last / shard->layers);
+    InFlight in_flight = schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches,
+                                            (double)knobs->virtual_stages);
+    weights[MOMENT_FIRST_BACKWARD] = in_flight.first;
+    weights[MOMENT_LAST_LOGITS] = in_flight.last * (shard->layers_last / shard->layers);
     weights[MOMENT_LAST_BACKWARD] = weights[MOMENT_LAST_LOGITS];
     weights[MOMENT_UPDATE] = 0;
 }
@@ -47,17 +46,19 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
                   const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out) {
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     const TrainingState *state = setting_state(setting);
-    Held held = held_of_sums(setting, shard, sums, last);
     double d_model = (double)setting->model->d_model;
-    double gradient_ways = knobs->zero_stage >= 2 ? shard->data : 1;
-    double optimizer_ways = knobs->zero_stage >= 1 ? shard->data : 1;
+    Held held = held_of_sums(setting, shard, knobs, sums, last), owned = owned_of_held(shard, knobs, &held);
+    double reduced = held.total;
+    if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
+        reduced = owned.total * schedule_copies(knobs->schedule);
+    }
     /* With one microbatch no gradient exists before backward begins. */
     bool accumulates = shard->microbatches > 1;
     double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
     *out = (MemoryRows){
         .parameters_bytes = state->parameter_bytes * held.total,
-        .gradients_bytes = gradients * held.total / gradient_ways,
-        .optimizer_bytes = optimizer_bytes(state, &held) / optimizer_ways,
+        .gradients_bytes = gradients * reduced,
+        .optimizer_bytes = optimizer_bytes(state, &owned),
         .activations_bytes = saved_bytes,
         .gathered_bytes = gathered_bytes(state, shard, knobs, sums, moment, last ? shard->layers_last : shard->layers),
     };
@@ -77,7 +78,7 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
 void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                  Moment moment, double saved_bytes, MemoryRows *out) {
     StageSums sums;
-    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
 }
 

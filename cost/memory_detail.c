@@ -106,7 +106,7 @@ int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, M
     moment_weights(shard, knobs, weights);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
-    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
 
     double masters = min_real(master_bytes(setting, shard, plan, &sums, moment), rows.optimizer_bytes);

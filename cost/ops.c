@@ -28,7 +28,7 @@ typedef struct {
 static Op *add(List *list, OpKind kind, const char *name) {
     assert(list->count < OPS_MAX);
     Op *op = &list->ops[list->count++];
-    *op = (Op){.kind = kind, .name = name, .groups = 1, .makes = -1};
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .makes = -1};
     return op;
 }
 
@@ -152,8 +152,31 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
 
+/* Ways of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention and
+ * back behind it, each with whole heads; keys and values in as many copies as it takes to give every chip one. A ring,
+ * or a gather, then joins r = sequence / u such groups: every chip brings the keys and values of its tokens to all. */
+static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
+    double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
+    double copies = heads_ways > 1 ? max_real(1, heads_ways / shard->kv_heads) : 1, keys = copies * (widths.key + widths.value);
+    if (heads_ways > 1) {
+        double exchanged = BF16_BYTES * shard->tokens * heads_ways;
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            communicate(attention, GROUP_ULYSSES, (Phase)phase, 1, exchanged * (widths.query + keys));
+            communicate(attention, GROUP_ULYSSES, (Phase)phase, 1, exchanged * widths.context);
+        }
+    }
+    if (joined <= 1) return;
+    /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves
+     * (r - 1)/r of them in r - 1 messages of one chip's share. */
+    double own = BF16_BYTES * shard->tokens * keys;
+    bool ring = methods->context == CONTEXT_RING || methods->context == CONTEXT_ULYSSES_RING;
+    double messages = ring ? joined - 1 : 1, bytes = ring ? own : own * joined;
+    communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
+    communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
+}
+
 static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
-                          const Sharding *sharding, ContextMethod context) {
+                          const Sharding *sharding, const Methods *methods) {
     double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
     double stream = BF16_BYTES * tokens * d_model;
     HeadWidths widths = head_widths(kind, shard);
@@ -179,15 +202,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
     makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
-    if (shard->sequence > 1) {
-        /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring
-         * moves (s - 1)/s of them in s - 1 messages of one chip's share. */
-        double whole = BF16_BYTES * shard->sequences * shard->seq * (widths.key + widths.value);
-        double messages = context == CONTEXT_RING ? shard->sequence - 1 : 1;
-        double bytes = context == CONTEXT_RING ? whole / shard->sequence : whole;
-        communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
-        communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
-    }
+    if (shard->sequence > 1) context_traffic(attention, shard, methods, widths);
 
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
@@ -219,16 +234,33 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     }
 }
 
-/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers over tensor
- * what arrived. */
+/* Into and out of an expert's width: over tensor with the dense layers' stream, or over the ranks of a folded grid,
+ * where every chip comes with tokens of its own. */
+static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->grid_expert <= 0) {
+        enter_block(up, shard, sharding, bytes);
+        leave_block(down, shard, sharding, bytes);
+        return;
+    }
+    for (int phase = 0; phase < PHASE_COUNT && shard->grid_expert_tensor > 1; phase++) {
+        communicate(up, GROUP_EXPERT_TENSOR, (Phase)phase, 1, bytes);
+        communicate(down, GROUP_EXPERT_TENSOR, (Phase)phase, 1, bytes);
+    }
+}
+
+/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers what arrived
+ * over the chips that share an expert's width. */
 static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                        const Sharding *sharding, double imbalance) {
     double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
-    double routed = shard->tokens * (double)kind->top_k * imbalance; /* tokens that the busiest chip's experts get */
+    bool folded = shard->grid_expert > 0;
+    double ways = folded ? shard->grid_expert : shard->expert;
+    double tokens = folded ? own * shard->grid_expert_tensor : shard->tokens;
+    double routed = tokens * (double)kind->top_k * imbalance; /* that the busiest chip's experts get */
     double per_expert = routed / shard->experts, width = shard->d_ff_expert;
     double arrived = BF16_BYTES * routed * d_model;
     double exchanged =
-        BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * shard->expert; /* of the whole group */
+        BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
 
     Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
     if (kind->router_bias) router->weights += (double)kind->experts;
@@ -252,19 +284,18 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
     makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
     Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
-    for (int phase = 0; phase < PHASE_COUNT && shard->expert > 1; phase++) {
+    for (int phase = 0; phase < PHASE_COUNT && ways > 1; phase++) {
         communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
         communicate(combine, GROUP_EXPERT, phase, 1, exchanged);
     }
-    enter_block(up, shard, sharding, arrived);
-    leave_block(down, shard, sharding, arrived);
+    expert_blocks(up, down, shard, sharding, arrived);
     if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
 int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                 ContextMethod context, double imbalance, Op *ops) {
+                 const Methods *methods, double imbalance, Op *ops) {
     List list = {.ops = ops};
-    if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, context);
+    if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, methods);
     if (kind->norms > 1) {
         double own = residual_tokens(shard, sharding);
         Op *norm = add_norm(&list, "mlp norm", model, own);
@@ -278,6 +309,10 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
         expert_ops(&list, model, kind, shard, sharding, imbalance);
     else if (kind->d_ff > 0)
         dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
+    /* A collective matmul works on a chunk while the next one is on its way. */
+    for (int i = 0; i < list.count && methods->tensor_overlap; i++)
+        if (ops[i].kind == OP_MATMUL && ops[i].traffic[GROUP_TENSOR][PHASE_FORWARD].messages > 0)
+            ops[i].chunks = shard->tensor;
     return list.count;
 }
 

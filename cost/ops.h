@@ -7,23 +7,29 @@
 #include "cost/shard.h"
 #include "models/parameters.h"
 
-/* Groups of chips that communicate: a role, or adjacent roles together. */
+/* Groups of chips that communicate: a role, adjacent roles together, or ranks of a folded expert grid. */
 typedef enum {
     GROUP_TENSOR,         /* activations: critical */
+    GROUP_EXPERT_TENSOR,  /* the same inside experts of a folded grid: critical */
     GROUP_EXPERT,         /* dispatch and combine: critical */
     GROUP_SEQUENCE,       /* keys and values: critical */
+    GROUP_ULYSSES,        /* heads for tokens: critical */
     GROUP_PIPELINE,       /* stage to stage: critical */
     GROUP_WEIGHTS,        /* expert + sequence + fsdp: parameters and gradients of everything but experts */
-    GROUP_EXPERT_WEIGHTS, /* sequence + fsdp: of experts */
+    GROUP_EXPERT_WEIGHTS, /* sequence + fsdp, or the rest of a folded grid that shards: of experts */
     GROUP_TENSOR_WEIGHTS, /* tensor: weights gathered over it by the layout */
-    GROUP_DATA,           /* gradients over replicas */
+    GROUP_DATA,           /* gradients over replicas: data, and sequence where it replicates */
+    GROUP_EXPERT_DATA,    /* the same of a folded grid's experts */
     GROUP_COUNT
 } Group;
+enum { DATA_GROUPS = GROUP_COUNT - GROUP_DATA }; /* those whose traffic is once per step */
 
 /* The role that a group's time is reported under. */
 Role group_role(Group group);
-Role group_first_role(Group group);
-Role group_last_role(Group group);
+/* The roles whose chips form a group; nothing for ranks of a folded grid. */
+RoleSet group_roles(Group group, const Methods *methods);
+/* How many chips it has. */
+int64_t group_degree(Group group, const Degrees *degrees, const Methods *methods);
 
 typedef struct {
     double messages;
@@ -43,6 +49,7 @@ typedef struct {
     const char *name; /* "qkv projection" */
     double m, n, k;   /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: of one expert, `groups` of them */
     double groups;
+    double chunks; /* that m is worked on in, one after the other; 1: whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
     double weights; /* local parameters, before fsdp */
@@ -56,7 +63,7 @@ typedef struct {
  * microbatch on one chip. Returns how many (<= OPS_MAX). `gather_saved`: attention and MLP inputs are kept gathered
  * (their re-gather for backward belongs to recomputing them). */
 int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                 ContextMethod context, double imbalance, Op *ops);
+                 const Methods *methods, double imbalance, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 

@@ -10,18 +10,58 @@ typedef struct {
     int64_t seq;       /* tokens of a sequence */
 } Work;
 
-typedef enum { SCHEDULE_NONE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_COUNT } Schedule;
-typedef enum { CONTEXT_NONE, CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_COUNT } ContextMethod;
+/* Order of the microbatches' passes through the stages. */
+typedef enum {
+    SCHEDULE_NONE,
+    SCHEDULE_GPIPE,       /* all forwards, then all backwards */
+    SCHEDULE_1F1B,        /* one forward, one backward in turn */
+    SCHEDULE_INTERLEAVED, /* 1F1B over v chunks a stage */
+    SCHEDULE_CIRCULAR,    /* GPipe over v chunks a stage (MaxText) */
+    SCHEDULE_ZB_H1,       /* 1F1B whose weight gradients fill the bubble (zero bubble, H1) */
+    SCHEDULE_DUALPIPE,    /* from both ends at once, two copies of the parameters (DeepSeek-V3) */
+    SCHEDULE_COUNT
+} Schedule;
+
+/* How many layers each stage has: as many each, or balanced with the logits on the last counted in. */
+typedef enum { STAGES_EVEN, STAGES_BALANCED } StageSplit;
+
+typedef enum {
+    CONTEXT_NONE,
+    CONTEXT_RING,         /* keys and values go round */
+    CONTEXT_ALL_GATHER,   /* keys and values come together */
+    CONTEXT_ULYSSES,      /* all_to_all: heads for tokens, and back */
+    CONTEXT_ULYSSES_RING, /* heads inside, a ring of such groups outside */
+    CONTEXT_COUNT
+} ContextMethod;
+
+/* A folded expert grid: expert x expert_tensor x the rest, over the ranks of tensor, sequence, fsdp and data that the
+ * dense layers use. {0, 0}: none, experts lie on the roles. */
+typedef struct {
+    int64_t expert, expert_tensor;
+} ExpertGrid;
+
+/* What of the knobs decides who communicates with whom, and what. All zero (with a context method where sequence > 1)
+ * is the plain way. */
+typedef struct {
+    ContextMethod context;    /* NONE when sequence = 1 */
+    int64_t ulysses;          /* chips of a sequence group that exchange heads; 0 or 1: none do */
+    bool sequence_replicates; /* sequence replicates parameters as data does; else it shards them as fsdp does */
+    ExpertGrid grid;
+    bool tensor_overlap; /* collective matmul: matmuls in chunks, beside their collectives over tensor */
+} Methods;
+int methods_compare(const Methods *a, const Methods *b);
 
 typedef struct {
     int64_t microbatches;         /* m, of one replica, per step */
     int64_t microbatch_sequences; /* b: m * b >= sequences of a replica */
     Schedule schedule;            /* NONE with one stage */
-    int64_t virtual_stages;       /* v chunks per stage; 1 unless interleaved */
-    int zero_stage;               /* of `data`: 0, 1, 2; 0 when data = 1 */
-    ContextMethod context;        /* NONE when sequence = 1 */
+    int64_t virtual_stages;       /* v chunks per stage; 1 unless interleaved or circular */
+    StageSplit stages;            /* EVEN with one stage */
+    int zero_stage;               /* of the replicas of parameters: 0, 1, 2; 0 when there is one */
+    Methods methods;
     /* fsdp gathers weights again for backward; else they are kept from their forward. true when nothing is gathered */
     bool regather;
+    bool offload_optimizer; /* its state lives on the host */
 } Knobs;
 
 /* Layout: how each tensor of a stage lies. */
@@ -67,14 +107,17 @@ typedef struct {
     Layout layout;
 } Plan;
 
-const char *schedule_name(Schedule schedule);          /* "none" "1f1b" "interleaved" */
-const char *context_method_name(ContextMethod method); /* "none" "ring" "all_gather" */
+const char *schedule_name(Schedule schedule);          /* "none" "gpipe" "1f1b" "interleaved" ... */
+const char *stage_split_name(StageSplit split);      /* "even" "balanced" */
+const char *context_method_name(ContextMethod method); /* "none" "ring" "all_gather" "ulysses" ... */
 const char *activation_name(Activation activation);    /* "layer_input" ... */
 const char *activation_state_name(ActivationState state);
 
-enum { NOTATION_SIZE = 160 };
+enum { NOTATION_SIZE = 200 };
 /* "data=2 fsdp=1024 sequence=1 tensor=4 expert=1 pipeline=1"; `brief` leaves out degrees of 1. */
 const char *degrees_notation(const Degrees *degrees, bool brief, char *text);
+/* The same with a folded expert grid in the place of the role: "... expert=64(folded) ...". */
+const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief, char *text);
 
 /* Total order of the tie rule behind time and memory: degrees, knobs, placement. <0, 0, >0. */
 int degrees_compare(const Degrees *a, const Degrees *b);

@@ -37,6 +37,9 @@ typedef struct {
      * 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;
     double fsdp_exposed, data_exposed;
+    /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; as large as the
+     * plain share: the machine has no such overlap. */
+    double tensor_overlapped, expert_overlapped;
     double ring_attention_exposed; /* sequence by ring: share that its attention does not hide; 1: all */
 
     double layer_seconds;      /* per layer and microbatch, forward + backward */

@@ -34,6 +34,8 @@ static const struct {
     {"pipeline_exposed", offsetof(Profile, pipeline_exposed), 0, 1},
     {"fsdp_exposed", offsetof(Profile, fsdp_exposed), 0, 1},
     {"data_exposed", offsetof(Profile, data_exposed), 0, 1},
+    {"tensor_overlapped", offsetof(Profile, tensor_overlapped), 0, 1},
+    {"expert_overlapped", offsetof(Profile, expert_overlapped), 0, 1},
     {"ring_attention_exposed", offsetof(Profile, ring_attention_exposed), 0, 1},
     {"layer_seconds", offsetof(Profile, layer_seconds), 0, 1},
     {"microbatch_seconds", offsetof(Profile, microbatch_seconds), 0, 10},

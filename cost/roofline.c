@@ -18,7 +18,7 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
     double efficiency = profile->matrix_efficiency * (op->kind == OP_GROUPED_MATMUL ? profile->grouped_efficiency : 1);
     /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
      * 2). */
-    double traffic = 1 + profile->matmul_traffic * (peak / hbm) * (1 / op->m + 1 / op->n + 1 / op->k);
+    double traffic = 1 + profile->matmul_traffic * (peak / hbm) * (op->chunks / op->m + 1 / op->n + 1 / op->k);
     return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic;
 }
 

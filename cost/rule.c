@@ -5,51 +5,84 @@
 #include "cost/bytes.h"
 #include "cost/sums.h"
 
-#include <math.h>
 
-double bubble_factor(double stages, double microbatches, double virtual_stages) {
-    double last = microbatches - stages * (ceil(microbatches / stages) - 1);
-    return (1 + (virtual_stages - 1) * (stages - last) / (stages - 1)) / virtual_stages;
-}
-
-/* Gradients over data: once per step; ZeRO-2 cannot hold them whole, so it scatters them with every microbatch. Behind
- * the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
-static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, const Held *held,
-                         StepRule *rule) {
-    if (shard->data <= 1) return;
-    double m = shard->microbatches, buckets = shard->layers;
-    double reduced = state->gradient_bytes[m > 1 ? 1 : 0] * held->total;
+/* Gradients of some parts over their replicas: once per step; ZeRO-2 cannot hold them whole, so it scatters them with
+ * every microbatch. Behind the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
+static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double held,
+                         double orthogonal_bytes, Traffic *start, Traffic *end) {
+    if (ways <= 1 || held <= 0) return;
+    double m = shard->microbatches, buckets = shard->layers, reduced = state->gradient_bytes[m > 1 ? 1 : 0] * held;
     if (knobs->zero_stage == 0) {
-        rule->data_end = (Traffic){2 * buckets, 2 * reduced};
+        *end = (Traffic){2 * buckets, 2 * reduced};
         return;
     }
-    rule->data_end = (Traffic){buckets, reduced};
-    rule->data_start = (Traffic){buckets, state->parameter_bytes * held->total};
+    *end = (Traffic){buckets, reduced};
+    *start = (Traffic){buckets, state->parameter_bytes * held};
     if (knobs->zero_stage == 2) {
-        rule->data_start.messages += (m - 1) * buckets;
-        rule->data_start.bytes += (m - 1) * reduced;
+        start->messages += (m - 1) * buckets;
+        start->bytes += (m - 1) * reduced;
     }
     if (!state->orthogonal) return;
-    rule->data_end.messages += buckets;
-    for (int part = 0; part < HELD_COUNT; part++)
-        rule->data_end.bytes += state->part[part].gathered_bytes * held->of[part];
+    end->messages += buckets;
+    end->bytes += orthogonal_bytes;
 }
 
 /* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
  * whatever the precision of the model's. */
-static double update_seconds(const Setting *setting, const Held *held, double ways) {
+static double update_seconds(const Setting *setting, const Held *owned) {
     const TrainingState *state = setting_state(setting);
     const Chip *chip = setting->chip;
-    double bytes = 0, flops = 0, owned = held->total / ways;
+    double bytes = 0, flops = 0;
     for (int part = 0; part < HELD_COUNT; part++) {
-        bytes += state->part[part].update_bytes * held->of[part] / ways;
-        flops += state->part[part].update_flops * held->of[part] / ways;
+        bytes += state->part[part].update_bytes * owned->of[part];
+        flops += state->part[part].update_flops * owned->of[part];
     }
-    if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned;
+    if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned->total;
     double seconds = bytes / (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     if (flops > 0)
         seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
     return seconds;
+}
+
+/* Experts of a folded grid have replicas of their own. */
+static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, const Held *held,
+                             StepRule *rule) {
+    double orthogonal[HELD_COUNT], dense = held->total, dense_orthogonal = 0;
+    for (int part = 0; part < HELD_COUNT; part++) {
+        orthogonal[part] = state->part[part].gathered_bytes * held->of[part];
+        dense_orthogonal += orthogonal[part];
+    }
+    if (shard->grid_expert > 0) {
+        data_traffic(state, shard, knobs, shard->grid_data, held->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS],
+                     &rule->data_start[1], &rule->data_end[1]);
+        dense = held->of[HELD_DENSE] + held->of[HELD_TABLES];
+        dense_orthogonal -= orthogonal[HELD_EXPERTS];
+    }
+    data_traffic(state, shard, knobs, shard_data_ways(shard), dense, dense_orthogonal, &rule->data_start[0],
+                 &rule->data_end[0]);
+}
+
+/* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
+ * units' rate. */
+static double weight_gradient_seconds(const Setting *setting, const Shard *shard, double layers) {
+    double active = 0;
+    for (int i = 0; i < setting->model->kind_count; i++) {
+        const LayerKind *kind = &setting->model->kinds[i];
+        active += (double)kind->count * (double)layer_parameters(setting->model, kind).active;
+    }
+    double flops = 2 * shard->tokens * active / (double)setting->model->layers / shard->tensor * layers;
+    return flops / (setting->chip->bf16_flops_per_second.value * setting->profile->matrix_efficiency);
+}
+
+static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
+                       StepRule *out) {
+    Bubble bubble = schedule_bubble(knobs->schedule, shard->pipeline, shard->microbatches,
+                                    (double)knobs->virtual_stages);
+    out->bubble[PHASE_FORWARD] = pace->others * bubble.forward;
+    out->bubble[PHASE_BACKWARD] = pace->others * bubble.backward;
+    if (bubble.weights > 0)
+        out->bubble_saved_seconds =
+            pace->others * bubble.weights * weight_gradient_seconds(setting, shard, pace->layers);
 }
 
 /* Bytes of offloading, out and back added, that a second of the step has room for. In a pipeline forwards and backwards
@@ -63,16 +96,22 @@ static double offload_rate(const Setting *setting, const Shard *shard) {
 }
 
 /* The share of each group's time that nothing hides, within the scale-up network and beyond it. */
-static void exposed_shares(const Profile *profile, StepRule *out) {
-    out->exposed[GROUP_TENSOR] = profile->tensor_exposed;
-    out->exposed[GROUP_EXPERT] = profile->expert_exposed;
+static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule *out) {
+    double overlapped = min_real(profile->tensor_overlapped, profile->tensor_exposed);
+    out->exposed[GROUP_TENSOR] = knobs->methods.tensor_overlap ? overlapped : profile->tensor_exposed;
+    out->exposed[GROUP_EXPERT_TENSOR] = profile->tensor_exposed;
+    /* DualPipe runs a forward beside a backward: one communicates while the other computes. */
+    out->exposed[GROUP_EXPERT] = knobs->schedule == SCHEDULE_DUALPIPE
+                                     ? min_real(profile->expert_overlapped, profile->expert_exposed)
+                                     : profile->expert_exposed;
+    out->exposed[GROUP_ULYSSES] = profile->sequence_exposed;
     out->exposed[GROUP_SEQUENCE] = out->ring ? profile->ring_attention_exposed : profile->sequence_exposed;
     out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed;
     out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] =
         profile->fsdp_exposed;
-    out->exposed[GROUP_DATA] = profile->data_exposed;
+    out->exposed[GROUP_DATA] = out->exposed[GROUP_EXPERT_DATA] = profile->data_exposed;
     for (int group = 0; group < GROUP_COUNT; group++) out->far_exposed[group] = out->exposed[group];
-    out->far_exposed[GROUP_TENSOR] = 1;
+    out->far_exposed[GROUP_TENSOR] = out->far_exposed[GROUP_EXPERT_TENSOR] = 1;
     for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
         out->far_exposed[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
 }
@@ -80,27 +119,27 @@ static void exposed_shares(const Profile *profile, StepRule *out) {
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
                   StepRule *out) {
     const Profile *profile = setting->profile;
-    Held held = held_of_sums(setting, shard, sums, false);
-    StagePace pace = stage_pace(setting, shard, knobs);
+    Held held = held_of_sums(setting, shard, knobs, sums, false), owned = owned_of_held(shard, knobs, &held);
+    StagePace pace = stage_pace(setting, shard);
 
     *out = (StepRule){
         .microbatches = shard->microbatches,
-        .bubble_ratio = pace.bubble_ratio,
-        .ring = knobs->context == CONTEXT_RING,
+        .ring = knobs->methods.context == CONTEXT_RING || knobs->methods.context == CONTEXT_ULYSSES_RING,
         .other_seconds = profile->step_seconds +
                          shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
         .offload_bytes_per_second = offload_rate(setting, shard),
         .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
     };
-    exposed_shares(profile, out);
-    data_traffic(setting_state(setting), shard, knobs, &held, out);
-    out->optimizer_seconds = update_seconds(setting, &held, knobs->zero_stage >= 1 ? shard->data : 1);
+    exposed_shares(profile, knobs, out);
+    set_bubble(setting, shard, knobs, &pace, out);
+    gradient_traffic(setting_state(setting), shard, knobs, &held, out);
+    out->optimizer_seconds = update_seconds(setting, &owned);
 }
 
 void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
     Sharding shardings[SHARDINGS_MAX];
     shardings_of(setting, shard, shardings);
     StageSums sums;
-    stage_sums(setting, shard, knobs->context, &shardings[0], &sums);
+    stage_sums(setting, shard, &knobs->methods, &shardings[0], &sums);
     rule_of_sums(setting, shard, knobs, &sums, out);
 }

@@ -2,6 +2,10 @@
 #include "cost/shard.h"
 
 #include "base/util.h"
+#include "cost/grid.h"
+#include "models/parameters.h"
+
+#include <math.h>
 
 const char *padding_name(PaddingKind kind) {
     static const char *const NAMES[PAD_COUNT] = {"stages", "heads", "width", "vocab", "tokens", "replicas"};
@@ -29,20 +33,81 @@ static void split_attention(const LayerKind *kind, int64_t tensor, Shard *shard,
     shard->kv_heads = (double)min_whole(kind->kv_heads, touched_kv_heads((int64_t)shard->heads, group));
 }
 
-static void split_mlp(const LayerKind *kind, int64_t tensor, int64_t expert, Shard *shard, PaddingSet *padding) {
+static void split_mlp(const LayerKind *kind, int64_t tensor, const ExpertGrid *experts, Shard *shard,
+                      PaddingSet *padding) {
     if (kind->d_ff > 0) shard->d_ff = max_real(shard->d_ff, split(kind->d_ff, tensor, PAD_WIDTH, padding));
     if (kind->experts == 0) return;
-    shard->experts = split(kind->experts, expert, PAD_WIDTH, padding);
-    shard->d_ff_expert = split(kind->d_ff_expert, tensor, PAD_WIDTH, padding);
+    shard->experts = split(kind->experts, experts->expert, PAD_WIDTH, padding);
+    shard->d_ff_expert = split(kind->d_ff_expert, experts->expert_tensor, PAD_WIDTH, padding);
     if (kind->d_ff_shared > 0) shard->d_ff_shared = split(kind->d_ff_shared, tensor, PAD_WIDTH, padding);
 }
 
-/* Layers lie in chunks as equal as can be; the stages that get one more are not the last, which has the logits too. */
-static void split_layers(int64_t layers, int64_t stages, int64_t virtual_stages, Shard *shard, PaddingSet *padding) {
-    int64_t chunks = stages * virtual_stages, rest = layers % chunks;
-    if (rest != 0) *padding |= 1u << PAD_STAGES;
-    shard->layers = (double)(virtual_stages * (layers / chunks) + divide_up(rest, stages));
-    shard->layers_last = (double)(virtual_stages * (layers / chunks) + rest / stages);
+double layer_flops(const Model *model, int64_t seq) {
+    double layer = 0, layers = 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        Parameters parameters = layer_parameters(model, kind);
+        double span = attention_span(kind, seq, false);
+        layer +=
+            (double)kind->count * (2.0 * (double)parameters.active + 4 * span * (double)(kind->heads * kind->head_dim));
+        layers += (double)kind->count;
+    }
+    return layer / layers;
+}
+
+double logits_in_layers(const Model *model, int64_t seq) {
+    return 2.0 * (double)model->vocab * (double)model->d_model / layer_flops(model, seq);
+}
+
+bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest, int64_t *last) {
+    int64_t layers = model->layers, even = layers / stages;
+    if (stages > layers) return false;
+    *fullest = *last = even;
+    if (split == STAGES_EVEN || stages == 1) return layers % stages == 0;
+    /* The others get fewer as the last gets more: the longest is shortest where both meet, or one layer on. */
+    double logits = logits_in_layers(model, seq), best = 0;
+    int64_t meet = (int64_t)floor((double)layers / (double)stages - (double)(stages - 1) / (double)stages * logits);
+    for (int64_t at = meet; at <= meet + 2; at++) {
+        int64_t count = min_whole(even, max_whole(1, at)), others = divide_up(layers - count, stages - 1);
+        double longest = max_real((double)others, (double)count + logits);
+        if (at > meet && longest >= best) continue;
+        best = longest;
+        *fullest = others;
+        *last = count;
+    }
+    return true;
+}
+
+/* Chunks of a stage that differ by a layer are uneven too; one without a layer is none. */
+static bool split_layers(const Model *model, const Work *work, int64_t stages, const Knobs *knobs, Shard *shard,
+                         PaddingSet *padding) {
+    int64_t fullest, last, chunks = stages * knobs->virtual_stages;
+    if (!layers_per_stage(model, work->seq, stages, knobs->stages, &fullest, &last)) return false;
+    if (knobs->virtual_stages > last) return false;
+    bool even = model->layers % chunks == 0 && fullest == last;
+    if (knobs->stages == STAGES_EVEN && !even) return false;
+    if (!even) *padding |= 1u << PAD_STAGES;
+    shard->layers = (double)fullest;
+    shard->layers_last = (double)last;
+    return true;
+}
+
+/* Ulysses: every chip gets whole heads. Experts of a folded grid lie on ranks, and so do their shares. */
+static bool apply_methods(const Degrees *degrees, const Methods *methods, Shard *shard, PaddingSet *padding) {
+    shard->sequence_replicates = methods->sequence_replicates;
+    shard->ulysses = methods->ulysses > 1 ? (double)methods->ulysses : 1;
+    if (methods->ulysses > 1 && (int64_t)shard->heads % methods->ulysses != 0) *padding |= 1u << PAD_HEADS;
+    /* Chunks of a collective matmul, and tokens that each rank dispatches for itself, are pieces of the sequence. */
+    shard->along_sequence = methods->tensor_overlap || (methods->grid.expert > 0 && shard->tensor > 1);
+    if (shard->along_sequence && fmod(shard->seq / shard->sequence, shard->tensor) != 0) return false;
+    if (methods->grid.expert == 0) return true;
+    GridRanks ranks;
+    if (!grid_ranks(degrees, methods, &ranks)) return false;
+    shard->grid_expert = (double)ranks.expert;
+    shard->grid_expert_tensor = (double)ranks.expert_tensor;
+    shard->grid_weights = (double)ranks.weights;
+    shard->grid_data = (double)ranks.data;
+    return true;
 }
 
 static PaddingSet allowed_by(PaddingRule rule) {
@@ -56,7 +121,8 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     int64_t stages = degrees->of[ROLE_PIPELINE];
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * expert;
     *padding = 0;
-    if (stages > model->layers || knobs->virtual_stages > model->layers / stages) return false;
+    const ExpertGrid roles = {expert, tensor}, *grid = &knobs->methods.grid;
+    const ExpertGrid *experts = grid->expert > 0 ? grid : &roles;
     if (sequence > 1 && sequence > work->seq / 2) return false;
     Shard shard = {.tensor = (double)tensor,
                    .expert = (double)expert,
@@ -69,17 +135,18 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
 
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        if (tensor > kind->heads || (kind->experts > 0 && expert > kind->experts)) return false;
+        if (tensor > kind->heads || (kind->experts > 0 && experts->expert > kind->experts)) return false;
         split_attention(kind, tensor, &shard, padding);
-        split_mlp(kind, tensor, expert, &shard, padding);
+        split_mlp(kind, tensor, experts, &shard, padding);
     }
     shard.vocab = split(model->vocab, tensor, PAD_VOCAB, padding);
-    split_layers(model->layers, stages, knobs->virtual_stages, &shard, padding);
+    if (!split_layers(model, work, stages, knobs, &shard, padding)) return false;
 
     /* Zig-zag order, which balances causal work over a context group, cuts a sequence into two pieces per chip. */
     int64_t pieces = sequence > 1 ? 2 * sequence : 1;
     shard.seq = split(work->seq, pieces, PAD_TOKENS, padding) * (double)pieces;
     shard.tokens = shard.sequences * shard.seq / shard.sequence;
+    if (!apply_methods(degrees, &knobs->methods, &shard, padding)) return false;
 
     int64_t per_replica = divide_up(work->sequences, replicas);
     if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0)

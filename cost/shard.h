@@ -41,12 +41,45 @@ typedef struct {
     double layers;      /* of the fullest stage */
     double layers_last; /* of the last stage */
     double microbatches;
+    /* methods; all zero: the plain way */
+    double ulysses;           /* ways of `sequence` that exchange heads; 0 or 1: none */
+    bool sequence_replicates; /* sequence replicates parameters */
+    bool along_sequence;      /* the residual stream has to be split over tensor along the sequence */
+    /* ranks of a folded expert grid (cost/grid.h); grid_expert 0: none, experts lie on the roles */
+    double grid_expert, grid_expert_tensor, grid_weights, grid_data;
 } Shard;
 
 /* Chips that hold one copy of a parameter between them, tensor aside: everything but data splits it; experts are not
  * split by their own ways again. */
-static inline double shard_weight_ways(const Shard *shard) { return shard->expert * shard->sequence * shard->fsdp; }
-static inline double shard_expert_ways(const Shard *shard) { return shard->sequence * shard->fsdp; }
+static inline double shard_weight_ways(const Shard *shard) {
+    return shard->expert * (shard->sequence_replicates ? 1 : shard->sequence) * shard->fsdp;
+}
+static inline double shard_expert_ways(const Shard *shard) {
+    if (shard->grid_expert > 0) return shard->grid_weights;
+    return (shard->sequence_replicates ? 1 : shard->sequence) * shard->fsdp;
+}
+
+/* Copies of a parameter: chips over which its gradient is reduced once per step. */
+static inline double shard_data_ways(const Shard *shard) {
+    return shard->data * (shard->sequence_replicates ? shard->sequence : 1);
+}
+static inline double shard_expert_data_ways(const Shard *shard) {
+    return shard->grid_expert > 0 ? shard->grid_data : shard_data_ways(shard);
+}
+
+/* Ways of an expert's width. */
+static inline double shard_expert_tensor(const Shard *shard) {
+    return shard->grid_expert > 0 ? shard->grid_expert_tensor : shard->tensor;
+}
+
+/* FLOPs of one sequence and layer, the mean of the model's layers, forward; and of the logits in the same unit. */
+double layer_flops(const Model *model, int64_t seq);
+double logits_in_layers(const Model *model, int64_t seq);
+
+/* Layers of the fullest stage and of the last. EVEN: as many each. BALANCED: the last, which has the logits too, gets
+ * so many that the longest stage is shortest, the others as equal as can be. False: EVEN does not divide, or there are
+ * fewer layers than stages. */
+bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest, int64_t *last);
 
 /* Fills the shard of a plan. *padding gets what had to be padded (also when `rule` forbids it). False when the rule
  * forbids something, or when the sizes cannot be used at all (more stages than layers, more tensor ways than heads,

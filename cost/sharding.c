@@ -8,6 +8,7 @@ bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding
     double local = shard->seq / shard->sequence;
     bool sequence_divides = split && fmod(local, shard->tensor) == 0;
     if (sharding->residual == RESIDUAL_SEQUENCE && !sequence_divides) return false;
+    if (sharding->residual == RESIDUAL_REPLICATED && shard->along_sequence && split) return false;
     bool has_dense = false, copies = false;
     for (int i = 0; i < setting->model->kind_count; i++) {
         const LayerKind *kind = &setting->model->kinds[i];

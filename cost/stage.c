@@ -7,27 +7,17 @@
 
 #include <string.h>
 
-StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs) {
+StagePace stage_pace(const Setting *setting, const Shard *shard) {
     const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
-    double layer = 0, layers = 0;
-    for (int i = 0; i < model->kind_count; i++) {
-        const LayerKind *kind = &model->kinds[i];
-        Parameters parameters = layer_parameters(model, kind);
-        double span = attention_span(kind, (int64_t)shard->seq, false);
-        layer +=
-            (double)kind->count * (2.0 * (double)parameters.active + 4 * span * (double)(kind->heads * kind->head_dim));
-        layers += (double)kind->count;
-    }
-    layer /= layers;
+    double layers = (double)model->layers, layer = layer_flops(model, (int64_t)shard->seq);
     double head = 2.0 * (double)model->vocab * (double)model->d_model;
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);
     StagePace pace = {.layers = last > first ? shard->layers_last : shard->layers,
                       .embedding = last <= first,
                       .logits = last > first};
-    pace.bubble_ratio = max_real(0, (total - longest) / longest) *
-                        bubble_factor(shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
+    pace.others = max_real(0, (total - longest) / longest);
     return pace;
 }
 
@@ -88,7 +78,7 @@ static void add_communication(const Setting *setting, const Shard *shard, const 
 
 void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        const StageSums *sums, Resources *out) {
-    StagePace pace = stage_pace(setting, shard, knobs);
+    StagePace pace = stage_pace(setting, shard);
     memset(out, 0, sizeof(*out));
     add_sums(out, &sums->layer, pace.layers);
     if (pace.embedding) add_sums(out, &sums->embedding, 1);
@@ -108,7 +98,7 @@ void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *
 void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      Resources *out) {
     StageSums sums;
-    stage_sums(setting, shard, knobs->context, sharding, &sums);
+    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     resources_of_sums(setting, shard, knobs, sharding, &sums, out);
 }
 

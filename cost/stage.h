@@ -23,10 +23,10 @@ typedef struct {
  * the last (fewer, but logits); one stage is both. */
 typedef struct {
     double layers;
-    double bubble_ratio; /* idle time of this stage over its busy time for one microbatch: see bubble_factor */
+    double others; /* all other stages over this one, in FLOPs: stages - 1 when they are equal */
     bool embedding, logits;
 } StagePace;
-StagePace stage_pace(const Setting *setting, const Shard *shard, const Knobs *knobs);
+StagePace stage_pace(const Setting *setting, const Shard *shard);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of
  * the stage; with several stages each moment counts its own stage). Pure. */

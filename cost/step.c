@@ -40,18 +40,20 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     for (int group = 0; group < GROUP_DATA; group++)
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             sums->group[group][phase] = group_phase_seconds(resources, rates, group, phase);
-    sums->group[GROUP_DATA][0] =
-        collective_seconds(rates->cost[GROUP_DATA], rule->data_start.messages, rule->data_start.bytes);
-    sums->group[GROUP_DATA][1] =
-        collective_seconds(rates->cost[GROUP_DATA], rule->data_end.messages, rule->data_end.bytes);
+    for (int group = GROUP_DATA; group < GROUP_COUNT; group++) {
+        const Traffic *start = &rule->data_start[group - GROUP_DATA], *end = &rule->data_end[group - GROUP_DATA];
+        sums->group[group][0] = collective_seconds(rates->cost[group], start->messages, start->bytes);
+        sums->group[group][1] = collective_seconds(rates->cost[group], end->messages, end->bytes);
+    }
 
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double attention = resources->of[RES_ATTENTION_FORWARD + phase];
         sums->compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + attention;
-        sums->critical[phase] = rule->exposed[GROUP_TENSOR] * sums->group[GROUP_TENSOR][phase] +
-                                rule->exposed[GROUP_EXPERT] * sums->group[GROUP_EXPERT][phase] +
-                                sequence_exposed(rule, sums->group[GROUP_SEQUENCE][phase], attention) +
-                                rule->exposed[GROUP_PIPELINE] * sums->group[GROUP_PIPELINE][phase];
+        sums->critical[phase] = 0;
+        for (int group = 0; group < GROUP_WEIGHTS; group++)
+            sums->critical[phase] += group == GROUP_SEQUENCE
+                                         ? sequence_exposed(rule, sums->group[group][phase], attention)
+                                         : rule->exposed[group] * sums->group[group][phase];
     }
     sums->part_compute[0] = (m - 1) * (sums->compute[0] + sums->compute[1]) + sums->compute[0];
     sums->part_compute[1] = sums->compute[1];
@@ -62,7 +64,7 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     sums->background_exposed = 0;
     for (int group = 0; group < GROUP_COUNT; group++) {
         double first = sums->group[group][0], second = sums->group[group][1], share = rule->exposed[group];
-        double a = group == GROUP_DATA ? first : (m - 1) * (first + second) + first;
+        double a = group >= GROUP_DATA ? first : (m - 1) * (first + second) + first;
         if (group >= GROUP_WEIGHTS) sums->background_exposed += share * (a + second);
         hidden[group][0] = (1 - share) * a;
         hidden[group][1] = (1 - share) * second;
@@ -82,7 +84,8 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     sums->pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
     sums->main =
         max_real(sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1], sums->pcie);
-    sums->bubble = rule->bubble_ratio * (sums->compute[0] + sums->compute[1] + sums->critical[0] + sums->critical[1]);
+    sums->bubble = rule->bubble[0] * (sums->compute[0] + sums->critical[0]) +
+                   rule->bubble[1] * (sums->compute[1] + sums->critical[1]) - rule->bubble_saved_seconds;
 }
 
 double step_seconds(const StepRule *rule, const Resources *resources, const Rates *rates) {
@@ -110,7 +113,7 @@ void step_time(const StepRule *rule, const Resources *resources, const Rates *ra
     out->serial_seconds = out->compute_seconds;
     for (int group = 0; group < GROUP_COUNT; group++) {
         double first = sums.group[group][0], second = sums.group[group][1];
-        double whole = group == GROUP_DATA ? first + second : m * (first + second);
+        double whole = group >= GROUP_DATA ? first + second : m * (first + second);
         out->group_seconds[group] = whole;
         out->group_exposed_seconds[group] = rule->exposed[group] * whole;
         if (group == GROUP_SEQUENCE)

@@ -4,7 +4,7 @@
  *
  * For one microbatch on the fullest stage, phase f(orward) and b(ackward):
  *   t_g     = collective_seconds(rates of g, its messages and bytes)
- *   crit    = sum over critical groups (tensor, expert, sequence, pipeline) of x_g t_g
+ *   crit    = sum over critical groups (tensor, expert, sequence, pipeline and their like) of x_g t_g
  *             x_g: exposed share, 1 in `ideal`
  *   C       = compute + attention
  * over the step, in two parts: B is the backward of the last microbatch, beside which gradients are reduced over
@@ -12,7 +12,8 @@
  *   A = max(C_A, max over axes of sum of hidden seconds on the axis), B likewise;
  *       hidden = (1 - x_g) t_g, on all axes of the group
  *   main  = max(m (crit_f + crit_b) + exposed shares of background groups + A + B, PCIe time of offloaded activations)
- *   step  = main + bubble_ratio (C_f + C_b + crit_f + crit_b) + optimizer + other
+ *   bubble = bubble_f (C_f + crit_f) + bubble_b (C_b + crit_b) - bubble_saved
+ *   step  = main + bubble + optimizer + other
  * x_g is far_exposed where a group leaves the scale-up network (Rates.far), else exposed. Only sums, products and
  * maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of one degree
  * tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
@@ -21,6 +22,7 @@
 
 #include "cost/ops.h"
 #include "mesh/collective.h"
+#include "mesh/nesting.h"
 
 /* Moments that can peak. With one stage FIRST and LAST are the same stage. */
 typedef enum {
@@ -56,11 +58,14 @@ static inline int res_bytes(Group group, Phase phase) { return RES_BYTES + (int)
 /* What neither layout nor placement changes. */
 typedef struct {
     double microbatches;
-    double bubble_ratio;             /* (sum over stages - fullest) / fullest / virtual stages */
+    /* idle forwards and backwards of one microbatch on the stage that sets the pace; and what weight gradients fill of
+     * them, from FLOPs alone so that it is no more than they take: see cost/schedule.h */
+    double bubble[PHASE_COUNT], bubble_saved_seconds;
     double exposed[GROUP_COUNT];     /* x_g of a group that stays within the scale-up network */
     double far_exposed[GROUP_COUNT]; /* x_g of one that leaves it: >= exposed */
     bool ring;                       /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
-    Traffic data_start, data_end;    /* per step over GROUP_DATA: parameter gather of ZeRO; gradient reduction */
+    /* per step over GROUP_DATA and GROUP_EXPERT_DATA: parameter gather of ZeRO; gradient reduction */
+    Traffic data_start[DATA_GROUPS], data_end[DATA_GROUPS];
     double optimizer_seconds, other_seconds;
     double offload_bytes_per_second; /* that the step has room for, out and back added; 0: nothing may be offloaded */
     double memory_limit_bytes;
@@ -74,12 +79,22 @@ typedef struct {
     bool open; /* least rates: the placement is not settled, and so `far` is not */
 } Rates;
 
-/* Rates of a placement: one collective per group (sequence by `context`: ring = PERMUTE, all_gather = ALL_GATHER;
- * expert ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). `mesh`: with the profile's rates. */
-void rates_of_placement(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *out);
+/* The machine's axes (with the profile's rates), and how roles nest on them. */
+typedef struct {
+    const Mesh *mesh;
+    Nesting nesting;
+} Wiring;
 
-/* The same rates under another context method: only the sequence group's change. */
-void rates_set_context(const Mesh *mesh, const Placement *placement, ContextMethod context, Rates *rates);
+/* Rates of a placement: one collective per group (sequence by its context method: rings PERMUTE, else ALL_GATHER;
+ * expert and ulysses ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). */
+void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out);
+
+/* Where the chips of a group stand. */
+Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods);
+
+/* Rates of one way made those of another: only groups that differ are looked at. */
+void rates_set_methods(const Wiring *wiring, const Placement *placement, const Methods *from, const Methods *to,
+                       Rates *rates);
 
 /* The rule as it is for these rates: each x_g decided. step_seconds of both is the same. */
 StepRule rule_at(const StepRule *rule, const Rates *rates);
@@ -89,11 +104,11 @@ Collective group_collective(Group group, ContextMethod context);
 
 /* Component-wise least rates over all placements of these degrees: no axis is shared, so `axes` is empty but for bit 0
  * of each background group. */
-void rates_least(const Mesh *mesh, const Degrees *degrees, ContextMethod context, Rates *out);
+void rates_least(const Mesh *mesh, const Degrees *degrees, const Methods *methods, Rates *out);
 
-/* All but the cost of one group of least rates; returns the chips of the group. Which axes it takes is open, so no two groups
- * may be assumed to share one: each gets an axis of its own; and each may stay inside the scale-up network. */
-int64_t rates_open(const Degrees *degrees, Group group, Rates *out);
+/* All but the cost of one group of least rates; returns the chips of the group. Which axes it takes is open, so no two
+ * groups may be assumed to share one: each gets an axis of its own; and each may stay inside the scale-up network. */
+int64_t rates_open(const Degrees *degrees, const Methods *methods, Group group, Rates *out);
 
 typedef struct {
     double seconds;

@@ -2,6 +2,7 @@
 #include "cost/sums.h"
 
 #include "cost/bytes.h"
+#include "cost/schedule.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
     if (op->makes >= 0) to->saved[op->makes] += times * op->saved_bytes;
 }
 
-void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding,
+void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 StageSums *out) {
     const Model *model = setting->model;
     Op ops[OPS_MAX];
@@ -41,7 +42,7 @@ void stage_sums(const Setting *setting, const Shard *shard, ContextMethod contex
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
         int count =
-            ops_of_layer(model, &model->kinds[i], shard, sharding, context, setting->profile->expert_imbalance, ops);
+            ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting->profile->expert_imbalance, ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, &out->layer);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
@@ -52,7 +53,7 @@ void stage_sums(const Setting *setting, const Shard *shard, ContextMethod contex
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->logits);
 }
 
-Held held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
+static Held held_of_stage(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
     double layers = last ? shard->layers_last : shard->layers;
     bool whole = shard->pipeline <= 1;
     double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
@@ -62,6 +63,32 @@ Held held_of_sums(const Setting *setting, const Shard *shard, const StageSums *s
     return (Held){
         .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},
         .total = (dense + tables) / ways + expert / expert_ways};
+}
+
+Held held_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, bool last) {
+    Held held = held_of_stage(setting, shard, sums, last);
+    if (schedule_copies(knobs->schedule) == 1) return held;
+    /* Stage s and stage p - 1 - s: the first and the last together. */
+    Held other = held_of_stage(setting, shard, sums, !last);
+    for (int part = 0; part < HELD_COUNT; part++) held.of[part] += other.of[part];
+    held.total += other.total;
+    return held;
+}
+
+double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
+    /* Copies on two chips of the pipeline are replicas too. */
+    double copies = schedule_copies(knobs->schedule);
+    return copies * (part == HELD_EXPERTS ? shard_expert_data_ways(shard) : shard_data_ways(shard));
+}
+
+Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held) {
+    if (knobs->zero_stage < 1) return *held;
+    Held owned;
+    double expert_ways = held_data_ways(shard, knobs, HELD_EXPERTS), ways = held_data_ways(shard, knobs, HELD_DENSE);
+    for (int part = 0; part < HELD_COUNT; part++) owned.of[part] = held->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
+    owned.total = expert_ways == ways ? held->total / ways
+                                      : (held->of[HELD_DENSE] + held->of[HELD_TABLES]) / ways + owned.of[HELD_EXPERTS];
+    return owned;
 }
 
 double saved_of_sums(const StageSums *sums) {

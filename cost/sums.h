@@ -22,14 +22,21 @@ typedef struct {
     PartSums embedding, logits;
 } StageSums;
 
-void stage_sums(const Setting *setting, const Shard *shard, ContextMethod context, const Sharding *sharding,
+void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 StageSums *out);
 
-/* Parameters of the first or the last stage that one chip holds: by part, and in all. */
+/* Parameters that one chip of the first or the last stage holds (of two stages, where the schedule wants two copies):
+ * by part, and in all. */
 typedef struct {
     double of[HELD_COUNT], total;
 } Held;
-Held held_of_sums(const Setting *setting, const Shard *shard, const StageSums *sums, bool last);
+Held held_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, bool last);
+
+/* Of those, the parameters whose optimizer state the chip keeps. */
+Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held);
+
+/* Copies of a part's parameters, over which ZeRO shards. */
+double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part);
 
 /* Bytes of one layer and one microbatch with every activation saved. */
 double saved_of_sums(const StageSums *sums);

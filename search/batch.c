@@ -26,6 +26,16 @@ static bool fill_far(const Rates *rates, int64_t count, int group, Arena *arena,
     return out->far[group] != NULL;
 }
 
+/* A group before this one whose costs are the same everywhere: the same chips under another name; or -1. */
+static int same_group(const Rates *rates, int64_t count, int group) {
+    int other = group == GROUP_TENSOR_WEIGHTS ? GROUP_TENSOR : group == GROUP_EXPERT_WEIGHTS ? GROUP_WEIGHTS : -1;
+    for (int64_t i = 0; other >= 0 && i < count; i++) {
+        const CollectiveCost *a = &rates[i].cost[group], *b = &rates[i].cost[other];
+        if (rates[i].axes[group] != rates[i].axes[other] || memcmp(a, b, sizeof(*a)) != 0) return -1;
+    }
+    return other;
+}
+
 bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
     *out = (RateTable){.count = count, .axis_count = count > 0 ? rates[0].axis_count : 0};
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -33,10 +43,7 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
         for (int64_t i = 0; i < count; i++) axes |= rates[i].axes[group];
         out->active[group] = axes != 0;
         if (!axes) continue;
-        /* The same chips under another name. */
-        int same = group == GROUP_TENSOR_WEIGHTS                                 ? GROUP_TENSOR
-                   : group == GROUP_EXPERT_WEIGHTS && !out->active[GROUP_EXPERT] ? GROUP_WEIGHTS
-                                                                                 : -1;
+        int same = same_group(rates, count, group);
         if (same >= 0) {
             memcpy(out->latency[group], out->latency[same], sizeof out->latency[group]);
             memcpy(out->per_byte[group], out->per_byte[same], sizeof out->per_byte[group]);
@@ -69,7 +76,8 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
 
 /* Sums over groups for a block of placements. */
 typedef struct {
-    double critical[BLOCK];   /* exposed seconds of critical groups, one microbatch */
+    double critical[BLOCK];   /* exposed seconds of critical groups, over the step and its bubble */
+    double idle[BLOCK];       /* the bubble's part of critical; made where offloading is required alone */
     double background[BLOCK]; /* exposed shares of background groups, over the step */
     double busy[2][MESH_AXES_MAX][BLOCK];
     double seconds[2][BLOCK]; /* of one group, by phase */
@@ -86,13 +94,13 @@ WIDE static void group_seconds(const double *restrict latency0, const double *re
     }
 }
 
-WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, int count,
-                              double *restrict to) {
+WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, double times,
+                              int count, double *restrict to) {
     /* max(share t, t - (1 - share) attention) for a ring; `least` 1: the second form counts. */
 #pragma omp simd
     for (int i = 0; i < count; i++) {
         double plain = share * seconds[i], beyond = least * seconds[i] - minus;
-        to[i] += plain > beyond ? plain : beyond;
+        to[i] += times * (plain > beyond ? plain : beyond);
     }
 }
 
@@ -126,9 +134,9 @@ static void fill(double *to, int count, double value) {
     for (int i = 0; i < count; i++) to[i] = value;
 }
 
-/* What a group moves in one phase of one microbatch; over DATA at the start and at the end of the step. */
+/* What a group moves in one phase of one microbatch; over replicas at the start and at the end of the step. */
 static Traffic group_traffic(const StepRule *rule, const Resources *resources, int group, int phase) {
-    if (group == GROUP_DATA) return phase == 0 ? rule->data_start : rule->data_end;
+    if (group >= GROUP_DATA) return (phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
     return (Traffic){resources->of[res_messages((Group)group, (Phase)phase)],
                      resources->of[res_bytes((Group)group, (Phase)phase)]};
 }
@@ -170,7 +178,11 @@ static void add_critical_phases(const StepRule *rule, const Resources *resources
     bool ring = group == GROUP_SEQUENCE && rule->ring;
     for (int phase = 0; phase < 2; phase++) {
         double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
-        add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention, count, block->critical);
+        add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention,
+                     rule->microbatches + rule->bubble[phase], count, block->critical);
+        if (resources->of[RES_OFFLOAD_BYTES] > 0)
+            add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention, rule->bubble[phase], count,
+                         block->idle);
     }
 }
 
@@ -181,6 +193,7 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
     for (int phase = 0; phase < 2; phase++)
         compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
     fill(block->critical, count, 0);
+    fill(block->idle, count, 0);
     fill(block->background, count, 0);
     for (int part = 0; part < 2; part++)
         for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
@@ -190,12 +203,12 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
             phase_seconds(rule, resources, table, group, phase, 0, 1, from, count, block->seconds[phase]);
         for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
             double share = take_share(rule, table, group, far, from, count, block);
-            double m_most = group == GROUP_DATA ? 0 : m - 1;
+            double m_most = group >= GROUP_DATA ? 0 : m - 1;
             if (group < GROUP_WEIGHTS)
                 add_critical_phases(rule, resources, group, share, count, block);
             else if (share > 0)
                 for (int phase = 0; phase < 2; phase++)
-                    add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, block->background);
+                    add_scaled(block->part[phase], share * (group >= GROUP_DATA ? 1 : m), count, block->background);
             for (int axis = 0; axis < table->axis_count && share < 1; axis++)
                 if (table->on[group][axis])
                     add_busy(block->part[0], block->part[1], table->on[group][axis] + from, (1 - share) * m_most,
@@ -207,14 +220,13 @@ static void block_steps(const StepRule *rule, const Resources *resources, const 
     fill(parts[1], count, compute[1]);
     for (int part = 0; part < 2; part++)
         for (int axis = 0; axis < table->axis_count; axis++) raise_to(block->busy[part][axis], count, parts[part]);
-    double constant = rule->bubble_ratio * (compute[0] + compute[1]) + rule->optimizer_seconds + rule->other_seconds;
     double offload = resources->of[RES_OFFLOAD_BYTES]; /* where a policy requires it; else relaxations have none */
     double pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
+    double constant = rule->bubble[0] * compute[0] + rule->bubble[1] * compute[1] - rule->bubble_saved_seconds +
+                      rule->optimizer_seconds + rule->other_seconds;
     for (int i = 0; i < count; i++)
-        step[i] =
-            (m + rule->bubble_ratio) * block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
-    for (int i = 0; i < count && pcie > 0; i++)
-        step[i] = max_real(step[i], pcie + rule->bubble_ratio * block->critical[i] + constant);
+        step[i] = block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
+    for (int i = 0; i < count && pcie > 0; i++) step[i] = max_real(step[i], pcie + constant + block->idle[i]);
 }
 
 /* The second bound of a row: everything in series, each group by one affine piece. */
@@ -222,12 +234,13 @@ static void block_serials(const StepRule *rule, const Resources *resources, cons
                           int count, unsigned second, Block *block, double *serial) {
     double m = rule->microbatches, compute = 0;
     for (int phase = 0; phase < 2; phase++)
-        compute += resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+        compute += (m + rule->bubble[phase]) *
+                   (resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase]);
     fill(block->critical, count, 0);
-    fill(serial, count, (m + rule->bubble_ratio) * compute + rule->optimizer_seconds + rule->other_seconds);
+    fill(serial, count, compute - rule->bubble_saved_seconds + rule->optimizer_seconds + rule->other_seconds);
     for (int group = 0; group < GROUP_COUNT; group++) {
         if (!moves(rule, resources, table, group)) continue;
-        int piece = group == GROUP_DATA ? 0 : (int)(second >> group & 1), other = group == GROUP_DATA ? 1 : piece;
+        int piece = group >= GROUP_DATA ? 0 : (int)(second >> group & 1), other = group >= GROUP_DATA ? 1 : piece;
         for (int phase = 0; phase < 2; phase++)
             phase_seconds(rule, resources, table, group, phase, piece, other, from, count, block->seconds[phase]);
         for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
@@ -236,10 +249,10 @@ static void block_serials(const StepRule *rule, const Resources *resources, cons
                 add_critical_phases(rule, resources, group, share, count, block);
             else
                 for (int phase = 0; phase < 2; phase++)
-                    add_scaled(block->part[phase], share * (group == GROUP_DATA ? 1 : m), count, serial);
+                    add_scaled(block->part[phase], share * (group >= GROUP_DATA ? 1 : m), count, serial);
         }
     }
-    add_scaled(block->critical, m + rule->bubble_ratio, count, serial);
+    add_scaled(block->critical, 1, count, serial);
 }
 
 void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const RateTable *table, double *out) {

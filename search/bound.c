@@ -57,19 +57,19 @@ static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) 
     return table->cost[low];
 }
 
-void least_rates_of(const LeastRates *table, const Degrees *degrees, ContextMethod context, Rates *out) {
+void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out) {
     for (int group = 0; group < GROUP_COUNT; group++) {
-        int64_t degree = rates_open(degrees, (Group)group, out);
-        out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, context))];
+        int64_t degree = rates_open(degrees, methods, (Group)group, out);
+        out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, methods->context))];
     }
 }
 
 /* ---- least sums: a direct-mapped cache ---- */
 
 typedef struct {
-    double tensor, expert, sequence, sequences;
-    int context, mlp;
-    bool fsdp; /* more than one way: weights are gathered */
+    double tensor, expert, sequence, sequences, ulysses, grid_expert, grid_expert_tensor;
+    int64_t context, mlp, along_sequence, overlap;
+    int64_t gathers, gathers_experts; /* more than one way: weights are gathered */
 } SumsKey;
 
 typedef struct {
@@ -94,13 +94,13 @@ _Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) ==
                "sums are doubles alone");
 
 /* What a layer in which a required policy stands takes beyond one that saves everything. */
-static void required_by_policy(const Setting *setting, const Shard *shard, ContextMethod context,
+static void required_by_policy(const Setting *setting, const Shard *shard, const Methods *methods,
                                const Sharding *sharding, Resources *out) {
     const RematRule *remat = setting_remat(setting);
     memset(out, 0, sizeof(*out));
     if (!remat) return;
     static const double NO_MEMORY[MOMENT_COUNT] = {0};
-    Knobs knobs = {.context = context, .microbatches = 1, .virtual_stages = 1};
+    Knobs knobs = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(setting, shard, &knobs, sharding, costs);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
@@ -127,7 +127,8 @@ static double least_kept(const Setting *setting, const Shard *shard, const Stage
     return bytes;
 }
 
-static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey *key, SumsSlot *slot) {
+static void fill_slot(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
+                      SumsSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
     *slot = (SumsSlot){.key = *key, .filled = true};
@@ -135,8 +136,8 @@ static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey 
         if ((int)shardings[i].mlp != key->mlp) continue;
         StageSums sums;
         Resources required;
-        stage_sums(setting, shard, (ContextMethod)key->context, &shardings[i], &sums);
-        required_by_policy(setting, shard, (ContextMethod)key->context, &shardings[i], &required);
+        stage_sums(setting, shard, methods, &shardings[i], &sums);
+        required_by_policy(setting, shard, methods, &shardings[i], &required);
         if (slot->allowed) {
             take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
             take_least(slot->required.of, required.of, sizeof(required));
@@ -148,26 +149,26 @@ static void fill_slot(const Setting *setting, const Shard *shard, const SumsKey 
     }
 }
 
-static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, ContextMethod context,
+static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, const Methods *methods,
                                   MlpChoice mlp) {
     SumsKey key = {.tensor = shard->tensor,
                    .expert = shard->expert,
                    .sequence = shard->sequence,
                    .sequences = shard->sequences,
-                   .context = (int)context,
-                   .mlp = (int)mlp,
-                   .fsdp = shard->fsdp > 1};
-    uint64_t hash = (uint64_t)key.tensor;
-    hash = hash * 1000003u + (uint64_t)key.expert;
-    hash = hash * 1000003u + (uint64_t)key.sequence;
-    hash = hash * 1000003u + (uint64_t)key.sequences;
-    hash = hash * 1000003u + (uint64_t)(key.context * 4 + key.mlp * 2 + key.fsdp);
-    hash ^= hash >> 29;
+                   .ulysses = shard->ulysses,
+                   .grid_expert = shard->grid_expert,
+                   .grid_expert_tensor = shard->grid_expert_tensor,
+                   .context = (int64_t)methods->context,
+                   .mlp = (int64_t)mlp,
+                   .along_sequence = shard->along_sequence,
+                   .overlap = methods->tensor_overlap,
+                   .gathers = shard_weight_ways(shard) > 1,
+                   .gathers_experts = shard_expert_ways(shard) > 1};
+    uint64_t words[sizeof(key) / sizeof(uint64_t)], hash = 0;
+    memcpy(words, &key, sizeof(key));
+    for (size_t i = 0; i < COUNT_OF(words); i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
     SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 50];
-    bool same = slot->filled && slot->key.tensor == key.tensor && slot->key.expert == key.expert &&
-                slot->key.sequence == key.sequence && slot->key.sequences == key.sequences &&
-                slot->key.context == key.context && slot->key.mlp == key.mlp && slot->key.fsdp == key.fsdp;
-    if (!same) fill_slot(setting, shard, &key, slot);
+    if (!slot->filled || memcmp(&slot->key, &key, sizeof(key)) != 0) fill_slot(setting, shard, methods, &key, slot);
     return slot;
 }
 
@@ -182,7 +183,7 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
                              double bubble_share) {
     StepTime time;
     StepRule whole = *rule;
-    whole.bubble_ratio = 0;
+    whole.bubble[PHASE_FORWARD] = whole.bubble[PHASE_BACKWARD] = whole.bubble_saved_seconds = 0;
     step_time(&whole, resources, rates, &time);
     double certain = 0, critical = 0, longest = time.compute_seconds;
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -197,58 +198,156 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
 /* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
 static const double SLACK = 1 - 0x1p-40;
 
-/* Least bubble over all microbatches and virtual stages, of the whole replica's work: full groups where there are
- * enough sequences for one. */
-static double least_bubble(int64_t layers, int64_t stages, int64_t per_replica) {
-    if (stages <= 1) return 0;
-    double microbatches = (double)per_replica, chunks = (double)max_whole(1, layers / stages);
-    return bubble_factor((double)stages, min_real(microbatches, (double)stages), chunks) / microbatches;
+/* At most this share of a microbatch's seconds are weight gradients: a third of the FLOPs of matmuls, no part of the
+ * rest. */
+static const double WEIGHTS_MOST = 1.0 / 3;
+
+static double most_chunks(const Setting *setting, double stages) {
+    return max_real(1, floor((double)setting->model->layers / stages));
 }
 
-TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache,
-                       const Degrees *degrees) {
-    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY};
-    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
-    int64_t per_replica = divide_up(setting->work.sequences, replicas), stages = degrees->of[ROLE_PIPELINE];
-    Knobs knobs = {.microbatches = 1,
-                   .microbatch_sequences = per_replica,
-                   .schedule = stages > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
-                   .virtual_stages = 1,
-                   .zero_stage = degrees->of[ROLE_DATA] > 1 ? 1 : 0,
-                   .regather = false};
-    Shard shard;
-    if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &bound.forbidden)) {
-        bound.unusable = bound.forbidden == 0;
-        return bound;
-    }
-    bound.forbidden = 0;
-    double limit = 0;
-    int methods = degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1;
-    for (int method = 0; method < methods; method++) {
-        knobs.context = methods == 1 ? CONTEXT_NONE : method == 0 ? CONTEXT_RING : CONTEXT_ALL_GATHER;
-        Rates least;
-        least_rates_of(table, degrees, knobs.context, &least);
-        for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-            const SumsSlot *slot = least_sums(cache, setting, &shard, knobs.context, (MlpChoice)mlp);
-            if (!slot->allowed) continue;
-            Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
-            StepRule rule;
-            Resources resources;
-            MemoryRows rows;
-            rule_of_sums(setting, &shard, &knobs, &slot->sums, &rule);
-            /* without ZeRO there is none; its second pass at the end is not counted either */
-            rule.data_start = (Traffic){0, 0};
-            resources_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, &resources);
-            add_required(setting, &shard, slot, &resources);
-            double share = rule.bubble_ratio * least_bubble(setting->model->layers, stages, per_replica);
-            bound.seconds = min_real(bound.seconds, SLACK * merged_seconds(&rule, &resources, &least, share));
-            rows_of_sums(setting, &shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
-            bound.least_bytes = min_real(bound.least_bytes, rows.parameters_bytes + rows.optimizer_bytes);
-            limit = rule.memory_limit_bytes;
+/* The best of what the rule's knobs other than microbatches choose: exposed shares of every overlap on offer, and a
+ * bubble of `share` of all other stages' passes. */
+static void relax_rule(const Setting *setting, const Offers *offers, const Shard *shard, double share, StepRule *rule) {
+    const Profile *profile = setting->profile;
+    double others = stage_pace(setting, shard).others;
+    if (offers->overlaps)
+        rule->exposed[GROUP_TENSOR] = min_real(rule->exposed[GROUP_TENSOR], profile->tensor_overlapped);
+    if (shard->pipeline > 1)
+        rule->exposed[GROUP_EXPERT] = min_real(rule->exposed[GROUP_EXPERT], profile->expert_overlapped);
+    rule->bubble[PHASE_FORWARD] = rule->bubble[PHASE_BACKWARD] = others * share;
+    rule->bubble_saved_seconds = 0;
+    /* without ZeRO there is no gather at the start; its second pass at the end is not counted either */
+    memset(rule->data_start, 0, sizeof(rule->data_start));
+}
+
+/* The knobs with the least time beside methods, microbatch and split of layers. */
+static Knobs least_time(const Shard *shard, const Knobs *member) {
+    Knobs knobs = *member;
+    bool replicated = shard_data_ways(shard) > 1 || shard_expert_data_ways(shard) > 1;
+    knobs.schedule = shard->pipeline > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
+    knobs.virtual_stages = 1;
+    knobs.zero_stage = replicated ? 1 : 0;
+    knobs.regather = false;
+    knobs.offload_optimizer = false;
+    knobs.methods.tensor_overlap = false;
+    return knobs;
+}
+
+/* The rule of those, with the optimizer of the schedule that keeps two stages where that is less. */
+static void least_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                       StepRule *rule) {
+    rule_of_sums(setting, shard, knobs, sums, rule);
+    if (shard->pipeline <= 1) return;
+    StepRule two;
+    Knobs other = *knobs;
+    other.schedule = SCHEDULE_DUALPIPE;
+    rule_of_sums(setting, shard, &other, sums, &two);
+    rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
+}
+
+/* One way of a degree tuple: its methods and split of layers. */
+static void bound_way(const Setting *setting, const Offers *offers, const LeastRates *table, LeastSums *cache,
+                      const Degrees *degrees, const Shard *shard, const Knobs *member, TupleBound *bound) {
+    Knobs knobs = least_time(shard, member);
+    Rates least;
+    least_rates_of(table, degrees, &knobs.methods, &least);
+    double per_replica = shard->sequences, stages = shard->pipeline;
+    double share = schedule_least_share(stages, per_replica, most_chunks(setting, stages), WEIGHTS_MOST) / per_replica;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
+        StepRule rule;
+        Resources resources;
+        MemoryRows rows;
+        least_rule(setting, shard, &knobs, &slot->sums, &rule);
+        relax_rule(setting, offers, shard, 0, &rule);
+        resources_of_sums(setting, shard, &knobs, &sharding, &slot->sums, &resources);
+        add_required(setting, shard, slot, &resources);
+        double bubble = stage_pace(setting, shard).others * share;
+        bound->seconds = min_real(bound->seconds, SLACK * merged_seconds(&rule, &resources, &least, bubble));
+        for (int schedule = 0; schedule < (stages > 1 ? 2 : 1); schedule++) {
+            if (schedule == 1) knobs.schedule = SCHEDULE_DUALPIPE;
+            rows_of_sums(setting, shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
+            double state = rows.parameters_bytes + (offers->offloads ? 0 : rows.optimizer_bytes);
+            bound->least_bytes = min_real(bound->least_bytes, state);
         }
+        knobs = least_time(shard, member);
+        bound->too_large = bound->least_bytes * SLACK > rule.memory_limit_bytes;
     }
-    bound.too_large = bound.least_bytes * SLACK > limit;
+}
+
+TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
+                       LeastSums *cache, const Degrees *degrees) {
+    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    MethodSpace space;
+    method_space(degrees, offers, &space);
+    int splits = degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1;
+    PaddingSet forbidden = 0;
+    for (int64_t way = 0; way < method_space_size(&space) * splits; way++) {
+        Knobs knobs = {.microbatches = 1,
+                       .microbatch_sequences = divide_up(setting->work.sequences, replicas),
+                       .schedule = splits > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                       .virtual_stages = 1,
+                       .stages = way % splits != 0 ? STAGES_BALANCED : STAGES_EVEN,
+                       .methods = method_space_at(&space, way / splits)};
+        Shard shard;
+        PaddingSet needs;
+        if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &needs)) {
+            forbidden |= needs;
+            continue;
+        }
+        bound.unusable = false;
+        bound_way(setting, offers, table, cache, degrees, &shard, &knobs, &bound);
+    }
+    if (bound.unusable) bound.forbidden = forbidden;
     return bound;
+}
+
+/* What the plan holds at least in its worst moment, every activation given up that may be. */
+static double least_memory(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                           const StageSums *sums) {
+    double worst = 0, kept = least_kept(setting, shard, sums), weights[MOMENT_COUNT];
+    moment_weights(shard, knobs, weights);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryRows rows;
+        rows_of_sums(setting, shard, knobs, sharding, sums, (Moment)moment, weights[moment] * kept, &rows);
+        worst = max_real(worst, memory_total(&rows));
+    }
+    return worst;
+}
+
+double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                    const Rates *least, LeastSums *cache, double *least_bytes) {
+    Knobs fast = least_time(shard, member), small = fast;
+    small.zero_stage = fast.zero_stage > 0 ? 2 : 0;
+    small.regather = true;
+    small.offload_optimizer = offers->offloads;
+    double share = schedule_least_share(shard->pipeline, shard->microbatches,
+                                        most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
+    double best = INFINITY;
+    *least_bytes = INFINITY;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
+        StepRule rule;
+        Resources resources;
+        least_rule(setting, shard, &fast, &slot->sums, &rule);
+        relax_rule(setting, offers, shard, share, &rule);
+        resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &resources);
+        add_required(setting, shard, slot, &resources);
+        best = min_real(best, step_seconds(&rule, &resources, least));
+        *least_bytes = min_real(*least_bytes, least_memory(setting, shard, &small, &sharding, &slot->sums));
+        if (shard->pipeline <= 1) continue;
+        Knobs two = small; /* stages a chip: less optimizer state, where the last stage is the smaller */
+        two.schedule = SCHEDULE_DUALPIPE;
+        *least_bytes = min_real(*least_bytes, least_memory(setting, shard, &two, &sharding, &slot->sums));
+    }
+    *least_bytes *= SLACK;
+    return best * SLACK;
 }
 
 double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
@@ -256,7 +355,7 @@ double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs
     double best = INFINITY;
     *least_bytes = INFINITY;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, knobs->context, (MlpChoice)mlp);
+        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs->methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         StepRule rule;
@@ -265,14 +364,7 @@ double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs
         resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
         best = min_real(best, step_seconds(&rule, &resources, least));
-        double worst = 0, kept = least_kept(setting, shard, &slot->sums), weights[MOMENT_COUNT];
-        moment_weights(shard, knobs, weights);
-        for (int moment = 0; moment < MOMENT_COUNT; moment++) {
-            MemoryRows rows;
-            rows_of_sums(setting, shard, knobs, &sharding, &slot->sums, (Moment)moment, weights[moment] * kept, &rows);
-            worst = max_real(worst, memory_total(&rows));
-        }
-        *least_bytes = min_real(*least_bytes, worst);
+        *least_bytes = min_real(*least_bytes, least_memory(setting, shard, knobs, &sharding, &slot->sums));
     }
     *least_bytes *= SLACK;
     return best * SLACK;

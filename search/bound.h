@@ -6,11 +6,12 @@
 
 #include "cost/sums.h"
 #include "search/search.h"
+#include "search/space.h"
 
 /* The least cost of every collective by group degree on one mesh. Read only once made. */
 typedef struct LeastRates LeastRates;
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena); /* NULL: memory is out */
-void least_rates_of(const LeastRates *table, const Degrees *degrees, ContextMethod context, Rates *out);
+void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
 
 /* Component-wise least sums over the shardings with one choice of MLP, kept by what they depend on. One per thread. */
 typedef struct LeastSums LeastSums;
@@ -27,11 +28,19 @@ typedef struct {
 
 /* Theorem (degree bound). For fixed degrees every input of the step is at least its value here: all sequences of a
  * replica in one microbatch (largest matmuls, fewest messages, weights gathered once and kept), least rates of each
- * group over all footprints, gradients in bf16 reduced in one pass, optimizer state over data, the bubble of
- * one-sequence microbatches and the most virtual stages, least sums over shardings. Hiding is bounded by one part in
- * place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
-TupleBound tuple_bound(const Setting *setting, PaddingRule padding, const LeastRates *rates, LeastSums *cache,
-                       const Degrees *degrees);
+ * group over all footprints, gradients in bf16 reduced in one pass, optimizer state over the replicas, the least bubble
+ * of any schedule, collectives over tensor overlapped at no price, least sums over shardings, for each of the methods
+ * and each split of the layers. Hiding is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B)
+ * on every axis. */
+TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *rates,
+                       LeastSums *cache, const Degrees *degrees);
+
+/* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
+ * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its
+ * gather, overlap at no price. *least_bytes: ZeRO-2, weights gathered again, the optimizer on the host. `shard` is any
+ * member's. */
+double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                    const Rates *least, LeastSums *cache, double *least_bytes);
 
 /* Theorem (knob bound). The knobs' own rule at least sums and least rates, everything saved. *least_bytes: what the
  * plan holds at least in its worst moment, when every activation is given up. */

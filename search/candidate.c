@@ -15,47 +15,59 @@ int keyed_compare(const void *a, const void *b) {
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
     *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
     tuple->placement_total = placement_count(problem->table, degrees);
-    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, arena, &tuple->space, error))
+    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
+                    &tuple->space, error))
         return false;
-    for (int i = 0; i < tuple->space.context_count; i++)
-        least_rates_of(problem->least, degrees, tuple->space.contexts[i], &tuple->least[tuple->space.contexts[i]]);
+    size_t methods = (size_t)tuple->space.method_count;
+    tuple->least = ARENA_NEW(arena, Rates, methods);
+    tuple->rates = ARENA_NEW(arena, Rates *, methods);
+    tuple->table = ARENA_NEW(arena, RateTable, methods);
+    if (!tuple->least || !tuple->rates || !tuple->table) return error_memory(error);
+    for (int64_t i = 0; i < tuple->space.method_count; i++) {
+        Methods way = method_space_at(&tuple->space.methods, i);
+        least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
+    }
     return true;
 }
 
 /* The placements in question: all, or the pinned one. */
 static bool tuple_placements(Tuple *tuple, Error *error) {
     const ExploreProblem *problem = tuple->problem;
+    const Mesh *mesh = problem->wiring.mesh;
     Placement *all;
     int64_t count, kept = 0;
-    if (!placements_enumerate(problem->mesh, tuple->degrees, tuple->arena, &all, &count, error)) return false;
+    if (!placements_enumerate(mesh, tuple->degrees, tuple->arena, &all, &count, error)) return false;
     for (int64_t i = 0; i < count; i++)
-        if (request_admits_placement(problem->request, problem->mesh, &all[i])) all[kept++] = all[i];
+        if (request_admits_placement(problem->request, mesh, &all[i])) all[kept++] = all[i];
     tuple->placements = all;
     tuple->placement_count = kept;
     return true;
 }
 
-/* The rates of all placements under a context method, made when first asked for: from another method's where there are
- * any, which differ in one group. */
-static bool tuple_rates(Tuple *tuple, ContextMethod context, Error *error) {
-    const Mesh *mesh = tuple->problem->mesh;
-    if (tuple->rates[context]) return true;
+/* The rates of all placements under some methods, made when first asked for: from those of another way where there are
+ * any, which differ in few groups. */
+static bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
+    const Wiring *wiring = &tuple->problem->wiring;
+    if (tuple->rates[way]) return true;
     if (!tuple->placements && !tuple_placements(tuple, error)) return false;
     const Rates *there = NULL;
-    for (int other = 0; other < CONTEXT_COUNT; other++)
-        if (tuple->rates[other]) there = tuple->rates[other];
+    Methods methods = method_space_at(&tuple->space.methods, way), other = methods;
+    for (int64_t i = 0; i < tuple->space.method_count && !there; i++) {
+        there = tuple->rates[i];
+        if (there) other = method_space_at(&tuple->space.methods, i);
+    }
     Rates *rates = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
     if (!rates) return error_memory(error);
     for (int64_t i = 0; i < tuple->placement_count; i++) {
         if (!there) {
-            rates_of_placement(mesh, &tuple->placements[i], context, &rates[i]);
+            rates_of_placement(wiring, &tuple->placements[i], &methods, &rates[i]);
             continue;
         }
         rates[i] = there[i];
-        rates_set_context(mesh, &tuple->placements[i], context, &rates[i]);
+        rates_set_methods(wiring, &tuple->placements[i], &other, &methods, &rates[i]);
     }
-    if (!rate_table_fill(rates, tuple->placement_count, tuple->arena, &tuple->table[context], error)) return false;
-    tuple->rates[context] = rates;
+    if (!rate_table_fill(rates, tuple->placement_count, tuple->arena, &tuple->table[way], error)) return false;
+    tuple->rates[way] = rates;
     return true;
 }
 
@@ -71,15 +83,17 @@ void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, Explor
 /* The layouts it offers, and what none of them beats. */
 typedef struct {
     Knobs knobs;
+    int64_t way; /* number of its methods */
     LayoutGraph graph;
     Relaxation relaxation;
 } Candidate;
 
-static bool candidate_open(const Tuple *tuple, const Knobs *knobs, const Shard *shard, Arena *arena, Candidate *out,
+static bool candidate_open(const Tuple *tuple, int64_t index, const Shard *shard, Arena *arena, Candidate *out,
                            Error *error) {
-    out->knobs = *knobs;
-    if (!layout_graph(&tuple->problem->setting, shard, knobs, arena, &out->graph, error)) return false;
-    layout_relax(&out->graph, &tuple->least[knobs->context], &out->relaxation);
+    out->knobs = knob_space_at(&tuple->space, index);
+    out->way = knob_space_methods(&tuple->space, index);
+    if (!layout_graph(&tuple->problem->setting, shard, &out->knobs, arena, &out->graph, error)) return false;
+    layout_relax(&out->graph, &tuple->least[out->way], &out->relaxation);
     return true;
 }
 
@@ -87,13 +101,16 @@ static bool candidate_open(const Tuple *tuple, const Knobs *knobs, const Shard *
 static bool joint_relaxed(const Tuple *tuple, const Candidate *candidate, ExploreCache *cache, double *bound,
                           Error *error) {
     const ExploreProblem *problem = tuple->problem;
-    ContextMethod context = candidate->knobs.context;
+    const Methods *methods = &candidate->knobs.methods;
+    const Rates *least = &tuple->least[candidate->way];
+    *bound = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, least) * problem->scale;
+    if (!joint_holds(&problem->wiring.nesting, JOINT_WEIGHTS)) return true;
     const JointRates *joint =
-        joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees, context, JOINT_WEIGHTS, error);
+        joint_rates(cache->joint, problem->machine, &problem->wiring, tuple->degrees, methods, JOINT_WEIGHTS, error);
     if (!joint) return false;
     *bound = INFINITY;
     for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, JOINT_WEIGHTS, &tuple->least[context]);
+        Rates rates = joint_apply(joint, i, methods, JOINT_WEIGHTS, least);
         *bound =
             min_real(*bound, relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * problem->scale);
     }
@@ -127,7 +144,7 @@ static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, 
     *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
     double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
     if (!*near || !relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->knobs.context],
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way],
                           relaxed);
     *count = 0;
     for (int64_t i = 0; i < tuple->placement_count; i++) {
@@ -168,7 +185,7 @@ static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, c
         double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
         if (near[i].bound > reach) break;
         const Placement *placement = &tuple->placements[near[i].index];
-        const Rates *rates = &tuple->rates[candidate->knobs.context][near[i].index];
+        const Rates *rates = &tuple->rates[candidate->way][near[i].index];
         bool later = best->found && placement_compare(placement, &best->placement) > 0;
         if (later &&
             relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates) * scale >= best->ranked_seconds)
@@ -191,7 +208,7 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     bool cut;
     if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
     if (cut) return true;
-    if (!tuple_rates(tuple, candidate->knobs.context, error)) return false;
+    if (!tuple_rates(tuple, candidate->way, error)) return false;
     stats->evaluated += (Count)tuple->placement_count;
     stats->pruned[PRUNED_REQUIRE] += tuple->placement_total - (Count)tuple->placement_count;
     Keyed *near;
@@ -200,26 +217,26 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
            best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
 }
 
-bool candidate_explore(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, ExploreCache *cache,
+bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, double limit, ExploreCache *cache,
                        Row *row, ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Candidate candidate;
     Row best = {0};
-    bool ok = candidate_open(tuple, knobs, shard, &arena, &candidate, error) &&
+    bool ok = candidate_open(tuple, index, shard, &arena, &candidate, error) &&
               candidate_best(tuple, &candidate, limit, cache, &arena, &best, stats, error);
     if (ok && best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
     arena_free(&arena);
     return ok;
 }
 
-bool candidate_count_within(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, Count *within,
+bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, double limit, Count *within,
                             Error *error) {
     Arena arena = {0};
     Candidate candidate;
-    bool ok = candidate_open(tuple, knobs, shard, &arena, &candidate, error);
+    bool ok = candidate_open(tuple, index, shard, &arena, &candidate, error);
     if (ok && candidate.relaxation.fits) {
-        ok = tuple_rates(tuple, knobs->context, error);
-        const Rates *rates = tuple->rates[knobs->context];
+        ok = tuple_rates(tuple, candidate.way, error);
+        const Rates *rates = tuple->rates[candidate.way];
         for (int64_t i = 0; ok && i < tuple->placement_count; i++)
             if (relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
                 limit)

@@ -24,12 +24,13 @@ typedef struct {
     const Degrees *degrees;
     Arena *arena;
     KnobSpace space;
-    Rates least[CONTEXT_COUNT];
     Count placement_total;
     Placement *placements; /* NULL until a knob needs them */
     int64_t placement_count;
-    Rates *rates[CONTEXT_COUNT];
-    RateTable table[CONTEXT_COUNT];
+    /* by number of the methods (knob_space_methods): least rates; those of all placements, NULL until needed */
+    Rates *least;
+    Rates **rates;
+    RateTable *table;
 } Tuple;
 
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error);
@@ -38,13 +39,13 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
 void note_cut(ExploreStats *stats, double bound);
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
 
-/* The best placement and layout of one knob setting, into *row when it beats what is there. `limit`: what is above is
- * of no use. The shard is that of the knobs. */
-bool candidate_explore(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, ExploreCache *cache,
+/* The best placement and layout of knob setting `index` of the space, into *row when it beats what is there. `limit`:
+ * what is above is of no use. The shard is that of the knobs. */
+bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, double limit, ExploreCache *cache,
                        Row *row, ExploreStats *stats, Error *error);
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
-bool candidate_count_within(Tuple *tuple, const Knobs *knobs, const Shard *shard, double limit, Count *within,
+bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, double limit, Count *within,
                             Error *error);
 
 #endif

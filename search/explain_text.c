@@ -43,21 +43,25 @@ static bool write_ops(const RankedPlan *ranked, FILE *out) {
 }
 
 static const char *const GROUP_NAMES[GROUP_COUNT] = {
-    "tensor: activations", "expert: tokens", "sequence: keys, values", "pipeline: stream",
-    "weights, gradients",  "expert weights", "weights over tensor",    "data: gradients",
+    [GROUP_TENSOR] = "tensor: activations",
+    [GROUP_EXPERT_TENSOR] = "expert_tensor: tokens",
+    [GROUP_EXPERT] = "expert: tokens",
+    [GROUP_SEQUENCE] = "sequence: keys, values",
+    [GROUP_ULYSSES] = "sequence: heads",
+    [GROUP_PIPELINE] = "pipeline: stream",
+    [GROUP_WEIGHTS] = "weights, gradients",
+    [GROUP_EXPERT_WEIGHTS] = "expert weights",
+    [GROUP_TENSOR_WEIGHTS] = "weights over tensor",
+    [GROUP_DATA] = "data: gradients",
+    [GROUP_EXPERT_DATA] = "data: expert gradients",
 };
-
-static int64_t group_degree(const Degrees *degrees, Group group) {
-    int64_t degree = 1;
-    for (int role = group_first_role(group); role <= (int)group_last_role(group); role++) degree *= degrees->of[role];
-    return degree;
-}
 
 /* Bytes and messages of a microbatch, forward / backward; over data they are those of a step, at its start / at its
  * end. */
 static void traffic_of(const Estimate *estimate, Group group, Phase phase, double *messages, double *bytes) {
-    if (group == GROUP_DATA) {
-        const Traffic *traffic = phase == PHASE_FORWARD ? &estimate->rule.data_start : &estimate->rule.data_end;
+    if (group >= GROUP_DATA) {
+        const StepRule *rule = &estimate->rule;
+        const Traffic *traffic = &(phase == PHASE_FORWARD ? rule->data_start : rule->data_end)[group - GROUP_DATA];
         *messages = traffic->messages;
         *bytes = traffic->bytes;
         return;
@@ -66,7 +70,7 @@ static void traffic_of(const Estimate *estimate, Group group, Phase phase, doubl
     *bytes = estimate->resources.of[res_bytes(group, phase)];
 }
 
-static bool write_groups(const RankedPlan *ranked, FILE *out) {
+static bool write_groups(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
@@ -85,8 +89,9 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
         double messages[PHASE_COUNT], bytes[PHASE_COUNT];
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             traffic_of(estimate, group, (Phase)phase, &messages[phase], &bytes[phase]);
-        Footprint footprint = placement_footprint(&ranked->machine.mesh, &ranked->plan.placement,
-                                                  group_first_role(group), group_last_role(group));
+        Wiring wiring = {&ranked->machine.mesh, request->nesting};
+        const Methods *methods = &ranked->plan.knobs.methods;
+        Footprint footprint = group_footprint(&wiring, &ranked->plan.placement, group, methods);
         Prose words = {0};
         footprint_words(&ranked->machine.mesh, &footprint, &words);
         snprintf(lies, sizeof lies, "%.*s", (int)sizeof lies - 1, words.text);
@@ -95,7 +100,7 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
                  number_bytes(bytes[1], number[1]));
         snprintf(messages_text, sizeof messages_text, "%.6g / %.6g", messages[0], messages[1]);
         const char *cells[] = {GROUP_NAMES[i],
-                               number_grouped(group_degree(&ranked->plan.degrees, group), chips),
+                               number_grouped(group_degree(group, &ranked->plan.degrees, methods), chips),
                                lies,
                                bytes_text,
                                messages_text,
@@ -196,23 +201,37 @@ static bool write_layout(const Request *request, const RankedPlan *ranked, FILE 
     return finish(table, ok, out);
 }
 
+static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *text) {
+    const Methods *methods = &knobs->methods;
+    if (knobs->schedule != SCHEDULE_NONE) {
+        prose_add(text, ", schedule %s", schedule_name(knobs->schedule));
+        if (knobs->virtual_stages > 1) prose_add(text, " with %lld chunks a stage", (long long)knobs->virtual_stages);
+        if (knobs->stages == STAGES_BALANCED) prose_add(text, ", stages balanced with the logits");
+    }
+    if (degrees->of[ROLE_DATA] > 1 || methods->sequence_replicates)
+        prose_add(text, ", ZeRO-%d over %s", knobs->zero_stage,
+                  !methods->sequence_replicates      ? "data"
+                  : degrees->of[ROLE_DATA] > 1 ? "data and sequence"
+                                               : "sequence");
+    if (methods->context != CONTEXT_NONE) prose_add(text, ", context by %s", context_method_name(methods->context));
+    if (methods->context == CONTEXT_ULYSSES_RING)
+        prose_add(text, " (heads over %lld)", (long long)methods->ulysses);
+    if (methods->tensor_overlap) prose_add(text, ", tensor collectives overlapped");
+    if (degrees->of[ROLE_FSDP] > 1)
+        prose_add(text, ", weights %s", knobs->regather ? "gathered again for backward" : "kept from forward to backward");
+    if (knobs->offload_optimizer) prose_add(text, ", optimizer state on the host");
+}
+
 static void write_plan(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Knobs *knobs = &ranked->plan.knobs;
     char notation[NOTATION_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
     char remat[REMAT_TEXT_SIZE];
     Prose text = {0};
-    prose_add(&text, "Plan: %s; ", degrees_notation(&ranked->plan.degrees, false, notation));
+    prose_add(&text, "Plan: %s; ", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
     prose_add(&text, "%s microbatch%s of %s sequence%s", number_grouped(knobs->microbatches, a),
               knobs->microbatches == 1 ? "" : "es", number_grouped(knobs->microbatch_sequences, b),
               knobs->microbatch_sequences == 1 ? "" : "s");
-    if (knobs->schedule != SCHEDULE_NONE)
-        prose_add(&text, ", schedule %s with %lld chunks a stage", schedule_name(knobs->schedule),
-                  (long long)knobs->virtual_stages);
-    if (ranked->plan.degrees.of[ROLE_DATA] > 1) prose_add(&text, ", ZeRO-%d over data", knobs->zero_stage);
-    if (knobs->context != CONTEXT_NONE) prose_add(&text, ", context by %s", context_method_name(knobs->context));
-    if (ranked->plan.degrees.of[ROLE_FSDP] > 1)
-        prose_add(&text, ", weights %s",
-                  knobs->regather ? "gathered again for backward" : "kept from forward to backward");
+    knobs_sentence(&ranked->plan.degrees, knobs, &text);
     prose_add(&text, "; remat %s; padded: %s", remat_name(&request->model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
     prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
@@ -231,7 +250,7 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
-    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
+    bool ok = write_ops(ranked, out) && write_groups(request, ranked, out) && write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
     ok = ok && write_layout(request, ranked, out);
 

@@ -19,6 +19,11 @@ int row_compare(const Row *a, const Row *b) {
     return order != 0 ? order : placement_compare(&a->placement, &b->placement);
 }
 
+bool rows_together(const Knobs *a, const Knobs *b) {
+    return a->schedule == b->schedule && a->methods.grid.expert == b->methods.grid.expert &&
+           a->methods.grid.expert_tensor == b->methods.grid.expert_tensor;
+}
+
 /* Whether sizes and launchers allow the knobs; fills the shard. */
 static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneReason *reason) {
     const ExploreProblem *problem = tuple->problem;
@@ -27,9 +32,14 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
     *reason = PRUNED_REQUIRE;
     if (!request_admits_knobs(request, knobs)) return false;
     *reason = PRUNED_INDIVISIBLE;
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard,
+    if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
+                          knobs->virtual_stages) ||
+        !shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard,
                        &padding))
         return false;
+    *reason = PRUNED_EQUAL;
+    if (knobs_redundant(problem->setting.model, &problem->offers, knobs, shard)) return false;
+    *reason = PRUNED_INDIVISIBLE;
     bool asks = request->launchers != 0, needs = request->padding == PADDING_LAUNCHABLE && padding != 0;
     if (!asks && !needs) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
@@ -43,16 +53,17 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
 }
 
 /* The knob bound once more, at the least rates that the inner roles can have together. */
-static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, ExploreCache *cache,
+static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, int64_t way, ExploreCache *cache,
                         double threshold, double *bound, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
-        const JointRates *joint = joint_rates(cache->joint, problem->machine, problem->mesh, tuple->degrees,
-                                              knobs->context, (JointDepth)depth, error);
+        if (!joint_holds(&problem->wiring.nesting, (JointDepth)depth)) continue;
+        const JointRates *joint = joint_rates(cache->joint, problem->machine, &problem->wiring, tuple->degrees,
+                                              &knobs->methods, (JointDepth)depth, error);
         if (!joint) return false;
         double least = INFINITY, bytes;
         for (int i = 0; i < joint->count; i++) {
-            Rates rates = joint_apply(joint, i, (JointDepth)depth, &tuple->least[knobs->context]);
+            Rates rates = joint_apply(joint, i, &knobs->methods, (JointDepth)depth, &tuple->least[way]);
             least = min_real(least,
                              knob_bound(&problem->setting, shard, knobs, &rates, cache->sums, &bytes) * problem->scale);
         }
@@ -61,52 +72,112 @@ static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *kno
     return true;
 }
 
-/* Knobs that sizes, memory and their bound leave, by rising bound. */
-static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keyed **list, int64_t *count,
-                       ExploreStats *stats, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    int64_t size = knob_space_size(&tuple->space);
-    Count placements = tuple->placement_total;
-    *list = ARENA_NEW(tuple->arena, Keyed, (size_t)size);
-    if (!*list) return error_memory(error);
-    *count = 0;
-    double limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
-    for (int64_t i = 0; i < size; i++) {
-        Knobs knobs = knob_space_at(&tuple->space, i);
-        Shard shard;
-        PruneReason reason;
-        if (!admit(tuple, &knobs, &shard, &reason)) {
-            stats->pruned[reason] += placements;
-            continue;
-        }
-        double bytes,
-            bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[knobs.context], cache->sums, &bytes) *
-                    problem->scale;
-        bool brute = problem->request->brute_force;
-        if (!brute && bytes <= limit && bound <= threshold * CUT &&
-            !joint_bound(tuple, &shard, &knobs, cache, threshold * CUT, &bound, error))
-            return false;
-        if (bytes > limit) {
-            stats->pruned[PRUNED_MEMORY] += placements;
-            note_missing(tuple, &knobs, bytes - limit, stats);
-        } else if (bound > threshold * CUT && !brute) {
-            stats->pruned[PRUNED_KNOB_BOUND] += placements;
-            note_cut(stats, bound);
-        } else {
-            (*list)[(*count)++] = (Keyed){bound, i};
-        }
+typedef struct {
+    Keyed *items;
+    int64_t count, room;
+} KeyedList;
+
+static bool keyed_add(KeyedList *list, Keyed item, Error *error) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : 256;
+        Keyed *grown = realloc(list->items, (size_t)room * sizeof(Keyed));
+        if (!grown) return error_memory(error);
+        list->items = grown;
+        list->room = room;
     }
-    qsort(*list, (size_t)*count, sizeof(Keyed), keyed_compare);
+    list->items[list->count++] = item;
     return true;
 }
 
-static bool explore_knobs(Tuple *tuple, const Knobs *knobs, double limit, ExploreCache *cache, Row *row,
-                          ExploreStats *stats, Error *error) {
+static double memory_limit(const Tuple *tuple) {
+    const Setting *setting = &tuple->problem->setting;
+    return setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
+}
+
+/* One knob setting: into the list, or the reason why it is out. */
+static bool list_knob(Tuple *tuple, int64_t index, double threshold, ExploreCache *cache, KeyedList *list,
+                      ExploreStats *stats, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    Knobs knobs = knob_space_at(&tuple->space, index);
     Shard shard;
     PruneReason reason;
-    if (!admit(tuple, knobs, &shard, &reason))
+    if (!admit(tuple, &knobs, &shard, &reason)) {
+        stats->pruned[reason] += tuple->placement_total;
+        return true;
+    }
+    int64_t way = knob_space_methods(&tuple->space, index);
+    double bytes, limit = memory_limit(tuple);
+    double bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[way], cache->sums, &bytes) *
+                   problem->scale;
+    bool brute = problem->request->brute_force;
+    if (!brute && bytes <= limit && bound <= threshold * CUT &&
+        !joint_bound(tuple, &shard, &knobs, way, cache, threshold * CUT, &bound, error))
+        return false;
+    if (bytes > limit) {
+        stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
+        note_missing(tuple, &knobs, bytes - limit, stats);
+    } else if (bound > threshold * CUT && !brute) {
+        stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total;
+        note_cut(stats, bound);
+    } else {
+        return keyed_add(list, (Keyed){bound, index}, error);
+    }
+    return true;
+}
+
+/* A family of knob settings whose sizes do not divide, that cannot fit, or whose bound is above the threshold: all of
+ * it is out. */
+static bool family_cut(Tuple *tuple, int64_t family, double threshold, ExploreCache *cache, ExploreStats *stats) {
+    const ExploreProblem *problem = tuple->problem;
+    int64_t size = knob_family_size(&tuple->space), first = family * size;
+    Count plans = tuple->placement_total * (Count)size;
+    Knobs knobs = knob_space_at(&tuple->space, first);
+    Shard shard;
+    PaddingSet padding;
+    knobs.virtual_stages = 1; /* with more chunks nothing divides better */
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs,
+                       problem->request->padding, &shard, &padding)) {
+        stats->pruned[PRUNED_INDIVISIBLE] += plans;
+        return true;
+    }
+    if (problem->request->brute_force) return false;
+    double bytes;
+    double bound = family_bound(&problem->setting, &problem->offers, &shard, &knobs,
+                                &tuple->least[knob_space_methods(&tuple->space, first)], cache->sums, &bytes) *
+                   problem->scale;
+    if (bytes > memory_limit(tuple)) {
+        stats->pruned[PRUNED_MEMORY] += plans;
+        note_missing(tuple, &knobs, bytes - memory_limit(tuple), stats);
+        return true;
+    }
+    if (bound <= threshold * CUT) return false;
+    stats->pruned[PRUNED_KNOB_BOUND] += plans;
+    note_cut(stats, bound);
+    return true;
+}
+
+/* Knobs that sizes, memory and their bounds leave, by rising bound. */
+static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, KeyedList *list, ExploreStats *stats,
+                       Error *error) {
+    int64_t families = knob_family_count(&tuple->space), size = knob_family_size(&tuple->space);
+    if (size == 0) return true; /* chunks were asked for, and a stage has one layer */
+    for (int64_t family = 0; family < families; family++) {
+        if (family_cut(tuple, family, threshold, cache, stats)) continue;
+        for (int64_t i = 0; i < size; i++)
+            if (!list_knob(tuple, family * size + i, threshold, cache, list, stats, error)) return false;
+    }
+    if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof(Keyed), keyed_compare);
+    return true;
+}
+
+static bool explore_knobs(Tuple *tuple, int64_t index, double limit, ExploreCache *cache, Row *row,
+                          ExploreStats *stats, Error *error) {
+    Knobs knobs = knob_space_at(&tuple->space, index);
+    Shard shard;
+    PruneReason reason;
+    if (!admit(tuple, &knobs, &shard, &reason))
         return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
-    return candidate_explore(tuple, knobs, &shard, limit, cache, row, stats, error);
+    return candidate_explore(tuple, index, &shard, limit, cache, row, stats, error);
 }
 
 bool row_list_add(RowList *list, const Row *row, Error *error) {
@@ -125,26 +196,29 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
                    RowList *list, ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Tuple tuple;
-    Keyed *knob_list;
-    int64_t count = 0;
-    Row best[SCHEDULE_COUNT] = {{0}};
+    KeyedList knob_list = {0};
+    Row *best = NULL; /* by expert grid and schedule */
     bool variants = problem->request->variants;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
-    ok = ok && list_knobs(&tuple, threshold, cache, &knob_list, &count, stats, error);
-    for (int64_t i = 0; ok && i < count; i++) {
-        Knobs knobs = knob_space_at(&tuple.space, knob_list[i].index);
-        Row own = {0}, *row = variants ? &own : &best[knobs.schedule];
+    if (ok) best = ARENA_NEW(&arena, Row, (size_t)tuple.space.methods.grid_count * SCHEDULE_COUNT);
+    ok = ok && (best || error_memory(error)) && list_knobs(&tuple, threshold, cache, &knob_list, stats, error);
+    for (int64_t i = 0; ok && i < knob_list.count; i++) {
+        int64_t index = knob_list.items[i].index;
+        Knobs knobs = knob_space_at(&tuple.space, index);
+        int64_t grid = knob_space_methods(&tuple.space, index) % tuple.space.methods.grid_count;
+        Row own = {0}, *row = variants ? &own : &best[grid * SCHEDULE_COUNT + (int64_t)knobs.schedule];
         double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
-        if (knob_list[i].bound > limit * CUT && !problem->request->brute_force) {
+        if (knob_list.items[i].bound > limit * CUT && !problem->request->brute_force) {
             stats->pruned[PRUNED_KNOB_BOUND] += tuple.placement_total;
-            note_cut(stats, knob_list[i].bound);
+            note_cut(stats, knob_list.items[i].bound);
             continue;
         }
-        ok = explore_knobs(&tuple, &knobs, limit, cache, row, stats, error);
+        ok = explore_knobs(&tuple, index, limit, cache, row, stats, error);
         if (ok && own.found) ok = row_list_add(list, &own, error);
     }
-    for (int schedule = 0; ok && schedule < SCHEDULE_COUNT; schedule++)
-        if (best[schedule].found) ok = row_list_add(list, &best[schedule], error);
+    for (int64_t i = 0; ok && i < tuple.space.methods.grid_count * SCHEDULE_COUNT; i++)
+        if (best[i].found) ok = row_list_add(list, &best[i], error);
+    free(knob_list.items);
     arena_free(&arena);
     return ok;
 }
@@ -155,15 +229,15 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
     Tuple tuple;
     *within = 0;
     bool ok = tuple_open(&tuple, problem, &row->degrees, &arena, error);
-    int64_t size = ok ? knob_space_size(&tuple.space) : 0;
+    int64_t size = ok ? knob_family_count(&tuple.space) * knob_family_size(&tuple.space) : 0;
     for (int64_t i = 0; ok && i < size; i++) {
         Knobs knobs = knob_space_at(&tuple.space, i);
         Shard shard;
         PruneReason reason;
-        if (knobs.schedule != row->knobs.schedule || !admit(&tuple, &knobs, &shard, &reason)) continue;
-        double bytes;
-        double bound = knob_bound(&problem->setting, &shard, &knobs, &tuple.least[knobs.context], cache->sums, &bytes);
-        if (bound * problem->scale <= limit) ok = candidate_count_within(&tuple, &knobs, &shard, limit, within, error);
+        if (!rows_together(&knobs, &row->knobs) || !admit(&tuple, &knobs, &shard, &reason)) continue;
+        const Rates *least = &tuple.least[knob_space_methods(&tuple.space, i)];
+        double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, least, cache->sums, &bytes);
+        if (bound * problem->scale <= limit) ok = candidate_count_within(&tuple, i, &shard, limit, within, error);
     }
     arena_free(&arena);
     return ok;

@@ -8,7 +8,7 @@
 #include "search/joint.h"
 #include "search/layout/layout.h"
 
-/* The best plan of one (degrees, schedule). */
+/* The best plan of one (degrees, expert grid, schedule). */
 typedef struct {
     bool found;
     double ranked_seconds;
@@ -24,6 +24,9 @@ typedef struct {
 /* The total order of plans: ranked time, memory, degrees, knobs, machine, placement. <0: a is better. */
 int row_compare(const Row *a, const Row *b);
 
+/* Whether knob settings of the same degrees are one row: of one schedule and expert grid. */
+bool rows_together(const Knobs *a, const Knobs *b);
+
 typedef struct {
     Count evaluated, pruned[PRUNED_COUNT], layouts_solved;
     double least_cut_bound;  /* the least bound among cut plans, ranked */
@@ -36,7 +39,8 @@ typedef struct {
 typedef struct {
     const Request *request;
     Setting setting;  /* its work is the batch in question */
-    const Mesh *mesh; /* the profile's rates */
+    Wiring wiring; /* the profile's rates, and the request's nesting */
+    Offers offers;
     const Mesh *catalog_mesh;
     const LeastRates *least;
     const PlacementTable *table;
@@ -57,7 +61,7 @@ typedef struct {
 } RowList;
 bool row_list_add(RowList *list, const Row *row, Error *error);
 
-/* Adds the best plan of each schedule (with --variants: of each knob setting) that is not above `threshold` (ranked;
+/* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above `threshold` (ranked;
  * what is above may be left out). The caller frees list->rows. */
 bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
                    RowList *list, ExploreStats *stats, Error *error);

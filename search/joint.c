@@ -9,12 +9,21 @@
 enum { FIGURES = sizeof(JointPoint) / sizeof(double), SLOTS = 1024 };
 _Static_assert(sizeof(JointPoint) % sizeof(double) == 0, "a point is doubles alone");
 
-static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR, GROUP_EXPERT, GROUP_SEQUENCE, GROUP_WEIGHTS,
-                                           GROUP_EXPERT_WEIGHTS};
+static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR,  GROUP_EXPERT,  GROUP_SEQUENCE,
+                                           GROUP_ULYSSES, GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS};
+
+bool joint_holds(const Nesting *nesting, JointDepth depth) {
+    RoleSet inner = 1u << ROLE_TENSOR | 1u << ROLE_EXPERT | 1u << ROLE_SEQUENCE;
+    return nesting_innermost(nesting, depth == JOINT_WEIGHTS ? inner | 1u << ROLE_FSDP : inner);
+}
 
 typedef struct {
-    int site, context, depth;
+    int64_t site, context, depth, ulysses, replicates;
     int64_t tensor, expert, sequence, fsdp;
+} Key;
+
+typedef struct {
+    Key key;
     JointRates rates;
 } Slot;
 
@@ -52,7 +61,7 @@ static void add_point(JointRates *joint, const JointPoint *point) {
 }
 
 /* Groups below this one are taken together; the others stay at zero in every point. */
-static int joint_groups(JointDepth depth) { return depth == JOINT_WEIGHTS ? JOINT_GROUPS : 3; }
+static int joint_groups(JointDepth depth) { return depth == JOINT_WEIGHTS ? JOINT_GROUPS : 4; }
 
 /* The outer roles as one: where they go makes no difference to the inner ones. */
 static Degrees merge_outer(const Degrees *degrees, JointDepth depth) {
@@ -65,18 +74,20 @@ static Degrees merge_outer(const Degrees *degrees, JointDepth depth) {
     return merged;
 }
 
-static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context, JointDepth depth, JointRates *out,
-                 Error *error) {
+static bool fill(const Wiring *wiring, const Degrees *degrees, const Methods *methods, JointDepth depth,
+                 JointRates *out, Error *error) {
+    Methods plain = *methods;
+    plain.grid = (ExpertGrid){0, 0};
     Degrees merged = merge_outer(degrees, depth);
     Arena arena = {0};
     Placement *placements;
     int64_t count;
     out->count = 0;
-    bool ok = placements_enumerate(mesh, &merged, &arena, &placements, &count, error);
+    bool ok = placements_enumerate(wiring->mesh, &merged, &arena, &placements, &count, error);
     for (int64_t i = 0; ok && i < count; i++) {
         Rates rates;
         JointPoint point = {0};
-        rates_of_placement(mesh, &placements[i], context, &rates);
+        rates_of_placement(wiring, &placements[i], &plain, &rates);
         for (int g = 0; g < joint_groups(depth); g++) point.cost[g] = rates.cost[GROUPS[g]];
         add_point(out, &point);
     }
@@ -84,36 +95,34 @@ static bool fill(const Mesh *mesh, const Degrees *degrees, ContextMethod context
     return ok;
 }
 
-const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees,
-                              ContextMethod context, JointDepth depth, Error *error) {
-    Slot key = {.site = site,
-                .context = (int)context,
-                .depth = (int)depth,
-                .tensor = degrees->of[ROLE_TENSOR],
-                .expert = degrees->of[ROLE_EXPERT],
-                .sequence = degrees->of[ROLE_SEQUENCE],
-                .fsdp = depth == JOINT_WEIGHTS ? degrees->of[ROLE_FSDP] : 0};
-    uint64_t hash = ((uint64_t)site * 4 + (uint64_t)context) * JOINT_DEPTHS + (uint64_t)depth;
-    hash = hash * 1000003u + (uint64_t)key.tensor;
-    hash = hash * 1000003u + (uint64_t)key.expert;
-    hash = hash * 1000003u + (uint64_t)key.sequence;
-    hash = hash * 1000003u + (uint64_t)key.fsdp;
+const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees,
+                              const Methods *methods, JointDepth depth, Error *error) {
+    Key key = {.site = site,
+               .context = methods->context,
+               .depth = depth,
+               .ulysses = methods->ulysses,
+               .replicates = methods->sequence_replicates,
+               .tensor = degrees->of[ROLE_TENSOR],
+               .expert = degrees->of[ROLE_EXPERT],
+               .sequence = degrees->of[ROLE_SEQUENCE],
+               .fsdp = depth == JOINT_WEIGHTS ? degrees->of[ROLE_FSDP] : 0};
+    const int64_t *words = (const int64_t *)&key;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof(key) / sizeof(int64_t); i++) hash = hash * 1000003u + (uint64_t)words[i];
     hash ^= hash >> 29;
     Slot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 54];
-    bool same = slot->rates.count > 0 && slot->site == key.site && slot->context == key.context &&
-                slot->depth == key.depth && slot->tensor == key.tensor && slot->expert == key.expert &&
-                slot->sequence == key.sequence && slot->fsdp == key.fsdp;
-    if (same) return &slot->rates;
+    if (slot->rates.count > 0 && memcmp(&slot->key, &key, sizeof(key)) == 0) return &slot->rates;
     slot->rates.count = 0;
-    slot->site = key.site, slot->context = key.context, slot->depth = key.depth, slot->tensor = key.tensor,
-    slot->expert = key.expert;
-    slot->sequence = key.sequence, slot->fsdp = key.fsdp;
-    return fill(mesh, degrees, context, depth, &slot->rates, error) ? &slot->rates : NULL;
+    slot->key = key;
+    return fill(wiring, degrees, methods, depth, &slot->rates, error) ? &slot->rates : NULL;
 }
 
-Rates joint_apply(const JointRates *joint, int point, JointDepth depth, const Rates *least) {
+Rates joint_apply(const JointRates *joint, int point, const Methods *methods, JointDepth depth, const Rates *least) {
     Rates rates = *least;
-    for (int g = 0; g < joint_groups(depth); g++) rates.cost[GROUPS[g]] = joint->points[point].cost[g];
+    for (int g = 0; g < joint_groups(depth); g++) {
+        bool elsewhere = methods->grid.expert > 0 && (GROUPS[g] == GROUP_EXPERT || GROUPS[g] == GROUP_EXPERT_WEIGHTS);
+        if (!elsewhere) rates.cost[GROUPS[g]] = joint->points[point].cost[g];
+    }
     rates.cost[GROUP_TENSOR_WEIGHTS] = rates.cost[GROUP_TENSOR];
     return rates;
 }

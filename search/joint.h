@@ -10,10 +10,10 @@
 
 #include "cost/step.h"
 
-enum { JOINT_POINTS_MAX = 48, JOINT_GROUPS = 5 };
+enum { JOINT_POINTS_MAX = 48, JOINT_GROUPS = 6 };
 
 typedef struct {
-    CollectiveCost cost[JOINT_GROUPS]; /* tensor, expert, sequence, weights, expert weights */
+    CollectiveCost cost[JOINT_GROUPS]; /* tensor, expert, sequence, ulysses, weights, expert weights */
 } JointPoint;
 
 typedef struct {
@@ -21,7 +21,8 @@ typedef struct {
     JointPoint points[JOINT_POINTS_MAX];
 } JointRates;
 
-/* Points by site (a number that stands for the mesh), the four degrees and the context method. One per thread. */
+/* Points by site (a number that stands for the mesh and its nesting), the four degrees and the methods. One per
+ * thread. */
 typedef struct JointCache JointCache;
 JointCache *joint_cache_new(void); /* NULL: memory is out; free with joint_cache_free */
 void joint_cache_free(JointCache *cache);
@@ -30,12 +31,15 @@ void joint_cache_free(JointCache *cache);
  * sharper. */
 typedef enum { JOINT_ACTIVATIONS, JOINT_WEIGHTS, JOINT_DEPTHS } JointDepth;
 
+/* Whether the roles that a depth takes together are the innermost ones. */
+bool joint_holds(const Nesting *nesting, JointDepth depth);
+
 /* Pareto-least points of the degrees' inner roles; where there are more than fit, the last one is the component-wise
  * least of the rest. Valid until the next call with this cache. NULL: memory is out, or the tuple cannot be placed. */
-const JointRates *joint_rates(JointCache *cache, int site, const Mesh *mesh, const Degrees *degrees,
-                              ContextMethod context, JointDepth depth, Error *error);
+const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees,
+                              const Methods *methods, JointDepth depth, Error *error);
 
-/* `least` with the inner groups at one point. */
-Rates joint_apply(const JointRates *joint, int point, JointDepth depth, const Rates *least);
+/* `least` with the inner groups at one point; experts of a folded grid lie on other ranks, and stay at their least. */
+Rates joint_apply(const JointRates *joint, int point, const Methods *methods, JointDepth depth, const Rates *least);
 
 #endif

@@ -12,9 +12,19 @@ static int64_t microbatch_sequences(const Knobs *knobs) { return knobs->microbat
 static int64_t schedule(const Knobs *knobs) { return (int64_t)knobs->schedule; }
 static int64_t virtual_stages(const Knobs *knobs) { return knobs->virtual_stages; }
 static int64_t zero_stage(const Knobs *knobs) { return knobs->zero_stage; }
-static int64_t context(const Knobs *knobs) { return (int64_t)knobs->context; }
+static int64_t context(const Knobs *knobs) { return (int64_t)knobs->methods.context; }
 static int64_t regather(const Knobs *knobs) { return knobs->regather; }
 
+static int64_t stages(const Knobs *knobs) { return (int64_t)knobs->stages; }
+static int64_t ulysses(const Knobs *knobs) { return max_whole(1, knobs->methods.ulysses); }
+static int64_t sequence_parameters(const Knobs *knobs) { return knobs->methods.sequence_replicates; }
+static int64_t tensor_overlap(const Knobs *knobs) { return knobs->methods.tensor_overlap; }
+static int64_t offload_optimizer(const Knobs *knobs) { return knobs->offload_optimizer; }
+static int64_t folded_expert(const Knobs *knobs) { return knobs->methods.grid.expert; }
+static int64_t folded_expert_tensor(const Knobs *knobs) { return knobs->methods.grid.expert_tensor; }
+
+static const char *stages_at(int64_t i) { return stage_split_name((StageSplit)i); }
+static const char *parameters_at(int64_t i) { return i ? "replicated" : "sharded"; }
 static const char *schedule_at(int64_t i) { return schedule_name((Schedule)i); }
 static const char *context_at(int64_t i) { return context_method_name((ContextMethod)i); }
 static const char *bool_at(int64_t i) { return i ? "true" : "false"; }
@@ -33,6 +43,13 @@ static const struct {
     {"zero_stage", "zero", zero_stage, NULL, 0},
     {"context_method", "context", context, context_at, CONTEXT_COUNT},
     {"regather", NULL, regather, bool_at, 2},
+    {"stages", NULL, stages, stages_at, 2},
+    {"ulysses", NULL, ulysses, NULL, 0},
+    {"sequence_parameters", NULL, sequence_parameters, parameters_at, 2},
+    {"tensor_overlap", "overlap", tensor_overlap, bool_at, 2},
+    {"offload_optimizer", NULL, offload_optimizer, bool_at, 2},
+    {"folded_expert", "folded", folded_expert, NULL, 0},
+    {"folded_expert_tensor", "expert_tensor", folded_expert_tensor, NULL, 0},
 };
 
 const char *knob_word(int word) { return WORDS[word].word; }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cost/plan.h"
 
-enum { KNOB_WORDS_COUNT = 7 };
+enum { KNOB_WORDS_COUNT = 14 };
 
 /* "microbatches"; `word` is 0 .. KNOB_WORDS_COUNT - 1. */
 const char *knob_word(int word);

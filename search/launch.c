@@ -58,7 +58,7 @@ static bool maxtext_pipeline(const Facts *facts) {
 static bool maxtext_context(const Facts *facts) {
     if (facts->sequence == 1) return true;
     if (facts->sequence % 2 != 0 || facts->seq % (2 * facts->sequence) != 0) return false;
-    if (facts->plan->knobs.context != CONTEXT_RING) return true;
+    if (facts->plan->knobs.methods.context != CONTEXT_RING) return true;
     return facts->seq / facts->sequence % facts->sequence == 0 && !has_windows_or_sinks(facts->model);
 }
 
@@ -110,7 +110,7 @@ static bool torchtitan_takes(const Facts *facts) {
            && facts->seq % facts->tensor == 0 &&
            facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
            && torchtitan_rounds(facts) &&
-           facts->plan->knobs.context !=
+           facts->plan->knobs.methods.context !=
                CONTEXT_RING /* decoder.py: FlexAttention alone, whose context gathers keys and values */
            && facts->plan->knobs.zero_stage == 0 /* replicas (dp_replicate) keep everything */
            && (facts->expert == 1 ||

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/grid.h"
 #include "cost/memory_detail.h"
 #include "mesh/slice.h"
 #include "search/report_words.h"
@@ -130,6 +131,7 @@ static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
 static bool add_knobs(cJSON *to, const Model *model, const Plan *plan) {
     const Knobs *knobs = &plan->knobs;
     char remat[REMAT_TEXT_SIZE];
+    const Methods *methods = &knobs->methods;
     cJSON *json = json_add_object(to, "knobs");
     return json_add_whole(json, "microbatches", knobs->microbatches) &&
            json_add_whole(json, "microbatch_sequences", knobs->microbatch_sequences) &&
@@ -137,8 +139,23 @@ static bool add_knobs(cJSON *to, const Model *model, const Plan *plan) {
            json_add_whole(json, "virtual_stages", knobs->virtual_stages) &&
            json_add_text(json, "remat", remat_name(model, &plan->layout, remat)) &&
            add_remat_words(json, model, plan) && json_add_whole(json, "zero_stage", knobs->zero_stage) &&
-           json_add_text(json, "context_method", context_method_name(knobs->context)) &&
-           json_add_bool(json, "regather", knobs->regather);
+           json_add_text(json, "context_method", context_method_name(methods->context)) &&
+           json_add_bool(json, "regather", knobs->regather) &&
+           json_add_text(json, "stages", stage_split_name(knobs->stages)) &&
+           json_add_whole(json, "ulysses", max_whole(1, methods->ulysses)) &&
+           json_add_text(json, "sequence_parameters", methods->sequence_replicates ? "replicated" : "sharded") &&
+           json_add_bool(json, "tensor_overlap", methods->tensor_overlap) &&
+           json_add_bool(json, "offload_optimizer", knobs->offload_optimizer);
+}
+
+/* Only where experts are folded onto other ranks. */
+static bool add_expert_grid(cJSON *to, const Plan *plan) {
+    GridRanks ranks;
+    if (plan->knobs.methods.grid.expert == 0 || !grid_ranks(&plan->degrees, &plan->knobs.methods, &ranks)) return true;
+    cJSON *json = json_add_object(to, "expert_grid");
+    return json_add_whole(json, "expert", ranks.expert) &&
+           json_add_whole(json, "expert_tensor", ranks.expert_tensor) &&
+           json_add_whole(json, "expert_data", ranks.weights * ranks.data);
 }
 
 static bool add_layout(cJSON *to, const Model *model, const Plan *plan) {
@@ -224,8 +241,8 @@ static bool add_why(cJSON *to, const RankedPlan *ranked) {
 static bool add_identity(cJSON *json, const Request *request, const RankedPlan *ranked) {
     char notation[NOTATION_SIZE];
     int64_t used = ranked->machine.mesh.chips;
-    bool ok = json_add_text(json, "notation", degrees_notation(&ranked->plan.degrees, false, notation)) &&
-              add_degrees(json, "axes", &ranked->plan.degrees) &&
+    bool ok = json_add_text(json, "notation", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation)) &&
+              add_degrees(json, "axes", &ranked->plan.degrees) && add_expert_grid(json, &ranked->plan) &&
               add_machine(json, "machine", &request->chip, &ranked->machine);
     cJSON *batch = ok ? json_add_object(json, "batch") : NULL;
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&

@@ -35,8 +35,14 @@ static void deviations(const Report *report, const RankedPlan *ranked, Prose *to
 static void knobs_words(const Knobs *knobs, Prose *to) {
     prose_item(to, ", ", "m=%lld b=%lld", (long long)knobs->microbatches, (long long)knobs->microbatch_sequences);
     if (knobs->zero_stage > 0) prose_item(to, ", ", "zero=%d", knobs->zero_stage);
-    if (knobs->context != CONTEXT_NONE) prose_item(to, ", ", "%s", context_method_name(knobs->context));
+    if (knobs->methods.context != CONTEXT_NONE) prose_item(to, ", ", "%s", context_method_name(knobs->methods.context));
+    if (knobs->methods.context == CONTEXT_ULYSSES_RING)
+        prose_item(to, ", ", "heads over %lld", (long long)knobs->methods.ulysses);
+    if (knobs->methods.sequence_replicates) prose_item(to, ", ", "sequence replicates");
+    if (knobs->methods.tensor_overlap) prose_item(to, ", ", "tensor overlap");
+    if (knobs->stages == STAGES_BALANCED) prose_item(to, ", ", "balanced stages");
     if (!knobs->regather) prose_item(to, ", ", "weights kept");
+    if (knobs->offload_optimizer) prose_item(to, ", ", "optimizer on host");
 }
 
 static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {

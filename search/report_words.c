@@ -8,7 +8,7 @@
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     const Knobs *knobs = &ranked->plan.knobs;
     char notation[NOTATION_SIZE];
-    degrees_notation(&ranked->plan.degrees, true, notation);
+    plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, true, notation);
     if (knobs->schedule == SCHEDULE_NONE)
         snprintf(text, WORDS_SIZE, "%s", notation);
     else if (knobs->virtual_stages > 1)

@@ -214,3 +214,39 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
     *out = set;
     return true;
 }
+
+bool schedules_parse(const char *text, const char *where, unsigned *out, Error *error) {
+    if (name_matches(text, "launchable")) return *out = SCHEDULES_LAUNCHABLE, true;
+    if (name_matches(text, "all")) return *out = SCHEDULES_ALL, true;
+    unsigned set = 0;
+    for (;;) {
+        char word[24];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
+        Schedule found = SCHEDULE_NONE + 1;
+        while (found < SCHEDULE_COUNT && (length >= sizeof word || !name_matches(word, schedule_name(found)))) found++;
+        if (found == SCHEDULE_COUNT)
+            return error_set(error, ERROR_INPUT, where,
+                             "\"%s\" is no schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
+                             "zb_h1, dualpipe",
+                             word);
+        set |= 1u << found;
+        text += length;
+        if (*text == '\0') break;
+        text++;
+    }
+    *out = set;
+    return true;
+}
+
+const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]) {
+    if (schedules == SCHEDULES_LAUNCHABLE) return strcpy(text, "launchable");
+    if (schedules == SCHEDULES_ALL) return strcpy(text, "all");
+    size_t used = 0;
+    text[0] = '\0';
+    for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT; schedule++)
+        if (schedules >> schedule & 1)
+            used += (size_t)snprintf(text + used, SCHEDULES_TEXT_SIZE - used, "%s%s", used ? "," : "",
+                                     schedule_name(schedule));
+    return text;
+}

@@ -19,6 +19,17 @@ typedef enum {
 typedef unsigned LauncherSet;                 /* a bit per Launcher */
 const char *launcher_name(Launcher launcher); /* "maxtext" */
 
+/* Schedules that some launcher runs; the others are in the space when asked for. */
+enum {
+    SCHEDULES_LAUNCHABLE =
+        1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR,
+    SCHEDULES_ALL = SCHEDULES_LAUNCHABLE | 1u << SCHEDULE_ZB_H1 | 1u << SCHEDULE_DUALPIPE
+};
+/* "launchable", "all", or names with commas. */
+bool schedules_parse(const char *text, const char *where, unsigned *out, Error *error);
+enum { SCHEDULES_TEXT_SIZE = 80 };
+const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]);
+
 typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST, OBJECTIVE_COUNT } Objective;
 const char *objective_name(Objective objective); /* as the option spells it: "time" "chip-hours" "cost" */
 
@@ -69,6 +80,8 @@ typedef struct {
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* longer than the model's longest: a warning */
 
+    Nesting nesting;
+    unsigned schedules; /* a bit per Schedule: those in the space */
     RoleSet roles; /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;

@@ -34,6 +34,7 @@ static bool add_launchers(const Request *request, cJSON *to) {
 
 bool request_add_json(const Request *request, cJSON *to) {
     char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
+    char schedules[SCHEDULES_TEXT_SIZE];
     requirements_text(request, required);
     return json_add_text(to, "model", request->model_argument) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested_batch_tokens) &&
@@ -43,6 +44,7 @@ bool request_add_json(const Request *request, cJSON *to) {
            json_add_real(to, "batch_tolerance", request->batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->padding)) &&
            json_add_text(to, "nesting", "default") &&
+           json_add_text(to, "schedules", schedules_text(request->schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->objective)) &&
            json_add_whole(to, "top", request->top) && json_add_bool(to, "variants", request->variants) &&
            json_add_text(to, "precision", precision_name(request->precision)) &&

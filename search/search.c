@@ -16,7 +16,7 @@
 enum { BLOCK_MOST = 16 };
 
 const char *prune_reason_name(PruneReason reason) {
-    static const char *const NAMES[PRUNED_COUNT] = {"require",      "indivisible", "memory",
+    static const char *const NAMES[PRUNED_COUNT] = {"require",      "indivisible", "equal",     "memory",
                                                     "degree_bound", "knob_bound",  "time_limit"};
     return NAMES[reason];
 }
@@ -43,10 +43,10 @@ static double now(void) {
 
 /* ---- the k best ---- */
 
-/* One row per (degrees, schedule); with --variants per knob setting. */
+/* One row per (degrees, expert grid, schedule); with --variants per knob setting. */
 static bool same_row(const Request *request, const Row *a, const Row *b) {
     if (request->variants && knobs_compare(&a->knobs, &b->knobs) != 0) return false;
-    return a->knobs.schedule == b->knobs.schedule && degrees_compare(&a->degrees, &b->degrees) == 0;
+    return rows_together(&a->knobs, &b->knobs) && degrees_compare(&a->degrees, &b->degrees) == 0;
 }
 
 static double threshold(const Search *search) {
@@ -165,7 +165,7 @@ static Count equal_placements(const Search *search, const ExploreProblem *proble
                              error))
         for (int64_t i = 0; i < count; i++) {
             Rates rates;
-            rates_of_placement(problem->mesh, &placements[i], row->knobs.context, &rates);
+            rates_of_placement(&problem->wiring, &placements[i], &row->knobs.methods, &rates);
             if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->time.seconds) equal++;
         }
     arena_free(&arena);
@@ -181,7 +181,8 @@ static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) 
     out->machine = search->tuples.sites[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
-    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->plan, request->padding, &out->estimate, error))
+    if (!estimate_plan(&problem.setting, &out->machine.mesh, &request->nesting, &out->plan, request->padding,
+                       &out->estimate, error))
         return false;
     out->padding = out->estimate.padding;
     out->launchable_by = plan_launchers(&request->model, &out->work, &out->plan, out->padding, &out->machine.mesh);

@@ -13,13 +13,14 @@
 typedef enum {
     PRUNED_REQUIRE,      /* --require, --for */
     PRUNED_INDIVISIBLE,  /* sizes that do not divide, and --padding does not allow it */
+    PRUNED_EQUAL,        /* the same plan as another under knobs that make no difference */
     PRUNED_MEMORY,       /* does not fit whatever the layout */
     PRUNED_DEGREE_BOUND, /* bound of the degrees above the k-th best */
     PRUNED_KNOB_BOUND,   /* bound of the knobs above the k-th best */
     PRUNED_TIME_LIMIT,   /* not reached when the time limit came */
     PRUNED_COUNT
 } PruneReason;
-/* "require" "indivisible" "memory" "degree_bound" "knob_bound" "time_limit" */
+/* "require" "indivisible" "equal" "memory" "degree_bound" "knob_bound" "time_limit" */
 const char *prune_reason_name(PruneReason reason);
 
 typedef enum { PROOF_OPTIMAL, PROOF_GAP } Proof;

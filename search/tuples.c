@@ -20,7 +20,8 @@ static double scale_of(const Request *request, int64_t sequences) {
 ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
     ExploreProblem problem = {.request = tuples->request,
                               .setting = request_setting(tuples->request),
-                              .mesh = &tuples->sites[site].mesh,
+                              .wiring = {&tuples->sites[site].mesh, tuples->request->nesting},
+                              .offers = tuples->sites[site].offers,
                               .catalog_mesh = &tuples->sites[site].machine.mesh,
                               .least = tuples->sites[site].least,
                               .table = tuples->sites[site].table,
@@ -46,6 +47,8 @@ static bool add_site(Tuples *tuples, const Machine *machine, Arena *arena, Error
     site->table = placement_table(&site->mesh, request->roles, arena);
     site->least = least_rates_new(&site->mesh, arena);
     if (!site->table || !site->least) return error_memory(error);
+    Setting setting = request_setting(request);
+    site->offers = offers_of(&setting, &site->mesh, request->schedules);
     tuples->site_count++;
     return true;
 }
@@ -138,7 +141,7 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     int64_t sequences;
     for (int64_t batch = 0; (sequences = batches_of(request, degrees, batch)) != 0; batch++) {
         Count plans;
-        if (!count_multiply(placements, (Count)knob_count(&request->model, degrees, sequences), &plans) ||
+        if (!count_multiply(placements, (Count)knob_count(&request->model, degrees, sequences, &site->offers), &plans) ||
             !count_add(coverage->plans, plans, &coverage->plans)) {
             out->too_many = true;
             return;
@@ -149,7 +152,7 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
             continue;
         }
         ExploreProblem problem = tuples_problem(tuples, index, sequences);
-        TupleBound bound = tuple_bound(&problem.setting, request->padding, problem.least, cache, degrees);
+        TupleBound bound = tuple_bound(&problem.setting, &site->offers, request->padding, problem.least, cache, degrees);
         if (bound.forbidden || bound.unusable) {
             coverage->pruned[PRUNED_INDIVISIBLE] += plans;
         } else if (bound.too_large) {
@@ -223,5 +226,5 @@ Count entry_plans(const Tuples *tuples, const Entry *entry) {
     const Site *site = &tuples->sites[entry->site];
     const Degrees *degrees = &site->degrees[entry->tuple];
     return placement_count(site->table, degrees) *
-           (Count)knob_count(&tuples->request->model, degrees, entry->sequences);
+           (Count)knob_count(&tuples->request->model, degrees, entry->sequences, &site->offers);
 }

@@ -14,6 +14,7 @@ typedef struct {
     int64_t count;
     PlacementTable *table;
     LeastRates *least;
+    Offers offers;
 } Site;
 
 /* One degree tuple on one machine with one batch. */

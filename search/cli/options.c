@@ -43,6 +43,9 @@ static const struct {
     [OPTION_MAX_IDLE] = {"max-idle", 0, "SHARE", BOTH, true, NULL, "chips that may stay unused (10%)"},
     [OPTION_BATCH_TOLERANCE] = {"batch-tolerance", 0, "SHARE", BOTH, true, NULL, "how far the batch may move (0)"},
     [OPTION_PADDING] = {"padding", 0, "RULE", BOTH, true, NULL, "none, launchable or any (launchable)"},
+    [OPTION_SCHEDULES] = {"schedules", 0, "LIST", BOTH, true, NULL,
+                          "pipeline schedules: launchable, all, or some of gpipe, 1f1b,\n"
+                          "interleaved, circular, zb_h1, dualpipe (launchable)"},
     [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL, NULL},
     [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL,
                           "least time, chip-hours or cost, per requested token (time)"},

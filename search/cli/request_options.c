@@ -83,6 +83,7 @@ static bool read_model(const Resolving *to) {
                          "is missing; give a model of `shardopt models`, or a config.json");
     if (!copy_argument(to, OPTION_MODEL, name, request->model_argument, sizeof request->model_argument)) return false;
     if (!model_load(name, to->arena, &request->model, to->error)) return false;
+    request->nesting = nesting_canonical();
     request->roles = ROLES_DENSE;
     for (int i = 0; i < request->model.kind_count; i++)
         if (request->model.kinds[i].experts > 0) request->roles = ROLES_ALL;
@@ -274,6 +275,11 @@ static bool read_space(const Resolving *to) {
                              "%s has no experts; leave expert out", request->model.name);
     if (given(to, OPTION_FOR) &&
         !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
+        return false;
+    request->schedules = SCHEDULES_LAUNCHABLE;
+    if (given(to, OPTION_SCHEDULES) && !schedules_parse(given(to, OPTION_SCHEDULES),
+                                                        to->options->where[OPTION_SCHEDULES], &request->schedules,
+                                                        to->error))
         return false;
     LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
     if (request->launchers != 0 && !chip_has_domains(&request->chip) && !(request->launchers & on_tpu))

@@ -75,7 +75,7 @@ static void make_pools(Decisions *decisions) {
 }
 
 /* The greatest common divisor of bytes that are whole multiples of something sizeable; else 0. */
-static double common_divisor(double a, double b) {
+static double common_measure(double a, double b) {
     double least = 1e-5 * min_real(a, b);
     while (b > least) {
         double rest = fmod(a, b);
@@ -90,7 +90,7 @@ static double divisor_with(const Decisions *decisions, int with, bool members[IT
     *count = 0;
     for (int i = 0; i < decisions->offload_count; i++) {
         double bytes = decisions->offloads[i].bytes,
-               common = bytes > 0 && divisor > 0 ? common_divisor(divisor, bytes) : 0;
+               common = bytes > 0 && divisor > 0 ? common_measure(divisor, bytes) : 0;
         members[i] = common > 0 && (decisions->missing + bytes) / common < SUMS_LIMIT;
         if (!members[i]) continue;
         divisor = common;

@@ -50,20 +50,22 @@ typedef struct {
 
 static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates *rates, unsigned second) {
     const double *of = adds->of;
-    double each = of[RES_COMPUTE_FORWARD] + of[RES_COMPUTE_BACKWARD] + of[RES_ATTENTION_FORWARD] +
-                  of[RES_ATTENTION_BACKWARD],
-           background = 0;
-    for (int group = 0; group < GROUP_DATA; group++) {
-        int piece = second >> group & 1;
-        double messages = of[res_messages(group, PHASE_FORWARD)] + of[res_messages(group, PHASE_BACKWARD)];
-        double bytes = of[res_bytes(group, PHASE_FORWARD)] + of[res_bytes(group, PHASE_BACKWARD)];
-        double seconds =
-            messages * rates->cost[group].latency_seconds[piece] + bytes * rates->cost[group].seconds_per_byte[piece];
-        *(group >= GROUP_WEIGHTS ? &background : &each) += rule->exposed[group] * seconds;
-    }
+    double each[PHASE_COUNT], background = 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        each[phase] = of[RES_COMPUTE_FORWARD + phase] + of[RES_ATTENTION_FORWARD + phase];
+    for (int group = 0; group < GROUP_DATA; group++)
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            int piece = second >> group & 1;
+            double messages = of[res_messages((Group)group, (Phase)phase)],
+                   bytes = of[res_bytes((Group)group, (Phase)phase)];
+            double seconds = messages * rates->cost[group].latency_seconds[piece] +
+                             bytes * rates->cost[group].seconds_per_byte[piece];
+            *(group >= GROUP_WEIGHTS ? &background : &each[phase]) += rule->exposed[group] * seconds;
+        }
     double m = rule->microbatches, offload = of[RES_OFFLOAD_BYTES];
-    return (Cost){m * (each + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
-                  rule->bubble_ratio * each};
+    return (Cost){m * (each[0] + each[1] + background),
+                  offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
+                  rule->bubble[0] * each[0] + rule->bubble[1] * each[1]};
 }
 
 static double weighted(Cost cost, double w) { return (1 - w) * cost.series + w * cost.pcie + cost.tail; }
@@ -173,7 +175,7 @@ static double serial_seconds(const StepRule *rule, const Resources *resources, c
     Rates serial = *rates;
     for (int group = 0; group < GROUP_COUNT; group++) {
         serial.axes[group] = 0;
-        int other = group == GROUP_DATA ? -1 : !(second >> group & 1);
+        int other = group >= GROUP_DATA ? -1 : !(second >> group & 1);
         if (other >= 0) serial.cost[group].latency_seconds[other] = serial.cost[group].seconds_per_byte[other] = 0;
     }
     if (!(resources->of[RES_OFFLOAD_BYTES] > 0)) return step_seconds(rule, resources, &serial);
@@ -184,9 +186,11 @@ static double serial_seconds(const StepRule *rule, const Resources *resources, c
 
 /* The part of the tail that rates do not change. */
 static double least_tail(const StepRule *rule, const Resources *resources) {
-    double compute = 0;
-    for (int i = RES_COMPUTE_FORWARD; i <= RES_ATTENTION_BACKWARD; i++) compute += resources->of[i];
-    return rule->bubble_ratio * compute + rule->optimizer_seconds + rule->other_seconds;
+    double bubble = 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        bubble += rule->bubble[phase] *
+                  (resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase]);
+    return bubble - rule->bubble_saved_seconds + rule->optimizer_seconds + rule->other_seconds;
 }
 
 double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rates) {

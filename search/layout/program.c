@@ -151,24 +151,25 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
                  bytes = resource(branch, res_bytes((Group)group, (Phase)phase));
             group_seconds[group][phase] = collective(out, rates->cost[group], &messages, &bytes);
         }
-        Traffic data = phase == 0 ? rule->data_start : rule->data_end;
-        group_seconds[GROUP_DATA][phase] =
-            (Form){.constant = collective_seconds(rates->cost[GROUP_DATA], data.messages, data.bytes)};
+        for (int group = GROUP_DATA; group < GROUP_COUNT; group++) {
+            const Traffic *data = &(phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
+            group_seconds[group][phase] =
+                (Form){.constant = collective_seconds(rates->cost[group], data->messages, data->bytes)};
+        }
 
         Form attention = resource(branch, RES_ATTENTION_FORWARD + phase);
         compute[phase] = resource(branch, RES_COMPUTE_FORWARD + phase);
         add(&compute[phase], 1, &attention);
         critical[phase] = sequence_exposed(out, rule, &group_seconds[GROUP_SEQUENCE][phase], &attention);
-        add(&critical[phase], rule->exposed[GROUP_TENSOR], &group_seconds[GROUP_TENSOR][phase]);
-        add(&critical[phase], rule->exposed[GROUP_EXPERT], &group_seconds[GROUP_EXPERT][phase]);
-        add(&critical[phase], rule->exposed[GROUP_PIPELINE], &group_seconds[GROUP_PIPELINE][phase]);
+        for (int group = 0; group < GROUP_WEIGHTS; group++)
+            if (group != GROUP_SEQUENCE) add(&critical[phase], rule->exposed[group], &group_seconds[group][phase]);
     }
 
     /* A: every phase but the last microbatch's backward; B: that. */
     Form hidden[GROUP_COUNT][2], exposed = {0}, compute_first;
     for (int group = 0; group < GROUP_COUNT; group++) {
-        Form first = scaled(group == GROUP_DATA ? 1 : m, &group_seconds[group][0]);
-        if (group != GROUP_DATA) add(&first, m - 1, &group_seconds[group][1]);
+        Form first = scaled(group >= GROUP_DATA ? 1 : m, &group_seconds[group][0]);
+        if (group < GROUP_DATA) add(&first, m - 1, &group_seconds[group][1]);
         double share = rule->exposed[group];
         if (group >= GROUP_WEIGHTS) {
             add(&exposed, share, &first);
@@ -188,10 +189,10 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     bool offloads = rule->offload_bytes_per_second > 0;
     out->pcie = scaled(offloads ? m / rule->offload_bytes_per_second : 0, &offload);
 
-    out->tail = (Form){.constant = rule->optimizer_seconds + rule->other_seconds};
+    out->tail = (Form){.constant = rule->optimizer_seconds + rule->other_seconds - rule->bubble_saved_seconds};
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        add(&out->tail, rule->bubble_ratio, &compute[phase]);
-        add(&out->tail, rule->bubble_ratio, &critical[phase]);
+        add(&out->tail, rule->bubble[phase], &compute[phase]);
+        add(&out->tail, rule->bubble[phase], &critical[phase]);
     }
     Form sides[2] = {out->main, out->pcie};
     out->seconds = maximum(out, sides, 2);

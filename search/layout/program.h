@@ -7,9 +7,14 @@
 
 #include "search/layout/branch.h"
 
-/* Maxima: 14 collectives, 2 of ring attention, parts A and B, main. Rows: two for each collective and ring, main;
- * compute and each axis for each part. */
-enum { COLUMNS_MAX = ITEMS_MAX + 19, FORMS_MAX = GROUP_COUNT + 1, ROWS_MAX = 2 * 17 + 2 * FORMS_MAX };
+/* Maxima: those of the collectives, 2 of ring attention, parts A and B, main. Rows: two for each collective and ring,
+ * main; compute and each axis for each part. */
+enum {
+    MAXIMA = GROUP_DATA * PHASE_COUNT + 3,
+    COLUMNS_MAX = ITEMS_MAX + MAXIMA + 2,
+    FORMS_MAX = GROUP_COUNT + 1,
+    ROWS_MAX = 2 * MAXIMA + 2 * FORMS_MAX
+};
 
 typedef struct {
     double constant, of[COLUMNS_MAX];

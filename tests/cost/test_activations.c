@@ -52,7 +52,7 @@ Test(activations, bytes_of_a_dense_layer) {
         StageSums sums;
         Setting setting = bench_setting(&bench);
         costs_of(&bench, costs);
-        stage_sums(&setting, &bench.shard, CONTEXT_NONE, &bench.sharding, &sums);
+        stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
         for (int a = 0; a < ACTIVATION_COUNT; a++) {
             cr_expect(costs[a].exists, "%s, %s", rows[i].name, activation_name((Activation)a));
             cr_expect_eq(costs[a].recomputable, a != ACTIVATION_LAYER_INPUT, "%s, %s", rows[i].name,
@@ -138,7 +138,7 @@ Test(activations, each_recomputation) {
  * dispatched tokens. */
 Test(activations, recomputation_repeats_exchanges) {
     Bench ring = bench_70b(1);
-    ring.shard.sequence = 8, ring.shard.seq = 8 * T, ring.knobs.context = CONTEXT_RING;
+    ring.shard.sequence = 8, ring.shard.seq = 8 * T, ring.knobs.methods.context = CONTEXT_RING;
     ActivationCost costs[ACTIVATION_COUNT];
     costs_of(&ring, costs);
     cr_expect_float_eq(costs[ACTIVATION_CONTEXT].recompute_messages[GROUP_SEQUENCE], 7, 1e-12);

@@ -29,7 +29,7 @@ static const double LARGE = 1e15; /* a matrix against which the batch is nothing
 static Op matmul_op(double m, double n, double k) {
     Bench bench = bench_of(book_model((int64_t)k, (int64_t)n), 1, m);
     Op ops[OPS_MAX];
-    ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, CONTEXT_NONE, 1, ops);
+    ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
     return ops[0];
 }
 
@@ -73,7 +73,8 @@ static double memory_bound_at(double m, void *context) {
                                  .d_ff_expert = (int64_t)batch->n};
     Bench bench = bench_of(model, 1, m);
     Op ops[OPS_MAX];
-    int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, CONTEXT_NONE, 1, ops);
+    int count =
+        ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
     for (int i = 0; i < count && !memory_bound; i++)
         if (ops[i].kind == OP_GROUPED_MATMUL) op_seconds(&ops[i], PHASE_FORWARD, &batch->chip, &IDEAL, &memory_bound);
     return memory_bound;
@@ -202,8 +203,8 @@ static double share_of_flops(double X, double Y) {
     Bench whole = bench_of(book_model(4096, 16384), 1, 1024), split = whole;
     bench_split(&split, 1024 / X / Y, X, Y);
     Op ops[2][OPS_MAX];
-    ops_of_layer(&whole.model, &whole.model.kinds[0], &whole.shard, &whole.sharding, CONTEXT_NONE, 1, ops[0]);
-    ops_of_layer(&split.model, &split.model.kinds[0], &split.shard, &split.sharding, CONTEXT_NONE, 1, ops[1]);
+    ops_of_layer(&whole.model, &whole.model.kinds[0], &whole.shard, &whole.sharding, &whole.knobs.methods, 1, ops[0]);
+    ops_of_layer(&split.model, &split.model.kinds[0], &split.shard, &split.sharding, &split.knobs.methods, 1, ops[1]);
     return ops[1][0].flops[PHASE_FORWARD] / ops[0][0].flops[PHASE_FORWARD];
 }
 
@@ -291,7 +292,7 @@ static double fsdp_over_data_traffic(void) {
     step_rule(&setting, &data.shard, &data.knobs, &rule);
     return (resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] +
             resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)]) /
-           rule.data_end.bytes;
+           rule.data_end[0].bytes;
 }
 
 static double context_excess(double local_tokens, void *context) {
@@ -307,7 +308,7 @@ static double context_excess(double local_tokens, void *context) {
 static double gathered_context_threshold(double alpha, double G) {
     Bench bench = bench_of(dense_model(1, 8192, 28672, 8 * (int64_t)G, 8, 128, 1), alpha, 1);
     bench.shard.sequence = 1e9;
-    bench.knobs.context = CONTEXT_ALL_GATHER;
+    bench.knobs.methods.context = CONTEXT_ALL_GATHER;
     bench_rate(&bench, GROUP_SEQUENCE, closed_axes(COLLECTIVE_ALL_GATHER, 1, 1), 0);
     return break_even(context_excess, &bench, 1, 1e6);
 }

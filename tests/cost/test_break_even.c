@@ -242,7 +242,7 @@ static double context_excess(double local, void *context) {
 static double context_threshold(ContextMethod method, double ways, CollectiveCost cost, Phase phase) {
     Context search = {.bench = bench_of(llama3_70b(), C, 1), .phase = phase};
     search.bench.shard.sequence = ways;
-    search.bench.knobs.context = method;
+    search.bench.knobs.methods.context = method;
     bench_rate(&search.bench, GROUP_SEQUENCE, cost, 0);
     return break_even(context_excess, &search, 1, 1e6);
 }

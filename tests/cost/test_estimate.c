@@ -19,6 +19,7 @@ static Mesh mesh;
 static Chip chip;
 static Model model;
 static Profile profile;
+static Nesting nesting;
 
 static void load(void) {
     Error error = {0};
@@ -31,6 +32,7 @@ static void load(void) {
     Machine machine;
     machine_of_slice(&chip, (SliceShape){{16, 16, 32}}, 1, &machine);
     mesh = machine.mesh;
+    nesting = nesting_canonical();
 }
 
 static void unload(void) { arena_free(&arena); }
@@ -138,7 +140,7 @@ Test(estimate, llama3_70b_on_8192_chips) {
         Plan plan = plan_of((Degrees){{(int64_t)t, 1, 1, (int64_t)ways, 1, 1}}, c->placement);
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &mesh, &plan, PADDING_NONE, &estimate, &error), "%s: %s", c->name,
+        cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s: %s", c->name,
                   error.text);
         double compute = compute_by_hand(c->S, t), fsdp = fsdp_by_hand(t, ways, c->fsdp_rate),
                tensor = tensor_by_hand(c->S, t, c->tensor_rate);
@@ -185,7 +187,7 @@ Test(estimate, memory_of_the_first) {
     Plan plan = plan_of((Degrees){{8, 1, 1, 1024, 1, 1}}, CASES[0].placement);
     Estimate estimate;
     Error error = {0};
-    cr_assert(estimate_plan(&setting, &mesh, &plan, PADDING_NONE, &estimate, &error), "%s", error.text);
+    cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s", error.text);
     MemoryRows rows;
     double total = plan_memory(&setting, &estimate.shard, &plan, MOMENT_FIRST_BACKWARD, &rows);
     cr_expect_float_eq(rows.parameters_bytes, 2 * held, 1e-6 * held);
@@ -208,8 +210,8 @@ Test(estimate, recomputation_of_some_layers) {
         some.layout.layers[a][STATE_SAVED] = 50, some.layout.layers[a][STATE_RECOMPUTED] = 30;
     Estimate before, after;
     Error error = {0};
-    cr_assert(estimate_plan(&setting, &mesh, &plan, PADDING_NONE, &before, &error) &&
-              estimate_plan(&setting, &mesh, &some, PADDING_NONE, &after, &error));
+    cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &before, &error) &&
+              estimate_plan(&setting, &mesh, &nesting, &some, PADDING_NONE, &after, &error));
     double compute = 30 * S / t * (2 * (MATRICES - D * 28672) + 4 * (S / 2) * 8192) / FLOPS,
            streams = 30 * 3 * 2 * S * D * 7 / 8 / (3 * LINK);
     cr_expect_float_eq(after.recompute_seconds, compute, 1e-9, "%.9g, not %.9g", after.recompute_seconds, compute);
@@ -264,7 +266,8 @@ Test(estimate, resources_and_rows_agree) {
         plan.knobs.schedule = rows[i].chunks > 1                      ? SCHEDULE_INTERLEAVED
                               : rows[i].degrees.of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B
                                                                       : SCHEDULE_NONE;
-        if (rows[i].degrees.of[ROLE_SEQUENCE] > 1) plan.knobs.context = CONTEXT_RING;
+        plan.knobs.stages = 80 % rows[i].degrees.of[ROLE_PIPELINE] == 0 ? STAGES_EVEN : STAGES_BALANCED;
+        if (rows[i].degrees.of[ROLE_SEQUENCE] > 1) plan.knobs.methods.context = CONTEXT_RING;
         if (rows[i].degrees.of[ROLE_DATA] > 1) plan.knobs.zero_stage = 2;
         int64_t stages = rows[i].degrees.of[ROLE_PIPELINE], layers = (80 + stages - 1) / stages;
         for (int a = 0; a < ACTIVATION_COUNT; a++) plan.layout.layers[a][STATE_SAVED] = layers;
@@ -272,8 +275,8 @@ Test(estimate, resources_and_rows_agree) {
             plan.layout.layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED]++;
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &mesh, &plan, PADDING_LAUNCHABLE, &estimate, &error), "%s: %s", rows[i].name,
-                  error.text);
+        cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_LAUNCHABLE, &estimate, &error), "%s: %s",
+                  rows[i].name, error.text);
         double most = 0;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows shown;
@@ -319,8 +322,8 @@ Test(estimate, what_bounds_a_step) {
         Plan plan = plan_of((Degrees){{4, 1, 1, 1, 1, 1}}, (Placement){{{2, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}}});
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &square.mesh, &plan, PADDING_NONE, &estimate, &error), "%s: %s", rows[i].name,
-                  error.text);
+        cr_assert(estimate_plan(&setting, &square.mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s: %s",
+                  rows[i].name, error.text);
         cr_expect_eq(estimate.bound_by, rows[i].bound, "%s: %s", rows[i].name, bound_name(estimate.bound_by));
         cr_expect_neq(estimate.bound_next, estimate.bound_by, "%s", rows[i].name);
         cr_expect(estimate.bound_next_share >= 0 && estimate.bound_next_share <= 1, "%s: %g", rows[i].name,

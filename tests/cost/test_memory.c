@@ -169,7 +169,10 @@ Test(memory, in_flight) {
                        .microbatches = rows[i].microbatches,
                        .layers = rows[i].layers,
                        .layers_last = rows[i].layers_last};
-        Knobs knobs = {.virtual_stages = rows[i].chunks};
+        Knobs knobs = {.virtual_stages = rows[i].chunks,
+                       .schedule = rows[i].chunks > 1   ? SCHEDULE_INTERLEAVED
+                                   : rows[i].stages > 1 ? SCHEDULE_1F1B
+                                                        : SCHEDULE_NONE};
         double weights[MOMENT_COUNT];
         moment_weights(&shard, &knobs, weights);
         cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD], rows[i].first, 1e-12, "%s: %g", rows[i].name,
@@ -196,6 +199,7 @@ Test(memory, moments) {
         bench.shard.layers = bench.shard.layers_last = 80 / rows[i].stages;
         bench.shard.vocab = 128256 / t, bench.shard.seq = T;
         bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
+        bench.knobs.schedule = rows[i].stages > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
         Resources resources = bench_resources(&bench);
         double saved =
             4 * T * D / t + 4 * T * D + 2 * T * (N + 2 * K) * H / t + (2 * T * N * H + 4 * T * N) / t + 6 * T * F / t;

@@ -51,7 +51,7 @@ static void add_ops(const Op *ops, int count, double times, Totals *totals) {
 static Totals layer_totals(const Bench *bench, const LayerKind *kind) {
     Op ops[OPS_MAX];
     Totals totals = {0};
-    add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops), 1,
+    add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, &bench->knobs.methods, 1, ops), 1,
             &totals);
     return totals;
 }
@@ -62,7 +62,7 @@ static Totals model_totals(const Bench *bench) {
     Totals totals = {0};
     for (int i = 0; i < bench->model.kind_count; i++) {
         const LayerKind *kind = &bench->model.kinds[i];
-        add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, bench->knobs.context, 1, ops),
+        add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, &bench->knobs.methods, 1, ops),
                 (double)kind->count, &totals);
     }
     add_ops(ops, ops_of_embedding(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
@@ -134,7 +134,7 @@ Test(ops, chips_divide_the_work) {
         cr_assert(model, "%s", rows[i].model);
         Bench whole = bench_plan(model, 1, 1, 1),
               part = bench_plan(model, rows[i].tensor, rows[i].expert, rows[i].sequence);
-        part.knobs.context = rows[i].sequence > 1 ? CONTEXT_RING : CONTEXT_NONE;
+        part.knobs.methods.context = rows[i].sequence > 1 ? CONTEXT_RING : CONTEXT_NONE;
         Totals all = model_totals(&whole), one = model_totals(&part);
         double chips = (double)(rows[i].tensor * rows[i].sequence); /* beside each of its own sequences */
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -300,7 +300,8 @@ Test(ops, hbm_bytes) {
     };
     Bench bench = bench_of(dense_model(1, 4096, 14336, 32, 8, 128, 1), 1, T);
     Op ops[OPS_MAX];
-    int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, CONTEXT_NONE, 1, ops);
+    int count =
+        ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
     cr_assert_eq(count, (int)COUNT_OF(rows));
     for (int i = 0; i < count; i++) {
         cr_expect_str_eq(ops[i].name, rows[i].name);
@@ -384,7 +385,7 @@ Test(ops, context_traffic) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(llama3_70b(), 1, 2 * 8192 / 8);
         bench.shard.sequences = 2, bench.shard.seq = 8192, bench.shard.sequence = 8;
-        bench.knobs.context = rows[i].method;
+        bench.knobs.methods.context = rows[i].method;
         Totals totals = layer_totals(&bench, &bench.model.kinds[0]);
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             cr_expect_float_eq(totals.traffic[GROUP_SEQUENCE][phase].messages, rows[i].messages[phase], 1e-9, "%s",

@@ -17,20 +17,21 @@ static const Chip *chip_named(Arena *arena, const char *name) {
     return chip;
 }
 
-/* The book's model: what multiplies is 1, what adds is 0; critical communication is exposed, the rest may hide. */
+/* The book's model: what multiplies is 1, what adds is 0; critical communication is exposed, the rest may hide; no
+ * overlap of tensor, whose chunks have no price there; dispatch hides whole where a schedule hides it. */
 Test(profile, ideal_is_neutral) {
     Arena arena = {0};
     Error error = {0};
     Profile p;
     cr_assert(profile_load("ideal", chip_named(&arena, "v5p"), &arena, &p, &error), "%s: %s", error.where, error.text);
-    const double ones[] = {p.matrix_efficiency,       p.fp8_efficiency,   p.grouped_efficiency, p.attention_efficiency,
-                           p.attention_backward_rate, p.hbm_efficiency,   p.ici_efficiency,     p.nvlink_efficiency,
-                           p.network_efficiency,      p.dcn_efficiency,   p.pcie_efficiency,    p.expert_imbalance,
-                           p.tensor_exposed,          p.expert_exposed,   p.sequence_exposed,   p.pipeline_exposed,
-                           p.ring_attention_exposed,  p.host_memory_share};
-    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed,
-                            p.data_exposed,   p.layer_seconds,       p.microbatch_seconds,
-                            p.step_seconds,   p.likely_low,          p.likely_high};
+    const double ones[] = {p.matrix_efficiency,       p.fp8_efficiency,    p.grouped_efficiency, p.attention_efficiency,
+                           p.attention_backward_rate, p.hbm_efficiency,    p.ici_efficiency,     p.nvlink_efficiency,
+                           p.network_efficiency,      p.dcn_efficiency,    p.pcie_efficiency,    p.expert_imbalance,
+                           p.tensor_exposed,          p.expert_exposed,    p.sequence_exposed,   p.pipeline_exposed,
+                           p.ring_attention_exposed,  p.host_memory_share, p.tensor_overlapped};
+    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed, p.data_exposed,
+                            p.layer_seconds,  p.microbatch_seconds,  p.step_seconds, p.likely_low,
+                            p.likely_high,    p.expert_overlapped};
     for (size_t i = 0; i < COUNT_OF(ones); i++)
         cr_expect_eq(ones[i], 1.0, "figure %zu that multiplies is %g", i, ones[i]);
     for (size_t i = 0; i < COUNT_OF(zeros); i++) cr_expect_eq(zeros[i], 0.0, "figure %zu that adds is %g", i, zeros[i]);

@@ -95,7 +95,9 @@ Test(rates, groups_of_a_placement) {
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Rates rates;
-        rates_of_placement(&MESH, &PLACEMENT, rows[i].context, &rates);
+        Wiring wiring = {&MESH, nesting_canonical()};
+        Methods methods = {.context = rows[i].context};
+        rates_of_placement(&wiring, &PLACEMENT, &methods, &rates);
         CollectiveCost expected = group_collective_cost(rows[i].op, rows[i].axes, 3), found = rates.cost[rows[i].group];
         for (int piece = 0; piece < 2; piece++) {
             cr_expect_float_eq(found.seconds_per_byte[piece], expected.seconds_per_byte[piece], 1e-22, "%s",
@@ -114,6 +116,7 @@ Test(rates, least_is_least) {
     mesh.axes[0].size = mesh.axes[1].size = 4;
     mesh.axes[2].size = 2;
     mesh.chips = mesh.devices = 32;
+    Wiring wiring = {&mesh, nesting_canonical()};
     Arena arena = {0};
     Error error = {0};
     Degrees *degrees;
@@ -123,11 +126,12 @@ Test(rates, least_is_least) {
         Placement *placements;
         int64_t places;
         cr_assert(placements_enumerate(&mesh, &degrees[i], &arena, &placements, &places, &error), "%s", error.text);
-        for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {
+        for (int context = CONTEXT_RING; context <= CONTEXT_ALL_GATHER; context++) {
             Rates least, rates;
-            rates_least(&mesh, &degrees[i], (ContextMethod)context, &least);
+            Methods methods = {.context = (ContextMethod)context};
+            rates_least(&mesh, &degrees[i], &methods, &least);
             for (int64_t j = 0; j < places; j++, seen++) {
-                rates_of_placement(&mesh, &placements[j], (ContextMethod)context, &rates);
+                rates_of_placement(&wiring, &placements[j], &methods, &rates);
                 bool below = false;
                 for (int group = 0; group < GROUP_COUNT; group++)
                     for (int piece = 0; piece < 2; piece++)
@@ -173,9 +177,13 @@ Test(rates, far) {
             for (int role = 0; role < ROLE_COUNT; role++) placement.factor[axis][role] = 1;
         placement.factor[0][rows[i].role] = 4;
         Rates rates;
-        rates_of_placement(&mesh, &placement, CONTEXT_NONE, &rates);
+        Wiring wiring = {&mesh, nesting_canonical()};
+        Methods methods = {0};
+        rates_of_placement(&wiring, &placement, &methods, &rates);
         cr_expect_eq(rates.far, rows[i].far, "%s: %x", rows[i].name, rates.far);
-        StepRule rule = {.exposed = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}, .far_exposed = {1, 1, 1, 1, 1, 1, 1, 1}};
+        StepRule rule = {0};
+        for (int group = 0; group < GROUP_COUNT; group++)
+            rule.exposed[group] = 0.05 * (group + 1), rule.far_exposed[group] = 1;
         StepRule at = rule_at(&rule, &rates);
         for (int group = 0; group < GROUP_COUNT; group++)
             cr_expect_eq(at.exposed[group], rows[i].far >> group & 1 ? 1 : rule.exposed[group], "%s: group %d",

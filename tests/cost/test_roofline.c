@@ -13,8 +13,14 @@ Test(roofline, seconds) {
     const Profile traffic = {.matrix_efficiency = 1, .matmul_traffic = 1.4, .hbm_efficiency = 1};
     const Profile attention = {.attention_efficiency = 0.5, .attention_backward_rate = 0.8, .hbm_efficiency = 1};
     const Profile fused = {.hbm_efficiency = 0.5, .elementwise_traffic = 0.25};
-    const Op matmul = {
-        .kind = OP_MATMUL, .m = 1000, .n = 200, .k = 100, .groups = 1, .flops = {4e7, 8e7}, .hbm_bytes = {1e4, 1e6}};
+    const Op matmul = {.kind = OP_MATMUL,
+                       .m = 1000,
+                       .n = 200,
+                       .k = 100,
+                       .groups = 1,
+                       .chunks = 1,
+                       .flops = {4e7, 8e7},
+                       .hbm_bytes = {1e4, 1e6}};
     Op experts = matmul, scores = matmul, elementwise = {.kind = OP_ELEMENTWISE, .hbm_bytes = {1e6, 2e6}},
        lookup = {.kind = OP_LOOKUP, .hbm_bytes = {1e6, 2e6}};
     experts.kind = OP_GROUPED_MATMUL;

@@ -9,11 +9,13 @@ typedef struct {
     int64_t tensor, expert, sequence, fsdp, data, pipeline, microbatches, microbatch_sequences, virtual_stages;
 } Ways;
 
+/* Stages of as many layers each where they divide, else balanced. */
 static bool shard_of(const Model *model, Work work, Ways w, PaddingRule rule, Shard *shard, PaddingSet *padding) {
     Degrees degrees = {{w.tensor, w.expert, w.sequence, w.fsdp, w.data, w.pipeline}};
     Knobs knobs = {.microbatches = w.microbatches,
                    .microbatch_sequences = w.microbatch_sequences,
-                   .virtual_stages = w.virtual_stages};
+                   .virtual_stages = w.virtual_stages,
+                   .stages = model->layers % (w.pipeline * w.virtual_stages) == 0 ? STAGES_EVEN : STAGES_BALANCED};
     return shard_of_plan(model, &work, &degrees, &knobs, rule, shard, padding);
 }
 
@@ -187,22 +189,31 @@ Test(shard, what_cannot_be) {
     }
 }
 
-/* Layers dealt out: chunk c of the model lies on stage c mod p, the first chunks get one more. */
-Test(shard, layers_as_dealt) {
+/* EVEN: as many layers in every chunk, dealt out in turns (chunk c of the model lies on stage c mod p); where some would
+ * get one more it is refused. */
+Test(shard, even_layers_as_dealt) {
     for (int64_t layers = 1; layers <= 40; layers++)
-        for (int64_t stages = 1; stages <= layers; stages++)
-            for (int64_t chunks = 1; stages * chunks <= layers; chunks++) {
-                int64_t held[40] = {0}, most = 0;
-                for (int64_t layer = 0; layer < layers; layer++) held[layer % (stages * chunks) % stages]++;
-                for (int64_t stage = 0; stage < stages; stage++) most = max_whole(most, held[stage]);
+        for (int64_t stages = 1; stages <= layers + 1; stages++)
+            for (int64_t chunks = 1; stages * chunks <= layers + 1; chunks++) {
+                int64_t held[41] = {0}, in_chunk[41] = {0}, most = 0, least = layers;
+                for (int64_t layer = 0; layer < layers; layer++)
+                    held[layer % (stages * chunks) % stages]++, in_chunk[layer % (stages * chunks)]++;
+                for (int64_t chunk = 0; chunk < stages * chunks; chunk++)
+                    most = max_whole(most, in_chunk[chunk]), least = min_whole(least, in_chunk[chunk]);
                 Model model = dense_model(layers, 64, 256, 4, 4, 16, 64);
+                Work work = {8, 64};
+                Degrees degrees = {{1, 1, 1, 1, 1, stages}};
+                Knobs knobs = {.microbatches = 8, .microbatch_sequences = 1, .virtual_stages = chunks};
                 Shard shard = {0};
                 PaddingSet padding;
-                cr_expect(shard_of(&model, (Work){8, 64}, (Ways){1, 1, 1, 1, 1, stages, 8, 1, chunks}, PADDING_ANY,
-                                   &shard, &padding));
-                cr_expect_eq(shard.layers, (double)most, "%d layers on %d x %d", (int)layers, (int)stages, (int)chunks);
+                bool taken = shard_of_plan(&model, &work, &degrees, &knobs, PADDING_ANY, &shard, &padding);
+                cr_expect_eq(taken, most == least, "%d layers on %d x %d", (int)layers, (int)stages, (int)chunks);
+                if (!taken) continue;
+                cr_expect_eq(shard.layers, (double)held[0], "%d layers on %d x %d", (int)layers, (int)stages,
+                             (int)chunks);
                 cr_expect_eq(shard.layers_last, (double)held[stages - 1], "%d layers on %d x %d", (int)layers,
                              (int)stages, (int)chunks);
+                cr_expect_eq(padding, 0, "%d layers on %d x %d", (int)layers, (int)stages, (int)chunks);
             }
 }
 

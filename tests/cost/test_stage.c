@@ -21,27 +21,32 @@ Test(stage, pace) {
     const struct {
         const char *name;
         double stages, layers, layers_last;
+        Schedule schedule;
         int64_t chunks;
         double paced, ratio;
         bool embedding, logits;
     } rows[] = {
-        {"one stage", 1, 80, 80, 1, 80, 0, true, true},
-        {"equal stages: logits make the last one slower", 4, 20, 20, 1, 20, 60 * layer / (20 * layer + head), false,
-         true},
-        {"in two chunks, half the bubble", 4, 20, 20, 2, 20, 60 * layer / (20 * layer + head) / 2, false, true},
-        {"a layer less leaves the last slower by a fifth of one", 3, 27, 26, 1, 26, 54 * layer / (26 * layer + head),
+        {"one stage", 1, 80, 80, SCHEDULE_NONE, 1, 80, 0, true, true},
+        {"equal stages: logits make the last one slower", 4, 20, 20, SCHEDULE_1F1B, 1, 20,
+         60 * layer / (20 * layer + head), false, true},
+        {"in two chunks, half the bubble", 4, 20, 20, SCHEDULE_INTERLEAVED, 2, 20, 60 * layer / (20 * layer + head) / 2,
          false, true},
-        {"two less do not", 2, 41, 39, 1, 41, (39 * layer + head) / (41 * layer), true, false},
+        {"a layer less leaves the last slower by a fifth of one", 3, 27, 26, SCHEDULE_GPIPE, 1, 26,
+         54 * layer / (26 * layer + head), false, true},
+        {"two less do not", 2, 41, 39, SCHEDULE_1F1B, 1, 41, (39 * layer + head) / (41 * layer), true, false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = staged(rows[i].stages, rows[i].layers, rows[i].layers_last);
         if (rows[i].stages == 3) bench.shard.microbatches = 15;
-        bench.knobs.virtual_stages = rows[i].chunks;
+        bench.knobs.virtual_stages = rows[i].chunks, bench.knobs.schedule = rows[i].schedule;
         Setting setting = bench_setting(&bench);
-        StagePace pace = stage_pace(&setting, &bench.shard, &bench.knobs);
+        StagePace pace = stage_pace(&setting, &bench.shard);
         cr_expect_eq(pace.layers, rows[i].paced, "%s", rows[i].name);
-        cr_expect_float_eq(pace.bubble_ratio, rows[i].ratio, 1e-12, "%s: %.12g, not %.12g", rows[i].name,
-                           pace.bubble_ratio, rows[i].ratio);
+        StepRule rule;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            cr_expect_float_eq(rule.bubble[phase], rows[i].ratio, 1e-12, "%s: %.12g, not %.12g", rows[i].name,
+                               rule.bubble[phase], rows[i].ratio);
         cr_expect_eq(pace.embedding, rows[i].embedding, "%s", rows[i].name);
         cr_expect_eq(pace.logits, rows[i].logits, "%s", rows[i].name);
     }
@@ -86,7 +91,7 @@ Test(stage, mean_layer) {
     bench.shard.experts = 8, bench.shard.d_ff_expert = 14336 / 4;
     Setting setting = bench_setting(&bench);
     StageSums sums;
-    stage_sums(&setting, &bench.shard, CONTEXT_NONE, &bench.sharding, &sums);
+    stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
     double mlp = 2 * 3. * 4096 * 14336 * 1000, attention = 2 * 4096. * 128 * 80 * 1000, router = 2 * 4096. * 8 * 1000;
     double expected = attention + (3 * mlp + mlp / 2 + router) / 4;
     cr_expect_float_eq(sums.layer.compute[PHASE_FORWARD], expected, 1e-12 * expected);
@@ -147,21 +152,29 @@ Test(stage, rule_of_a_profile) {
     profile.hbm_efficiency = 0.5;
     profile.pcie_efficiency = 0.8;
     for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {
+        bool ring = context == CONTEXT_RING || context == CONTEXT_ULYSSES_RING;
         Bench bench = staged(4, 20, 20);
         bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9,
         bench.chip.pcie_bytes_per_second.value = 1e10, bench.chip.host_bytes.value = 1e12;
-        bench.shard.sequence = 2, bench.knobs.context = (ContextMethod)context;
+        bench.shard.sequence = 2, bench.knobs.methods.context = (ContextMethod)context;
         Setting setting = bench_setting(&bench);
         setting.profile = &profile, setting.hbm_reserve = 0.08;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        const double expected[GROUP_COUNT] = {
-            [GROUP_TENSOR] = 0.1,         [GROUP_EXPERT] = 0.2,  [GROUP_SEQUENCE] = context == CONTEXT_RING ? 0.7 : 0.3,
-            [GROUP_PIPELINE] = 0.4,       [GROUP_WEIGHTS] = 0.5, [GROUP_EXPERT_WEIGHTS] = 0.5,
-            [GROUP_TENSOR_WEIGHTS] = 0.5, [GROUP_DATA] = 0.6};
+        const double expected[GROUP_COUNT] = {[GROUP_TENSOR] = 0.1,
+                                              [GROUP_EXPERT_TENSOR] = 0.1,
+                                              [GROUP_EXPERT] = 0.2,
+                                              [GROUP_ULYSSES] = 0.3,
+                                              [GROUP_SEQUENCE] = ring ? 0.7 : 0.3,
+                                              [GROUP_PIPELINE] = 0.4,
+                                              [GROUP_WEIGHTS] = 0.5,
+                                              [GROUP_EXPERT_WEIGHTS] = 0.5,
+                                              [GROUP_TENSOR_WEIGHTS] = 0.5,
+                                              [GROUP_DATA] = 0.6,
+                                              [GROUP_EXPERT_DATA] = 0.6};
         for (int group = 0; group < GROUP_COUNT; group++)
             cr_expect_eq(rule.exposed[group], expected[group], "group %d", group);
-        cr_expect_eq(rule.ring, context == CONTEXT_RING);
+        cr_expect_eq(rule.ring, ring);
         cr_expect_eq(rule.microbatches, 16);
         cr_expect_float_eq(rule.other_seconds, 0.1 + 16 * (1e-2 + 20 * 1e-3), 1e-12);
         /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, back in the
@@ -253,8 +266,8 @@ Test(stage, weight_traffic) {
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
         const double found[] = {resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)],
-                                resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)], rule.data_start.bytes,
-                                rule.data_end.bytes};
+                                resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)], rule.data_start[0].bytes,
+                                rule.data_end[0].bytes};
         const double expected[] = {rows[i].forward, rows[i].backward, rows[i].start, rows[i].end};
         for (size_t j = 0; j < COUNT_OF(found); j++)
             cr_expect_float_eq(found[j] / LAYERS / P, expected[j], 1e-9, "%s: %zu is %g", rows[i].name, j,
@@ -271,15 +284,16 @@ Test(stage, pipeline) {
     static const struct {
         const char *name;
         double stages, microbatches;
+        Schedule schedule;
         int64_t chunks;
         double expected;
     } rows[] = {
-        {"one stage", 1, 32, 1, 0},
-        {"D08", 8, 32, 1, 7. / 39},
-        {"a microbatch per stage", 8, 8, 1, 7. / 15},
-        {"interleaved", 8, 32, 4, 7. / 135},
-        {"one microbatch gains nothing", 4, 1, 8, 3. / 4},
-        {"half a group at the end", 8, 12, 4, 4.75 / 16.75},
+        {"one stage", 1, 32, SCHEDULE_NONE, 1, 0},
+        {"D08", 8, 32, SCHEDULE_1F1B, 1, 7. / 39},
+        {"a microbatch per stage", 8, 8, SCHEDULE_1F1B, 1, 7. / 15},
+        {"interleaved", 8, 32, SCHEDULE_INTERLEAVED, 4, 7. / 135},
+        {"one microbatch gains nothing", 4, 1, SCHEDULE_INTERLEAVED, 8, 3. / 4},
+        {"half a group at the end", 8, 12, SCHEDULE_INTERLEAVED, 4, 4.75 / 16.75},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Model model = book_model(8192, 28672);
@@ -288,7 +302,7 @@ Test(stage, pipeline) {
         bench_split(&bench, 1024, 1, 4);
         bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
         bench.shard.layers = bench.shard.layers_last = 16000;
-        bench.knobs.virtual_stages = rows[i].chunks;
+        bench.knobs.virtual_stages = rows[i].chunks, bench.knobs.schedule = rows[i].schedule;
         Setting setting = bench_setting(&bench);
         Resources resources = bench_resources(&bench);
         StepRule rule;

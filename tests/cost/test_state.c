@@ -219,8 +219,8 @@ Test(state, muon_in_a_step) {
         double owned = P / rows[i].ways, held = P / rows[i].fsdp;
         cr_expect_float_eq(rule.optimizer_seconds, owned * (22 / 1e12 + flops / 1e15), 1e-3 * rule.optimizer_seconds,
                            "%s: %g", rows[i].name, rule.optimizer_seconds);
-        cr_expect_float_eq(rule.data_end.bytes, rows[i].end * held, 1e-3 * P, "%s: %g", rows[i].name,
-                           rule.data_end.bytes / held);
+        cr_expect_float_eq(rule.data_end[0].bytes, rows[i].end * held, 1e-3 * P, "%s: %g", rows[i].name,
+                           rule.data_end[0].bytes / held);
         double gathered = rows[i].microbatches * resources.of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)];
         cr_expect_float_eq(gathered, rows[i].backward * P, 2e-3 * P, "%s: %g", rows[i].name, gathered / P);
     }
@@ -256,8 +256,8 @@ Test(state, traffic) {
             StepRule rule;
             bench.shard.microbatches = m;
             step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-            cr_expect_float_eq(rule.data_start.bytes / P, rows[i].gather, 1e-3, "%s", rows[i].name);
-            cr_expect_float_eq(rule.data_end.bytes / P, m == 1 ? rows[i].reduce_one : rows[i].reduce_many, 1e-3, "%s",
+            cr_expect_float_eq(rule.data_start[0].bytes / P, rows[i].gather, 1e-3, "%s", rows[i].name);
+            cr_expect_float_eq(rule.data_end[0].bytes / P, m == 1 ? rows[i].reduce_one : rows[i].reduce_many, 1e-3, "%s",
                                rows[i].name);
         }
     }

@@ -30,10 +30,8 @@ typedef struct {
 static Stage random_stage(uint64_t *state) {
     Stage stage = {
         .rule = {.microbatches = 1 + floor(9 * random_share(state)),
-                 .bubble_ratio = random_size(state, 0.5),
+                 .bubble = {random_size(state, 0.5), random_size(state, 0.5)},
                  .ring = random_share(state) < 0.5,
-                 .data_start = {floor(4 * random_share(state)), random_size(state, 1e9)},
-                 .data_end = {floor(4 * random_share(state)), random_size(state, 1e9)},
                  .optimizer_seconds = random_size(state, 0.1),
                  .other_seconds = random_size(state, 0.1),
                  .offload_bytes_per_second = 1e10},
@@ -42,6 +40,13 @@ static Stage random_stage(uint64_t *state) {
         stage.resources.of[i] = random_size(state, i == RES_OFFLOAD_BYTES ? 1e9 : 0.5);
     for (int i = RES_MESSAGES; i < RES_BYTES; i++) stage.resources.of[i] = floor(10 * random_share(state));
     for (int i = RES_BYTES; i < RES_MEMORY; i++) stage.resources.of[i] = random_size(state, 1e9);
+    for (int i = 0; i < DATA_GROUPS; i++) {
+        stage.rule.data_start[i] = (Traffic){floor(4 * random_share(state)), random_size(state, 1e9)};
+        stage.rule.data_end[i] = (Traffic){floor(4 * random_share(state)), random_size(state, 1e9)};
+    }
+    /* Weight gradients fill some of what backward leaves idle, never more than it computes. */
+    stage.rule.bubble_saved_seconds =
+        random_share(state) * stage.rule.bubble[PHASE_BACKWARD] * stage.resources.of[RES_COMPUTE_BACKWARD];
     for (int group = 0; group < GROUP_COUNT; group++) {
         double share = random_share(state);
         stage.rule.exposed[group] = share < 0.3 ? 0 : share < 0.6 ? 1 : random_share(state);
@@ -66,23 +71,28 @@ static double written_out(const Stage *s) {
                                s->resources.of[res_bytes((Group)g, (Phase)p)] * s->rates.cost[g].seconds_per_byte[0],
                            s->resources.of[res_messages((Group)g, (Phase)p)] * s->rates.cost[g].latency_seconds[1] +
                                s->resources.of[res_bytes((Group)g, (Phase)p)] * s->rates.cost[g].seconds_per_byte[1]);
-    t[GROUP_DATA][0] =
-        collective_seconds(s->rates.cost[GROUP_DATA], s->rule.data_start.messages, s->rule.data_start.bytes);
-    t[GROUP_DATA][1] = collective_seconds(s->rates.cost[GROUP_DATA], s->rule.data_end.messages, s->rule.data_end.bytes);
+    const int once[] = {GROUP_DATA, GROUP_EXPERT_DATA}; /* per step */
+    for (size_t i = 0; i < COUNT_OF(once); i++) {
+        const Traffic *start = &s->rule.data_start[i], *end = &s->rule.data_end[i];
+        t[once[i]][0] = collective_seconds(s->rates.cost[once[i]], start->messages, start->bytes);
+        t[once[i]][1] = collective_seconds(s->rates.cost[once[i]], end->messages, end->bytes);
+    }
     for (int p = 0; p < 2; p++) {
         double attention = s->resources.of[RES_ATTENTION_FORWARD + p], q = x[GROUP_SEQUENCE];
         C[p] = s->resources.of[RES_COMPUTE_FORWARD + p] + attention;
         ring[p] = q * t[GROUP_SEQUENCE][p];
         if (s->rule.ring) ring[p] = fmax(ring[p], t[GROUP_SEQUENCE][p] - (1 - q) * attention);
-        critical[p] = x[GROUP_TENSOR] * t[GROUP_TENSOR][p] + x[GROUP_EXPERT] * t[GROUP_EXPERT][p] + ring[p] +
-                      x[GROUP_PIPELINE] * t[GROUP_PIPELINE][p];
+        critical[p] = ring[p];
+        const int waited_for[] = {GROUP_TENSOR, GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_ULYSSES, GROUP_PIPELINE};
+        for (size_t i = 0; i < COUNT_OF(waited_for); i++) critical[p] += x[waited_for[i]] * t[waited_for[i]][p];
     }
     double A = m * C[0] + (m - 1) * C[1], B = C[1], exposed = m * (critical[0] + critical[1]);
     for (int axis = 0; axis < s->rates.axis_count; axis++) {
         double busy_a = 0, busy_b = 0;
         for (int g = 0; g < GROUP_COUNT; g++) {
             if (!(s->rates.axes[g] & (1u << axis))) continue;
-            busy_a += (1 - x[g]) * (g == GROUP_DATA ? t[g][0] : m * t[g][0] + (m - 1) * t[g][1]);
+            busy_a +=
+                (1 - x[g]) * (g == GROUP_DATA || g == GROUP_EXPERT_DATA ? t[g][0] : m * t[g][0] + (m - 1) * t[g][1]);
             busy_b += (1 - x[g]) * t[g][1];
         }
         A = fmax(A, busy_a), B = fmax(B, busy_b);
@@ -90,10 +100,11 @@ static double written_out(const Stage *s) {
     const int background[] = {GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS, GROUP_TENSOR_WEIGHTS};
     for (size_t i = 0; i < COUNT_OF(background); i++)
         exposed += x[background[i]] * m * (t[background[i]][0] + t[background[i]][1]);
-    exposed += x[GROUP_DATA] * (t[GROUP_DATA][0] + t[GROUP_DATA][1]);
+    for (size_t i = 0; i < COUNT_OF(once); i++) exposed += x[once[i]] * (t[once[i]][0] + t[once[i]][1]);
     double main = fmax(exposed + A + B, m * s->resources.of[RES_OFFLOAD_BYTES] / s->rule.offload_bytes_per_second);
-    return main + s->rule.bubble_ratio * (C[0] + C[1] + critical[0] + critical[1]) + s->rule.optimizer_seconds +
-           s->rule.other_seconds;
+    double bubble = s->rule.bubble[0] * (C[0] + critical[0]) + s->rule.bubble[1] * (C[1] + critical[1]) -
+                    s->rule.bubble_saved_seconds;
+    return main + bubble + s->rule.optimizer_seconds + s->rule.other_seconds;
 }
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
@@ -151,13 +162,15 @@ static int figures(Stage *stage, double *of[], const char *names[]) {
             FIGURE("latency", stage->rates.cost[group].latency_seconds[piece]);
             FIGURE("seconds per byte", stage->rates.cost[group].seconds_per_byte[piece]);
         }
-    FIGURE("bubble", stage->rule.bubble_ratio);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) FIGURE("bubble", stage->rule.bubble[phase]);
     FIGURE("optimizer", stage->rule.optimizer_seconds);
     FIGURE("other", stage->rule.other_seconds);
-    FIGURE("messages at the start", stage->rule.data_start.messages);
-    FIGURE("bytes at the start", stage->rule.data_start.bytes);
-    FIGURE("messages at the end", stage->rule.data_end.messages);
-    FIGURE("bytes at the end", stage->rule.data_end.bytes);
+    for (int i = 0; i < DATA_GROUPS; i++) {
+        FIGURE("messages at the start", stage->rule.data_start[i].messages);
+        FIGURE("bytes at the start", stage->rule.data_start[i].bytes);
+        FIGURE("messages at the end", stage->rule.data_end[i].messages);
+        FIGURE("bytes at the end", stage->rule.data_end[i].bytes);
+    }
 #undef FIGURE
     return count;
 }
@@ -224,7 +237,7 @@ Test(step, by_hand) {
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Stage stage = {.rule = {.microbatches = rows[i].microbatches,
-                                .bubble_ratio = rows[i].bubble,
+                                .bubble = {rows[i].bubble, rows[i].bubble},
                                 .offload_bytes_per_second = 1e9},
                        .rates = {.axis_count = 3}};
         stage.resources.of[RES_COMPUTE_FORWARD] = 0.75, stage.resources.of[RES_ATTENTION_FORWARD] = 0.25;
@@ -239,7 +252,7 @@ Test(step, by_hand) {
             stage.resources.of[res_bytes(GROUP_TENSOR, (Phase)phase)] = 1e9 * rows[i].tensor[phase];
             stage.resources.of[res_bytes(GROUP_WEIGHTS, (Phase)phase)] = 1e9 * rows[i].weights[phase];
         }
-        stage.rule.data_start.bytes = 1e9 * rows[i].data[0], stage.rule.data_end.bytes = 1e9 * rows[i].data[1];
+        stage.rule.data_start[0].bytes = 1e9 * rows[i].data[0], stage.rule.data_end[0].bytes = 1e9 * rows[i].data[1];
         stage.rule.exposed[GROUP_TENSOR] = rows[i].tensor_exposed,
         stage.rule.exposed[GROUP_WEIGHTS] = rows[i].weights_exposed;
         StepTime time;

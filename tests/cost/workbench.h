@@ -31,6 +31,7 @@ static const Profile IDEAL = {.name = "ideal",
                               .expert_exposed = 1,
                               .sequence_exposed = 1,
                               .pipeline_exposed = 1,
+                              .tensor_overlapped = 1,
                               .ring_attention_exposed = 1};
 
 static const double NO_LIMIT = 1e300;

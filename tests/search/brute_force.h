@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-enum { BATCHES_MAX = 256, ROWS_MAX = 4096 };
+enum { BATCHES_MAX = 256, ROWS_MAX = 1 << 16 };
 
-/* The best plan of one (degrees, schedule). */
+/* The best plan of one (degrees, expert grid, schedule). */
 typedef struct {
     double seconds; /* per requested token: step seconds x requested sequences / its sequences */
     double memory;  /* bytes at the peak */
@@ -45,7 +45,10 @@ static inline int compare_rows(const void *left, const void *right) {
 static inline void brute_keep(Brute *brute, const BestRow *row) {
     for (int i = 0; i < brute->count; i++) {
         BestRow *own = &brute->rows[i];
-        if (own->knobs.schedule != row->knobs.schedule || degrees_compare(&own->degrees, &row->degrees) != 0) continue;
+        if (own->knobs.schedule != row->knobs.schedule ||
+            own->knobs.methods.grid.expert != row->knobs.methods.grid.expert ||
+            own->knobs.methods.grid.expert_tensor != row->knobs.methods.grid.expert_tensor ||
+             degrees_compare(&own->degrees, &row->degrees) != 0) continue;
         if (compare_rows(row, own) < 0) *own = *row;
         return;
     }
@@ -60,6 +63,7 @@ static inline bool admitted(const Request *request, const Setting *setting, cons
     if (!request_admits_knobs(request, &plan->knobs)) return false;
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->padding, shard, &padding))
         return false;
+    if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
     LauncherSet takers = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
     if (request->launchers != 0) return (takers & request->launchers) != 0;
     return request->padding != PADDING_LAUNCHABLE || padding == 0 || takers != 0;
@@ -67,7 +71,7 @@ static inline bool admitted(const Request *request, const Setting *setting, cons
 
 /* One knob setting under all placements. */
 static inline void brute_plan(const Request *request, const Setting *setting, int machine, const Degrees *degrees,
-                              const Knobs *knobs, const Placement *placements, const Rates *rates, int64_t count,
+                              const Knobs *knobs, const Placement *placements, const Wiring *wiring, int64_t count,
                               Brute *brute) {
     Plan plan = {.degrees = *degrees, .knobs = *knobs};
     Shard shard;
@@ -79,7 +83,9 @@ static inline void brute_plan(const Request *request, const Setting *setting, in
     for (int64_t i = 0; i < count; i++) {
         brute->plans++;
         LayoutSolution solution;
-        cr_assert(layout_solve(&graph, &rates[i], &solution, &error), "%s", error.text);
+        Rates rates;
+        rates_of_placement(wiring, &placements[i], &knobs->methods, &rates);
+        cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
         brute->by_glpk += solution.solver_calls > 0;
         if (!solution.found) continue;
         BestRow row = {.seconds =
@@ -104,19 +110,13 @@ static inline void brute_tuple(const Request *request, int machine, const Mesh *
     Error error = {0};
     Placement *placements;
     cr_assert(placements_enumerate(mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    Rates *rates[CONTEXT_COUNT];
-    for (int context = 0; context < CONTEXT_COUNT; context++) {
-        rates[context] = ARENA_NEW(&arena, Rates, (size_t)count);
-        for (int64_t i = 0; i < count; i++)
-            rates_of_placement(mesh, &placements[i], (ContextMethod)context, &rates[context][i]);
-    }
+    Wiring wiring = {mesh, request->nesting};
     for (int64_t b = 0; b < batch_count; b++) {
         Setting setting = request_setting(request);
         setting.work.sequences = batches[b];
-        int64_t knob_total = brute_knobs(&request->model, degrees, batches[b], knobs);
+        int64_t knob_total = brute_knobs(request, mesh, degrees, batches[b], knobs);
         for (int64_t i = 0; i < knob_total; i++)
-            brute_plan(request, &setting, machine, degrees, &knobs[i], placements, rates[knobs[i].context], count,
-                       brute);
+            brute_plan(request, &setting, machine, degrees, &knobs[i], placements, &wiring, count, brute);
     }
     arena_free(&arena);
 }

@@ -62,12 +62,15 @@ static inline void random_case(Random *random, int layers, int kinds, double tig
     graph->edges = out->edges;
     StepRule *rule = &graph->rule;
     rule->microbatches = 1 + random_below(random, 6);
-    rule->bubble_ratio = random_chance(random, 0.5) ? random_real(random, 0, 0.5) : 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        rule->bubble[phase] = random_chance(random, 0.5) ? random_real(random, 0, 0.5) : 0;
     rule->ring = random_chance(random, 0.3);
     for (int group = 0; group < GROUP_COUNT; group++)
         rule->exposed[group] = random_chance(random, 0.5) ? group < GROUP_WEIGHTS : random_real(random, 0, 1);
-    rule->data_end = (Traffic){random_real(random, 0, 10), random_real(random, 0, 1e9)};
-    rule->data_start = (Traffic){random_real(random, 0, 10), random_real(random, 0, 1e9)};
+    for (int i = 0; i < DATA_GROUPS; i++) {
+        rule->data_end[i] = (Traffic){random_real(random, 0, 10), random_real(random, 0, 1e9)};
+        rule->data_start[i] = (Traffic){random_real(random, 0, 10), random_real(random, 0, 1e9)};
+    }
     rule->optimizer_seconds = random_real(random, 0, 0.05);
     rule->other_seconds = random_real(random, 0, 0.05);
     rule->offload_bytes_per_second = random_chance(random, 0.7) ? random_real(random, 1e9, 60e9) : 0;

@@ -209,9 +209,9 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
         &profile.ici_efficiency,    &profile.nvlink_efficiency,  &profile.network_efficiency,   &profile.dcn_efficiency,
         &profile.pcie_efficiency,   &profile.host_memory_share};
     for (size_t i = 0; i < COUNT_OF(efficiencies); i++) *efficiencies[i] = draw_real(draw, 0.3, 1);
-    double *const exposed[] = {&profile.tensor_exposed,        &profile.expert_exposed, &profile.sequence_exposed,
-                               &profile.pipeline_exposed,      &profile.fsdp_exposed,   &profile.data_exposed,
-                               &profile.ring_attention_exposed};
+    double *const exposed[] = {&profile.tensor_exposed,         &profile.expert_exposed,    &profile.sequence_exposed,
+                               &profile.pipeline_exposed,       &profile.fsdp_exposed,      &profile.data_exposed,
+                               &profile.ring_attention_exposed, &profile.tensor_overlapped, &profile.expert_overlapped};
     for (size_t i = 0; i < COUNT_OF(exposed); i++) *exposed[i] = draw_chance(draw, 0.2) ? 1 : draw_real(draw, 0, 1);
     profile.layer_seconds = draw_real(draw, 0, 1e-4);
     profile.microbatch_seconds = draw_real(draw, 0, 1e-4);
@@ -274,6 +274,10 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     request.work =
         (Work){.sequences = draw_whole(draw, 1, sequences_most), .seq = DRAW_FROM(draw, 128, 512, 1000, 2048, 8192)};
     if (draw_chance(draw, 0.5)) request.work.sequences = request.machine.mesh.devices * draw_whole(draw, 1, 2);
+    request.nesting = nesting_canonical();
+    request.schedules = draw_chance(draw, 0.3)   ? SCHEDULES_LAUNCHABLE
+                        : draw_chance(draw, 0.5) ? SCHEDULES_ALL
+                                                 : 1u << draw_whole(draw, SCHEDULE_GPIPE, SCHEDULE_COUNT - 1);
     request.roles = is_mixture(&request.model) ? ROLES_ALL : ROLES_DENSE;
     request.padding = (PaddingRule)draw_below(draw, 3);
     if (draw_chance(draw, 0.25)) request.batch_tolerance = draw_real(draw, 0.02, 0.3);
@@ -295,7 +299,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
 
 /* ---- the space, from its definition alone: reference/search.md, section 9; contract.md, "Words" ---- */
 
-enum { KNOBS_MAX = 1 << 14 };
+enum { KNOBS_MAX = 1 << 18 };
 
 /* Every x of 1 .. n whose ceil(n / x) no smaller x has. */
 static inline int64_t brute_quotients(int64_t n, int64_t *out) {
@@ -310,33 +314,110 @@ static inline int64_t brute_quotients(int64_t n, int64_t *out) {
     return count;
 }
 
+static inline bool all_heads_divide(const Model *model, int64_t ways) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].heads % ways != 0) return false;
+    return true;
+}
+
+/* All ways to exchange tokens, heads and experts; overlap aside. */
+static inline int64_t brute_methods(const Model *model, bool switched, const Degrees *degrees, Methods *out) {
+    int64_t tensor = degrees->of[ROLE_TENSOR], sequence = degrees->of[ROLE_SEQUENCE], count = 0, experts = 0;
+    int64_t ranks = tensor * sequence * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];
+    for (int i = 0; i < model->kind_count; i++) experts = max_whole(experts, model->kinds[i].experts);
+    bool grids = switched && experts > 0 && degrees->of[ROLE_EXPERT] == 1;
+    for (int context = CONTEXT_NONE; context < CONTEXT_COUNT; context++)
+        for (int64_t ulysses = 1; ulysses <= sequence; ulysses++) {
+            if ((context == CONTEXT_NONE) != (sequence == 1)) continue;
+            bool part = ulysses > 1 && ulysses < sequence && sequence % ulysses == 0 && all_heads_divide(model, ulysses);
+            bool wanted = context == CONTEXT_ULYSSES        ? ulysses == sequence
+                          : context == CONTEXT_ULYSSES_RING ? part
+                                                            : ulysses == 1;
+            for (int replicates = 0; wanted && replicates <= (switched && sequence > 1); replicates++)
+                for (int64_t expert = 0; expert <= (grids ? min_whole(experts, ranks) : 0); expert++)
+                    for (int64_t width = expert == 0 ? 0 : 1; width <= (expert == 0 ? 0 : tensor); width++) {
+                        if (expert > 0 && (ranks % expert != 0 || tensor % width != 0 || ranks / expert % width != 0 ||
+                                           (expert == 1 && width == tensor)))
+                            continue;
+                        out[count++] = (Methods){.context = (ContextMethod)context,
+                                                 .ulysses = ulysses,
+                                                 .sequence_replicates = replicates == 1,
+                                                 .grid = {expert, width}};
+                    }
+        }
+    return count;
+}
+
 /* All knobs of a tuple; a role of degree 1 has its knobs off. */
-static inline int64_t brute_knobs(const Model *model, const Degrees *degrees, int64_t sequences, Knobs out[KNOBS_MAX]) {
+static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, const Degrees *degrees, int64_t sequences,
+                                  Knobs out[KNOBS_MAX]) {
+    static Methods methods[4096];
+    const Model *model = &request->model;
+    bool switched = true, overlaps = request->profile.tensor_overlapped < request->profile.tensor_exposed;
+    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
             stages = degrees->of[ROLE_PIPELINE];
     int64_t n = (sequences + replicas - 1) / replicas,
             chunks = stages > 1 && stages <= model->layers ? model->layers / stages : 1;
-    bool gathers = degrees->of[ROLE_EXPERT] > 1 || degrees->of[ROLE_SEQUENCE] > 1 || degrees->of[ROLE_FSDP] > 1;
     int64_t b[1024], v[1024], b_count = brute_quotients(n, b), v_count = brute_quotients(chunks, v), count = 0;
     cr_assert(n <= 1024 && chunks <= 1024);
+    int64_t method_count = brute_methods(model, switched, degrees, methods);
+    bool folds = false, replicates = false;
+    for (int64_t i = 0; i < method_count; i++) {
+        folds = folds || methods[i].grid.expert > 0;
+        replicates = replicates || methods[i].sequence_replicates;
+    }
+    bool gathers = folds || degrees->of[ROLE_EXPERT] > 1 || degrees->of[ROLE_SEQUENCE] > 1 || degrees->of[ROLE_FSDP] > 1;
+    int zero_most = folds || replicates || degrees->of[ROLE_DATA] > 1 ? 2 : 0;
     for (int64_t i = 0; i < b_count; i++)
         for (int64_t j = 0; j < v_count; j++)
-            for (int zero = 0; zero <= (degrees->of[ROLE_DATA] > 1 ? 2 : 0); zero++)
-                for (int context = CONTEXT_NONE; context < CONTEXT_COUNT; context++)
-                    for (int regather = gathers ? 0 : 1; regather <= 1; regather++) {
-                        if ((context == CONTEXT_NONE) != (degrees->of[ROLE_SEQUENCE] == 1)) continue;
-                        cr_assert(count < KNOBS_MAX);
-                        out[count++] = (Knobs){.microbatches = (n + b[i] - 1) / b[i],
-                                               .microbatch_sequences = b[i],
-                                               .schedule = stages == 1 ? SCHEDULE_NONE
-                                                           : v[j] > 1  ? SCHEDULE_INTERLEAVED
-                                                                       : SCHEDULE_1F1B,
-                                               .virtual_stages = v[j],
-                                               .zero_stage = zero,
-                                               .context = (ContextMethod)context,
-                                               .regather = regather == 1};
-                    }
+            for (int schedule = SCHEDULE_NONE; schedule < SCHEDULE_COUNT; schedule++)
+                for (int split = STAGES_EVEN; split <= (stages > 1 ? STAGES_BALANCED : STAGES_EVEN); split++)
+                    for (int zero = 0; zero <= zero_most; zero++)
+                        for (int64_t way = 0; way < method_count; way++)
+                            for (int overlap = 0; overlap <= (overlaps && degrees->of[ROLE_TENSOR] > 1); overlap++)
+                                for (int regather = gathers ? 0 : 1; regather <= 1; regather++) {
+                                    bool cuts = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR;
+                                    if ((schedule == SCHEDULE_NONE) != (stages == 1)) continue;
+                                    if (stages > 1 && (!(request->schedules >> schedule & 1) || cuts != (v[j] > 1)))
+                                        continue;
+                                    cr_assert(count < KNOBS_MAX);
+                                    out[count] = (Knobs){.microbatches = (n + b[i] - 1) / b[i],
+                                                         .microbatch_sequences = b[i],
+                                                         .schedule = (Schedule)schedule,
+                                                         .virtual_stages = v[j],
+                                                         .stages = (StageSplit)split,
+                                                         .zero_stage = zero,
+                                                         .methods = methods[way],
+                                                         .regather = regather == 1};
+                                    out[count++].methods.tensor_overlap = overlap == 1;
+                                }
     return count;
+}
+
+/* Whether a schedule runs, and whether a knob makes a difference: reference/exports.md; contract.md, "Same thing, one
+ * name". */
+static inline bool brute_sensible(const Model *model, const Degrees *degrees, const Knobs *knobs, const Shard *shard) {
+    int64_t p = degrees->of[ROLE_PIPELINE], m = knobs->microbatches, v = knobs->virtual_stages;
+    int64_t data = degrees->of[ROLE_DATA], sequence = degrees->of[ROLE_SEQUENCE], fsdp = degrees->of[ROLE_FSDP];
+    const Methods *methods = &knobs->methods;
+    bool mixture = is_mixture(model), folded = methods->grid.expert > 0;
+    if (knobs->schedule == SCHEDULE_CIRCULAR && m % p != 0) return false;
+    if (knobs->schedule == SCHEDULE_ZB_H1 && m < p) return false;
+    if (knobs->schedule == SCHEDULE_DUALPIPE && (p % 2 != 0 || m % 2 != 0 || m < 2 * p)) return false;
+    int64_t shards = fsdp * (methods->sequence_replicates ? 1 : sequence),
+            copies = data * (methods->sequence_replicates ? sequence : 1), expert_shards = shards,
+            expert_copies = copies;
+    if (folded) {
+        int64_t ways = methods->grid.expert * methods->grid.expert_tensor;
+        int64_t inner = degrees->of[ROLE_TENSOR] * sequence * fsdp;
+        expert_shards = shards > 1 ? inner / ways : 1;
+        expert_copies = shards > 1 ? data : inner * data / ways;
+    }
+    if (knobs->zero_stage > 0 && copies == 1 && !(mixture && expert_copies > 1)) return false;
+    if (!knobs->regather && shards * degrees->of[ROLE_EXPERT] == 1 && !(mixture && expert_shards > 1)) return false;
+    bool equal = shard->layers == shard->layers_last && model->layers % (p * v) == 0;
+    return knobs->stages == STAGES_EVEN || !equal;
 }
 
 /* The batches of a tuple: the one asked for, and within the tolerance those that its replicas divide. */

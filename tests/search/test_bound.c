@@ -23,6 +23,8 @@ static struct {
 typedef struct {
     const Request *request;
     const Mesh *mesh; /* the profile's rates */
+    Wiring wiring;
+    Offers offers;
     const LeastRates *least;
     LeastSums *cache;
     JointCache *joint;
@@ -51,7 +53,7 @@ static void check_estimate(const Problem *problem, const Setting *setting, const
     Estimate estimate;
     Error error = {0};
     cr_assert(
-        estimate_plan(setting, &problem->request->machine.mesh, plan, problem->request->padding, &estimate, &error),
+        estimate_plan(setting, &problem->request->machine.mesh, &problem->request->nesting, plan, problem->request->padding, &estimate, &error),
         "%s", error.text);
     cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
               "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
@@ -82,10 +84,10 @@ static double joint_bound(const Problem *problem, const Degrees *degrees, const 
     Error error = {0};
     double bound = INFINITY;
     const JointRates *joint =
-        joint_rates(problem->joint, problem->site, problem->mesh, degrees, knobs->context, depth, &error);
+        joint_rates(problem->joint, problem->site, &problem->wiring, degrees, &knobs->methods, depth, &error);
     cr_assert(joint, "%s: %s", problem->text, error.text);
     for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, depth, least);
+        Rates rates = joint_apply(joint, i, &knobs->methods, depth, least);
         bound = min_real(bound, relaxed_seconds(&graph->rule, relaxation, &rates));
     }
     return bound;
@@ -93,7 +95,7 @@ static double joint_bound(const Problem *problem, const Degrees *degrees, const 
 
 typedef struct {
     TupleBound tuple;
-    double knob, knob_bytes, relaxed_least, relaxed_joint[JOINT_DEPTHS];
+    double family, family_bytes, knob, knob_bytes, relaxed_least, relaxed_joint[JOINT_DEPTHS];
 } Bounds;
 
 static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
@@ -102,8 +104,8 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
     LayoutSolution solution;
     Error error = {0};
     char notation[NOTATION_SIZE];
-    degrees_notation(&plan->degrees, true, notation);
-    rates_of_placement(problem->mesh, &plan->placement, plan->knobs.context, &rates);
+    plan_notation(&plan->degrees, &plan->knobs, true, notation);
+    rates_of_placement(&problem->wiring, &plan->placement, &plan->knobs.methods, &rates);
     cr_assert(layout_solve(graph, &rates, &solution, &error), "%s: %s", problem->text, error.text);
     seen.plans++;
     if (!solution.found) {
@@ -129,6 +131,7 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
         const char *name;
         double seconds;
     } all[] = {{"tuple_bound", bounds->tuple.seconds},
+               {"family_bound", bounds->family},
                {"knob_bound", bounds->knob},
                {"relaxed at the least rates", bounds->relaxed_least},
                {"relaxed", relaxed}};
@@ -143,20 +146,28 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
 static void check_knobs(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
                         const TupleBound *tuple, Draw *draw) {
     bool divides;
+    if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages))
+        return;
     Shard shard = plan_shard(problem, setting, degrees, knobs, &divides);
     cr_expect(!divides || (!tuple->forbidden && !tuple->unusable),
               "%s: the tuple was called indivisible, its knobs are not", problem->text);
     if (!divides || tuple->forbidden || tuple->unusable) return;
+    if (knobs_redundant(setting->model, &problem->offers, knobs, &shard)) return;
     Rates least;
     LayoutGraph graph;
     Relaxation relaxation;
     Error error = {0};
     Arena arena = {0};
-    least_rates_of(problem->least, degrees, knobs->context, &least);
+    least_rates_of(problem->least, degrees, &knobs->methods, &least);
     Bounds bounds = {.tuple = *tuple};
     bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
-    cr_expect(tuple->seconds <= bounds.knob * OTHER_ORDER, "%s: tuple %.17g, knobs %.17g", problem->text,
-              tuple->seconds, bounds.knob);
+    bounds.family = family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
+    cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
+              tuple->seconds, bounds.family);
+    cr_expect(bounds.family <= bounds.knob * OTHER_ORDER, "%s: family %.17g, knobs %.17g, %s %s", problem->text,
+              bounds.family, bounds.knob, schedule_name(knobs->schedule), knobs->methods.tensor_overlap ? "overlap" : "");
+    cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
+              problem->text, bounds.family_bytes, bounds.knob_bytes);
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
     layout_relax(&graph, &least, &relaxation);
     if (relaxation.fits) {
@@ -186,14 +197,15 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
     Setting setting = request_setting(problem->request);
-    TupleBound bound = tuple_bound(&setting, problem->request->padding, problem->least, problem->cache, degrees);
+    TupleBound bound = tuple_bound(&setting, &problem->offers, problem->request->padding, problem->least, problem->cache, degrees);
     seen.forbidden += bound.forbidden != 0;
     seen.unusable += bound.unusable;
     KnobSpace space;
     Error error = {0};
-    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, problem->arena, &space, &error));
-    for (int i = 0; i < KNOBS; i++) {
-        Knobs knobs = knob_space_at(&space, draw_below(draw, knob_space_size(&space)));
+    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
+    int64_t size = knob_family_count(&space) * knob_family_size(&space);
+    for (int i = 0; i < KNOBS && size > 0; i++) {
+        Knobs knobs = knob_space_at(&space, draw_below(draw, size));
         check_knobs(problem, &setting, degrees, &knobs, &bound, draw);
     }
 }
@@ -210,7 +222,7 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
                        .virtual_stages = 1,
                        .regather = true,
                        .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
-                       .context = degrees->of[ROLE_SEQUENCE] > 1 ? CONTEXT_RING : CONTEXT_NONE};
+                       .methods.context = degrees->of[ROLE_SEQUENCE] > 1 ? CONTEXT_RING : CONTEXT_NONE};
         Shard shard;
         PaddingSet padding;
         Sharding shardings[SHARDINGS_MAX];
@@ -223,6 +235,11 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
         set_hbm(request, draw_real(draw, LOW[third], HIGH[third]) * peak(&resources));
         return;
     }
+}
+
+static Offers problem_offers(const Request *request, const Mesh *mesh) {
+    Setting setting = request_setting(request);
+    return offers_of(&setting, mesh, request->schedules);
 }
 
 static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, JointCache *joint) {
@@ -239,6 +256,8 @@ static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cach
     snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
     Problem problem = {.request = &request,
                        .mesh = &mesh,
+                       .wiring = {&mesh, request.nesting},
+                       .offers = problem_offers(&request, &mesh),
                        .least = least_rates_new(&mesh, &arena),
                        .cache = cache,
                        .joint = joint,
@@ -272,6 +291,16 @@ Test(bound, stands_below_every_plan) {
               "%d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close);
 }
 
+/* Any way of exchange that a wide mixture would have here. */
+static Methods random_methods(Draw *draw, const Mesh *mesh, const Degrees *degrees) {
+    static Methods all[1 << 16];
+    Model wide = {.layers = 1, .kind_count = 1};
+    wide.kinds[0] = (LayerKind){.heads = 64, .experts = 64};
+    bool switched = true;
+    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
+    return all[draw_below(draw, brute_methods(&wide, switched, degrees, all))];
+}
+
 /* Rates of every placement are at least the least of its degrees, part by part; and the table gives what the walk over
  * footprints gives. */
 Test(bound, least_rates) {
@@ -287,17 +316,18 @@ Test(bound, least_rates) {
         cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
         for (int i = 0; i < 12; i++) {
             const Degrees *degrees = &tuples[draw_below(&draw, count)];
-            ContextMethod context = (ContextMethod)draw_whole(&draw, CONTEXT_RING, CONTEXT_ALL_GATHER);
+            Methods methods = random_methods(&draw, &mesh, degrees);
+            Wiring wiring = {&mesh, nesting_canonical()};
             Rates least, walked, rates;
-            least_rates_of(table, degrees, context, &least);
-            rates_least(&mesh, degrees, context, &walked);
+            least_rates_of(table, degrees, &methods, &least);
+            rates_least(&mesh, degrees, &methods, &walked);
             cr_expect_arr_eq(least.cost, walked.cost, sizeof least.cost);
             cr_expect_arr_eq(least.axes, walked.axes, sizeof least.axes);
             Placement *placements;
             int64_t ways;
             cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &ways, &error));
             for (int64_t j = 0; j < ways; j++) {
-                rates_of_placement(&mesh, &placements[j], context, &rates);
+                rates_of_placement(&wiring, &placements[j], &methods, &rates);
                 const double *low = (const double *)least.cost, *own = (const double *)rates.cost;
                 for (size_t k = 0; k < sizeof rates.cost / (sizeof(double)); k++)
                     cr_expect(low[k] <= own[k], "group %zu: %g > %g", k / 4, low[k], own[k]);

@@ -185,7 +185,7 @@ static LauncherSet launchers_of_row(const Row *row) {
                            .microbatch_sequences = 1,
                            .virtual_stages = or_default(row->virtual_stages, 1),
                            .zero_stage = row->zero,
-                           .context = row->context,
+                           .methods.context = row->context,
                            .schedule = row->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
                                        : row->pipeline > 1     ? SCHEDULE_1F1B
                                                                : SCHEDULE_NONE}};

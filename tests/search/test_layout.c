@@ -36,7 +36,7 @@ Test(layout, by_hand) {
         memset(&graph, 0, sizeof(graph));
         graph.layers = CASES[i].layers;
         graph.rule = (StepRule){.microbatches = CASES[i].microbatches,
-                                .bubble_ratio = CASES[i].bubble,
+                                .bubble = {CASES[i].bubble, CASES[i].bubble},
                                 .memory_limit_bytes = CASES[i].limit,
                                 .offload_bytes_per_second = CASES[i].offload_rate};
         graph.base.of[RES_COMPUTE_FORWARD] = 1;

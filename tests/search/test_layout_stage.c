@@ -74,7 +74,7 @@ static bool random_plan(Random *random, const World *world, Degrees *degrees, Kn
     knobs->microbatches = replica / knobs->microbatch_sequences;
     knobs->schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
     knobs->zero_stage = degrees->of[ROLE_DATA] > 1 ? random_below(random, 3) : 0;
-    knobs->context = degrees->of[ROLE_SEQUENCE] > 1 ? (random_chance(random, 0.5) ? CONTEXT_RING : CONTEXT_ALL_GATHER)
+    knobs->methods.context = degrees->of[ROLE_SEQUENCE] > 1 ? (random_chance(random, 0.5) ? CONTEXT_RING : CONTEXT_ALL_GATHER)
                                                     : CONTEXT_NONE;
     knobs->regather = random_chance(random, 0.5);
     PaddingSet padding;
@@ -87,7 +87,8 @@ static void random_placement_rates(Random *random, const World *world, const Deg
     int64_t count;
     Error error = {0};
     cr_assert(placements_enumerate(&world->mesh, degrees, arena, &placements, &count, &error), "%s", error.text);
-    rates_of_placement(&world->mesh, &placements[random_next(random) % (uint64_t)count], knobs->context, out);
+    Wiring wiring = {&world->mesh, nesting_canonical()};
+    rates_of_placement(&wiring, &placements[random_next(random) % (uint64_t)count], &knobs->methods, out);
 }
 
 static const struct {
@@ -196,7 +197,7 @@ Test(layout_stage, exhaustive, .timeout = 300) {
             of.graph.rule.memory_limit_bytes = peak - freed * random_real(&random, 0, 1);
             random_placement_rates(&random, &world, &degrees, &knobs, &arena, &of.rates);
             Rates least;
-            rates_least(&world.mesh, &degrees, knobs.context, &least);
+            rates_least(&world.mesh, &degrees, &knobs.methods, &least);
 
             double best = exhaustive_best(&of, &of.rates);
             LayoutSolution solution;
@@ -268,7 +269,7 @@ Test(layout_stage, required) {
             if (!random_plan(&random, &world, &degrees, &knobs, &shard)) continue;
             cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
             random_placement_rates(&random, &world, &degrees, &knobs, &arena, &rates);
-            rates_least(&world.mesh, &degrees, knobs.context, &least);
+            rates_least(&world.mesh, &degrees, &knobs.methods, &least);
             layout_relax(&graph, &least, &relaxation);
             cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
 
@@ -340,7 +341,7 @@ Test(layout_stage, proven, .timeout = 300) {
             if (!random_plan(&random, &world, &degrees, &knobs, &shard)) continue;
             cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
             random_placement_rates(&random, &world, &degrees, &knobs, &arena, &rates);
-            rates_least(&world.mesh, &degrees, knobs.context, &least);
+            rates_least(&world.mesh, &degrees, &knobs.methods, &least);
             layout_relax(&graph, &least, &relaxation);
             cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
             if (!relaxation.fits) cr_expect_not(solution.found, "%s %d", WORLDS[w].model, i);

@@ -2,9 +2,10 @@
 /* The search against a brute force that knows no bound (brute_force.h): the k best rows of all plans of small random
  * problems must be the k plans of search_run, time and identity, bit for bit. */
 #include "search/bound.h"
+#include "search/explore.h"
 #include "tests/search/brute_force.h"
 
-enum { PROBLEMS = 60, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
+enum { PROBLEMS = 84, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
 
 /* ---- comparison ---- */
 
@@ -24,9 +25,9 @@ static const char *row_text(const Degrees *degrees, const Knobs *knobs, int64_t 
                             char text[320]) {
     char notation[NOTATION_SIZE];
     snprintf(text, 320, "%s m=%lld b=%lld %s v=%lld zero=%d %s%s, %lld sequences on %s",
-             degrees_notation(degrees, true, notation), (long long)knobs->microbatches,
+             plan_notation(degrees, knobs, true, notation), (long long)knobs->microbatches,
              (long long)knobs->microbatch_sequences, schedule_name(knobs->schedule), (long long)knobs->virtual_stages,
-             knobs->zero_stage, context_method_name(knobs->context), knobs->regather ? "" : " kept",
+             knobs->zero_stage, context_method_name(knobs->methods.context), knobs->regather ? "" : " kept",
              (long long)sequences, machine);
     return text;
 }
@@ -101,7 +102,7 @@ static bool equal_certificates(const Certificate *a, const Certificate *b) {
 static bool choose_memory(Request *request, Draw *draw, Arena *arena, const char *text) {
     request->top = 1;
     SearchResult result = run(request, arena, text);
-    if (result.certificate.plans_covered > 6000 || (result.plan_count == 0 && draw_chance(draw, 0.9))) return false;
+    if (result.certificate.plans_covered > 20000 || (result.plan_count == 0 && draw_chance(draw, 0.9))) return false;
     static const double SHARES[] = {NO_LIMIT, 1.1, 0.98, 0.9, 0.8, 0.65, 0.5, 0.1};
     double share = SHARES[draw_below(draw, COUNT_OF(SHARES))];
     if (result.plan_count > 0)
@@ -109,10 +110,19 @@ static bool choose_memory(Request *request, Draw *draw, Arena *arena, const char
     return true;
 }
 
-/* Every second problem has one of these for certain: idle shapes, several batches, experts. */
+static bool may_fold(const Request *request) {
+    const Mesh *mesh = &request->machine.mesh;
+    for (int i = 0; i < mesh->axis_count; i++)
+        if (mesh->axes[i].kind != AXIS_SWITCH) return false;
+    return is_mixture(&request->model);
+}
+
+/* Most problems have one of these for certain: idle shapes, several batches, experts, experts that may fold. */
 static bool has_feature(const Request *request, int number, Arena *arena) {
     const Machine *machines;
     switch (number % 6) {
+    case 0:
+        return may_fold(request);
     case 1:
         return brute_machines(request, arena, &machines) > 1;
     case 3:
@@ -137,6 +147,7 @@ static Request problem_request(uint64_t *seed, int number, const Catalog *catalo
 }
 
 static struct {
+    int folded, schedules, ulysses, balanced, overlapped, replicating; /* among the rows of brute force */
     int feasible, infeasible, glpk, idle, batches, mixtures, launchers, moved_batch, moved_machine, recomputed;
     int cut_by_wrong_bound;
     int64_t plans;
@@ -149,6 +160,15 @@ static void note_result(const Request *request, const SearchResult *result, cons
     seen.batches += result->certificate.batches > 1;
     seen.mixtures += is_mixture(&request->model);
     seen.launchers += request->launchers != 0;
+    for (int i = 0; i < brute->count; i++) {
+        const Knobs *knobs = &brute->rows[i].knobs;
+        seen.folded += knobs->methods.grid.expert > 0;
+        seen.schedules |= 1 << knobs->schedule;
+        seen.ulysses += knobs->methods.ulysses > 1;
+        seen.balanced += knobs->stages == STAGES_BALANCED;
+        seen.overlapped += knobs->methods.tensor_overlap;
+        seen.replicating += knobs->methods.sequence_replicates;
+    }
     *(result->plan_count > 0 ? &seen.feasible : &seen.infeasible) += 1;
     if (result->plan_count == 0) return;
     seen.moved_batch += result->plans[0].work.sequences != request->work.sequences;
@@ -179,6 +199,7 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
     Arena arena = {0};
     Mesh mesh = profile_mesh(&request->profile, &request->machine.mesh);
     Setting setting = request_setting(request);
+    Offers offers = offers_of(&setting, &mesh, request->schedules);
     LeastRates *least = least_rates_new(&mesh, &arena);
     LeastSums *cache = least_sums_new();
     for (int i = 0; i < brute->count; i++) {
@@ -187,7 +208,7 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
             known = degrees_compare(&tuples[j].degrees, &brute->rows[i].degrees) == 0;
         if (!known)
             tuples[count++] =
-                (Bounded){tuple_bound(&setting, request->padding, least, cache, &brute->rows[i].degrees).seconds,
+                (Bounded){tuple_bound(&setting, &offers, request->padding, least, cache, &brute->rows[i].degrees).seconds,
                           brute->rows[i].degrees};
     }
     least_sums_free(cache);
@@ -245,8 +266,9 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
     Setting setting = request_setting(request);
     setting.work = plan->work;
     Mesh mesh = profile_mesh(&request->profile, &plan->machine.mesh);
+    Wiring wiring = {&mesh, request->nesting};
     LeastRates *table = least_rates_new(&mesh, &arena);
-    int64_t count = brute_knobs(&request->model, &plan->plan.degrees, plan->work.sequences, knobs), placement_total;
+    int64_t count = brute_knobs(request, &mesh, &plan->plan.degrees, plan->work.sequences, knobs), placement_total;
     Placement *placements;
     Count within = 0;
     cr_assert(placements_enumerate(&mesh, &plan->plan.degrees, &arena, &placements, &placement_total, &error));
@@ -256,15 +278,15 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
         LayoutGraph graph;
         Relaxation relaxation;
         Rates least;
-        if (knobs[i].schedule != plan->plan.knobs.schedule ||
+        if (!rows_together(&knobs[i], &plan->plan.knobs) ||
             !admitted(request, &setting, &plan->machine.mesh, &other, &shard))
             continue;
-        least_rates_of(table, &other.degrees, knobs[i].context, &least);
+        least_rates_of(table, &other.degrees, &knobs[i].methods, &least);
         cr_assert(layout_graph(&setting, &shard, &knobs[i], &arena, &graph, &error));
         layout_relax(&graph, &least, &relaxation);
         for (int64_t j = 0; j < placement_total && relaxation.fits; j++) {
             Rates rates;
-            rates_of_placement(&mesh, &placements[j], knobs[i].context, &rates);
+            rates_of_placement(&wiring, &placements[j], &knobs[i].methods, &rates);
             double scale = (double)request->work.sequences / (double)plan->work.sequences;
             within += relaxed_seconds(&graph.rule, &relaxation, &rates) * scale <= 1.01 * plan->ranked_seconds;
         }
@@ -343,6 +365,10 @@ Test(search, finds_what_brute_force_finds) {
                   seen.moved_batch > 0 && seen.moved_machine > 0,
               "%d idle, %d batches, %d mixtures, %d launchers, %d moved batches, %d moved machines", seen.idle,
               seen.batches, seen.mixtures, seen.launchers, seen.moved_batch, seen.moved_machine);
+    cr_expect(seen.folded > 50 && seen.schedules == (1 << SCHEDULE_COUNT) - 1 && seen.ulysses > 50 &&
+                  seen.balanced > 50 && seen.overlapped > 20 && seen.replicating > 20,
+              "%d rows with folded experts, schedules %x, %d Ulysses, %d balanced, %d overlapped, %d replicating",
+              seen.folded, (unsigned)seen.schedules, seen.ulysses, seen.balanced, seen.overlapped, seen.replicating);
     cr_expect(seen.cut_by_wrong_bound > 0, "a bound that is 1%% too high would not be noticed");
 }
 

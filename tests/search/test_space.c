@@ -7,53 +7,83 @@
 
 /* ---- knobs of one tuple ---- */
 
+#define ONE_CHUNKED .whole = {SCHEDULE_1F1B}, .whole_count = 1, .chunked = {SCHEDULE_INTERLEAVED}, .chunked_count = 1
+static const Offers PLAIN = {ONE_CHUNKED};
+static const Offers TORUS = {.head_ways = {2, 4, 8},
+                             .head_way_count = 3,
+                             .experts = 8,
+                             .overlaps = true,
+                             .whole = {SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_ZB_H1},
+                             .whole_count = 3,
+                             .chunked = {SCHEDULE_INTERLEAVED, SCHEDULE_CIRCULAR},
+                             .chunked_count = 2};
+static const Offers GPUS = {.switched = true, .experts = 8, ONE_CHUNKED};
+
 /* ceil(n / x): 12, 6, 4, 3, 3, 2, 2, 2, 2, 2, 2, 1 for n = 12: six values, each at its least x. */
 static const struct {
     const char *name;
+    const Offers *offers;
     int64_t layers, sequences;
     Degrees degrees; /* tensor expert sequence fsdp data pipeline */
     int64_t count;
 } ROWS[] = {
-    {"one chip, one sequence: nothing to choose", 8, 1, {{1, 1, 1, 1, 1, 1}}, 1},
-    {"12 sequences: 1 2 3 4 6 12", 8, 12, {{1, 1, 1, 1, 1, 1}}, 6},
-    {"tensor brings no knob", 8, 12, {{4, 1, 1, 1, 1, 1}}, 6},
-    {"data: three stages of ZeRO", 8, 24, {{1, 1, 1, 1, 2, 1}}, 6 * 3},
-    {"fsdp: gather again or keep", 8, 24, {{1, 1, 1, 2, 1, 1}}, 6 * 2},
-    {"sequence: ring or all_gather, and weights over it", 8, 12, {{1, 1, 2, 1, 1, 1}}, 6 * 2 * 2},
-    {"expert splits the batch and gathers what is dense", 8, 24, {{1, 2, 1, 1, 1, 1}}, 6 * 2},
-    {"8 layers on 2 stages: 1, 2 or 4 chunks", 8, 12, {{1, 1, 1, 1, 1, 2}}, 6 * 3},
-    {"as many stages as layers: no virtual ones", 8, 12, {{1, 1, 1, 1, 1, 8}}, 6},
-    {"more stages than layers are counted, and pruned later", 8, 12, {{1, 1, 1, 1, 1, 16}}, 6},
-    {"uneven replicas: the fullest has ceil(13 / 2) = 7: 1 2 3 4 7", 8, 13, {{1, 1, 1, 1, 2, 1}}, 5 * 3},
-    {"all together", 8, 96, {{2, 1, 2, 2, 4, 2}}, 6 * 3 * 3 * 2 * 2},
+    {"one chip, one sequence: nothing to choose", &PLAIN, 8, 1, {{1, 1, 1, 1, 1, 1}}, 1},
+    {"12 sequences: 1 2 3 4 6 12", &PLAIN, 8, 12, {{1, 1, 1, 1, 1, 1}}, 6},
+    {"tensor brings no knob", &PLAIN, 8, 12, {{4, 1, 1, 1, 1, 1}}, 6},
+    {"but for overlap, where there is some", &TORUS, 8, 12, {{4, 1, 1, 1, 1, 1}}, 6 * 2},
+    {"data: three stages of ZeRO", &PLAIN, 8, 24, {{1, 1, 1, 1, 2, 1}}, 6 * 3},
+    {"fsdp: gather again or keep", &PLAIN, 8, 24, {{1, 1, 1, 2, 1, 1}}, 6 * 2},
+    {"sequence: ring, all_gather, ulysses; and weights over it", &PLAIN, 8, 12, {{1, 1, 2, 1, 1, 1}}, 6 * 3 * 2},
+    {"sequence 8: also heads over 2 or 4, a ring of the rest", &TORUS, 8, 12, {{1, 1, 8, 1, 1, 1}}, 6 * 5 * 2},
+    {"on GPUs sequence shards or replicates, then with ZeRO", &GPUS, 8, 12, {{1, 1, 2, 1, 1, 1}}, -1},
+    {"expert splits the batch and gathers what is dense", &PLAIN, 8, 24, {{1, 2, 1, 1, 1, 1}}, 6 * 2},
+    {"8 layers on 2 stages: 1, 2 or 4 chunks; even or balanced", &PLAIN, 8, 12, {{1, 1, 1, 1, 1, 2}}, 6 * 3 * 2},
+    {"three whole schedules, two in 2 or 4 chunks", &TORUS, 8, 12, {{1, 1, 1, 1, 1, 2}}, 6 * (3 + 2 * 2) * 2},
+    {"as many stages as layers: no virtual ones", &PLAIN, 8, 12, {{1, 1, 1, 1, 1, 8}}, 6 * 2},
+    {"more stages than layers are counted, and pruned later", &PLAIN, 8, 12, {{1, 1, 1, 1, 1, 16}}, 6 * 2},
+    {"uneven replicas: the fullest has ceil(13 / 2) = 7: 1 2 3 4 7", &PLAIN, 8, 13, {{1, 1, 1, 1, 2, 1}}, 5 * 3},
+    /* none; over 4 ranks of data and 2 of tensor: ep 1 2 4 8, each with etp 1 or 2 that leaves whole ranks, less
+     * (1, 2), the plain way: 1x1, 2x1, 2x2, 4x1, 4x2, 8x1 */
+    {"folded experts", &GPUS, 8, 48, {{2, 1, 1, 1, 4, 1}}, 6 * 7 * 3 * 2},
+    {"experts on a role are not folded", &GPUS, 8, 48, {{2, 4, 1, 1, 1, 1}}, 6 * 2},
+    {"all together", &PLAIN, 8, 96, {{2, 1, 2, 2, 4, 2}}, 6 * 3 * 2 * 3 * 3 * 2},
 };
 
 Test(space, knob_count) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Model model = {.layers = ROWS[i].layers};
-        int64_t count = knob_count(&model, &ROWS[i].degrees, ROWS[i].sequences);
-        cr_expect(count == ROWS[i].count, "%s: %lld, expected %lld", ROWS[i].name, (long long)count,
-                  (long long)ROWS[i].count);
+        int64_t count = knob_count(&model, &ROWS[i].degrees, ROWS[i].sequences, ROWS[i].offers);
+        /* 6 microbatches x 3 methods x 2 (shards, replicates) x grids: none, (1, 1) is plain, (2, 1) x ZeRO x gathers */
+        int64_t expected = ROWS[i].count < 0 ? 6 * 3 * 2 * 2 * 3 * 2 : ROWS[i].count;
+        cr_expect(count == expected, "%s: %lld, expected %lld", ROWS[i].name, (long long)count, (long long)expected);
     }
 }
+
+static int64_t seen_settings;
 
 static int by_knobs(const void *a, const void *b) { return knobs_compare(a, b); }
 
 /* The list is the rule's list, each setting once, in any order. */
-static void check_list(const Model *model, const Degrees *degrees, int64_t sequences) {
+static void check_list(const Request *request, const Degrees *degrees, int64_t sequences) {
     static Knobs listed[KNOBS_MAX], wanted[KNOBS_MAX];
+    const Model *model = &request->model;
+    const Mesh *mesh = &request->machine.mesh;
+    Setting setting = request_setting(request);
+    Offers offers = offers_of(&setting, mesh, request->schedules);
     Arena arena = {0};
     Error error = {0};
     KnobSpace space;
     char notation[NOTATION_SIZE];
     degrees_notation(degrees, true, notation);
-    cr_assert(knob_space(model, degrees, sequences, &arena, &space, &error));
-    int64_t size = knob_space_size(&space), count = brute_knobs(model, degrees, sequences, wanted);
-    cr_expect(size == count && knob_count(model, degrees, sequences) == count,
+    if (knob_count(model, degrees, sequences, &offers) > KNOBS_MAX) return;
+    cr_assert(knob_space(model, degrees, sequences, &offers, &arena, &space, &error));
+    int64_t size = knob_family_count(&space) * knob_family_size(&space),
+            count = brute_knobs(request, mesh, degrees, sequences, wanted);
+    cr_expect(size == count && knob_count(model, degrees, sequences, &offers) == count,
               "%s, %lld layers, %lld sequences: listed %lld, counted %lld, by the rule %lld", notation,
               (long long)model->layers, (long long)sequences, (long long)size,
-              (long long)knob_count(model, degrees, sequences), (long long)count);
-    for (int64_t i = 0; i < size && i < KNOBS_MAX; i++) listed[i] = knob_space_at(&space, i);
+              (long long)knob_count(model, degrees, sequences, &offers), (long long)count);
+    for (int64_t i = 0; i < size; i++) listed[i] = knob_space_at(&space, i);
     arena_free(&arena);
     if (size != count) return;
     qsort(listed, (size_t)size, sizeof(Knobs), by_knobs);
@@ -63,16 +93,26 @@ static void check_list(const Model *model, const Degrees *degrees, int64_t seque
                   notation, (long long)model->layers, (long long)sequences, (long long)i);
         cr_expect(i == 0 || knobs_compare(&listed[i - 1], &listed[i]) != 0, "%s: a setting is listed twice", notation);
     }
+    seen_settings += size;
 }
 
 Test(space, knobs_are_listed_once) {
     Draw draw = draw_seeded(5);
-    for (int round = 0; round < 600; round++) {
-        Model model = {.layers = draw_whole(&draw, 1, 80)};
+    Arena arena = {0};
+    Catalog catalog;
+    load_catalog(&arena, &catalog);
+    for (int round = 0; round < 400; round++) {
+        Arena own = {0};
+        Request request = random_request(&draw, &catalog, 64, 96, &own);
+        request.model.layers = request.model.kinds[0].count = draw_whole(&draw, 1, 80);
+        request.model.kind_count = 1;
         Degrees degrees;
         for (int role = 0; role < ROLE_COUNT; role++) degrees.of[role] = DRAW_FROM(&draw, 1, 1, 2, 3, 4, 8);
-        check_list(&model, &degrees, draw_whole(&draw, 1, 400));
+        check_list(&request, &degrees, draw_whole(&draw, 1, 100));
+        arena_free(&own);
     }
+    arena_free(&arena);
+    cr_expect(seen_settings > 100000, "%lld settings", (long long)seen_settings);
 }
 
 /* ---- what is covered ---- */
@@ -98,7 +138,7 @@ static Count brute_covered(const Request *request, int64_t *tuples_of_all, int *
             cr_assert(placements_enumerate(&machines[m].mesh, &tuples[i], &own, &placements, &ways, &error));
             int64_t batch_count = brute_batches(request, &tuples[i], batches, 512);
             for (int64_t b = 0; b < batch_count; b++)
-                covered += (Count)ways * (Count)brute_knobs(&request->model, &tuples[i], batches[b], knobs);
+                covered += (Count)ways * (Count)brute_knobs(request, &machines[m].mesh, &tuples[i], batches[b], knobs);
             arena_free(&own);
         }
     }
@@ -184,6 +224,8 @@ Test(space, eight_pods) {
     cr_assert_not_null(chip);
     Request request = {.chip = *chip,
                        .work = {SEQUENCES, 8192},
+                       .nesting = nesting_canonical(),
+                       .schedules = SCHEDULES_ALL,
                        .roles = ROLES_DENSE,
                        .padding = PADDING_ANY,
                        .top = 2,
@@ -211,8 +253,14 @@ Test(space, eight_pods) {
         const int64_t *of = tuples[i].of;
         int64_t n = divide_up(SEQUENCES, of[ROLE_DATA] * of[ROLE_FSDP]),
                 chunks = of[ROLE_PIPELINE] > 1 && of[ROLE_PIPELINE] <= 126 ? 126 / of[ROLE_PIPELINE] : 1;
-        int64_t knobs = quotients(n) * quotients(chunks) * (of[ROLE_DATA] > 1 ? 3 : 1) *
-                        (of[ROLE_SEQUENCE] > 1 ? 2 : 1) * (of[ROLE_SEQUENCE] > 1 || of[ROLE_FSDP] > 1 ? 2 : 1);
+        /* four schedules of whole stages, two of chunks, even or balanced stages; ring, all_gather, Ulysses, and Ulysses
+         * x ring for every proper divisor that divides 128 heads too */
+        int64_t pipes = of[ROLE_PIPELINE] > 1 ? (4 + 2 * (quotients(chunks) - 1)) * 2 : 1, contexts = 1;
+        for (int64_t ways = 2; of[ROLE_SEQUENCE] > 1 && ways < of[ROLE_SEQUENCE]; ways++)
+            contexts += of[ROLE_SEQUENCE] % ways == 0 && 128 % ways == 0;
+        int64_t knobs = quotients(n) * pipes * (of[ROLE_DATA] > 1 ? 3 : 1) *
+                        (of[ROLE_SEQUENCE] > 1 ? contexts + 2 : 1) *
+                        (of[ROLE_SEQUENCE] > 1 || of[ROLE_FSDP] > 1 ? 2 : 1);
         Count ways = placement_count(table, &tuples[i]);
         placements += ways;
         plans += ways * (Count)knobs;

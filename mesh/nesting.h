@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mesh/nesting.h: in which order roles nest within a physical axis. Degrees and factors say how many chips of an axis a
+ * role takes; the nesting says how far apart they stand. */
+#ifndef SHARDOPT_MESH_NESTING_H
+#define SHARDOPT_MESH_NESTING_H
+
+#include "mesh/factorization.h"
+
+typedef struct {
+    Role order[ROLE_COUNT]; /* innermost (neighbours) first; every role once */
+} Nesting;
+
+/* tensor, expert, sequence, fsdp, data, pipeline: the order of the enum. */
+Nesting nesting_canonical(void);
+
+/* How far apart the members of a group of roles stand on one axis: the product of the factors of all other roles that
+ * nest inside the group's outermost member. So many groups share every link between neighbours, wherever in the order
+ * they stand, and the group closes on itself when factor x stride is the whole axis. 1 for a group of one chip. */
+int64_t nesting_stride(const Nesting *nesting, const int32_t factors[ROLE_COUNT], RoleSet members);
+
+/* Whether these roles are the innermost ones, in whatever order: their footprints then depend on their own factors
+ * alone. */
+bool nesting_innermost(const Nesting *nesting, RoleSet roles);
+
+#endif
