@@ -125,12 +125,13 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
 }
 
 static const char *const CUT_WORDS[PRUNED_COUNT] = {
-    "not what --require or --for asks",
-    "of sizes that do not divide, or padded as no launcher takes it",
-    "do not fit in HBM",
-    "by the bound of their degrees",
-    "by the bound of their knobs",
-    "not reached in time",
+    [PRUNED_REQUIRE] = "not what --require or --for asks",
+    [PRUNED_INDIVISIBLE] = "of sizes or microbatches that do not divide, or padded as no launcher takes it",
+    [PRUNED_EQUAL] = "another plan under knobs that make no difference",
+    [PRUNED_MEMORY] = "do not fit in HBM",
+    [PRUNED_DEGREE_BOUND] = "by the bound of their degrees",
+    [PRUNED_KNOB_BOUND] = "by the bound of their knobs",
+    [PRUNED_TIME_LIMIT] = "not reached in time",
 };
 
 void searched_write(const Report *report, FILE *out) {
