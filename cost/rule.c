@@ -65,12 +65,9 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
 /* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
  * units' rate. */
 static double weight_gradient_seconds(const Setting *setting, const Shard *shard, double layers) {
-    double active = 0;
-    for (int i = 0; i < setting->model->kind_count; i++) {
-        const LayerKind *kind = &setting->model->kinds[i];
-        active += (double)kind->count * (double)layer_parameters(setting->model, kind).active;
-    }
-    double flops = 2 * shard->tokens * active / (double)setting->model->layers / shard->tensor * layers;
+    double active = shard->layer_active;
+    if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
+    double flops = 2 * shard->tokens * active / shard->tensor * layers;
     return flops / (setting->chip->bf16_flops_per_second.value * setting->profile->matrix_efficiency);
 }
 

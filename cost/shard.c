@@ -42,30 +42,33 @@ static void split_mlp(const LayerKind *kind, int64_t tensor, const ExpertGrid *e
     if (kind->d_ff_shared > 0) shard->d_ff_shared = split(kind->d_ff_shared, tensor, PAD_WIDTH, padding);
 }
 
-double layer_flops(const Model *model, int64_t seq) {
-    double layer = 0, layers = 0;
+double layer_flops(const Model *model, int64_t seq, double *active) {
+    double flops = 0, parameters = 0, layers = 0;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        Parameters parameters = layer_parameters(model, kind);
+        double count = (double)kind->count, own = (double)layer_parameters(model, kind).active;
         double span = attention_span(kind, seq, false);
-        layer +=
-            (double)kind->count * (2.0 * (double)parameters.active + 4 * span * (double)(kind->heads * kind->head_dim));
-        layers += (double)kind->count;
+        flops += count * (2.0 * own + 4 * span * (double)(kind->heads * kind->head_dim));
+        parameters += count * own;
+        layers += count;
     }
-    return layer / layers;
+    if (active) *active = parameters / layers;
+    return flops / layers;
 }
 
 double logits_in_layers(const Model *model, int64_t seq) {
-    return 2.0 * (double)model->vocab * (double)model->d_model / layer_flops(model, seq);
+    return 2.0 * (double)model->vocab * (double)model->d_model / layer_flops(model, seq, NULL);
 }
 
-bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest, int64_t *last) {
+/* `logits`: logits_in_layers(). */
+static bool divide_layers(const Model *model, double logits, int64_t stages, StageSplit split, int64_t *fullest,
+                          int64_t *last) {
     int64_t layers = model->layers, even = layers / stages;
     if (stages > layers) return false;
     *fullest = *last = even;
     if (split == STAGES_EVEN || stages == 1) return layers % stages == 0;
     /* The others get fewer as the last gets more: the longest is shortest where both meet, or one layer on. */
-    double logits = logits_in_layers(model, seq), best = 0;
+    double best = 0;
     int64_t meet = (int64_t)floor((double)layers / (double)stages - (double)(stages - 1) / (double)stages * logits);
     for (int64_t at = meet; at <= meet + 2; at++) {
         int64_t count = min_whole(even, max_whole(1, at)), others = divide_up(layers - count, stages - 1);
@@ -78,11 +81,16 @@ bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSpli
     return true;
 }
 
+bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
+                      int64_t *last) {
+    return divide_layers(model, logits_in_layers(model, seq), stages, split, fullest, last);
+}
+
 /* Chunks of a stage that differ by a layer are uneven too; one without a layer is none. */
-static bool split_layers(const Model *model, const Work *work, int64_t stages, const Knobs *knobs, Shard *shard,
-                         PaddingSet *padding) {
+static bool split_layers(const Model *model, int64_t stages, const Knobs *knobs, Shard *shard, PaddingSet *padding) {
     int64_t fullest, last, chunks = stages * knobs->virtual_stages;
-    if (!layers_per_stage(model, work->seq, stages, knobs->stages, &fullest, &last)) return false;
+    double logits = 2.0 * (double)model->vocab * (double)model->d_model / shard->layer_flops;
+    if (!divide_layers(model, logits, stages, knobs->stages, &fullest, &last)) return false;
     if (knobs->virtual_stages > last) return false;
     bool even = model->layers % chunks == 0 && fullest == last;
     if (knobs->stages == STAGES_EVEN && !even) return false;
@@ -140,7 +148,8 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
         split_mlp(kind, tensor, experts, &shard, padding);
     }
     shard.vocab = split(model->vocab, tensor, PAD_VOCAB, padding);
-    if (!split_layers(model, work, stages, knobs, &shard, padding)) return false;
+    shard.layer_flops = layer_flops(model, work->seq, &shard.layer_active);
+    if (!split_layers(model, stages, knobs, &shard, padding)) return false;
 
     /* Zig-zag order, which balances causal work over a context group, cuts a sequence into two pieces per chip. */
     int64_t pieces = sequence > 1 ? 2 * sequence : 1;

@@ -41,6 +41,8 @@ typedef struct {
     double layers;      /* of the fullest stage */
     double layers_last; /* of the last stage */
     double microbatches;
+    double layer_flops; /* as layer_flops(); 0: not worked out */
+    double layer_active; /* parameters of the mean layer that a token meets; 0: not worked out */
     /* methods; all zero: the plain way */
     double ulysses;           /* ways of `sequence` that exchange heads; 0 or 1: none */
     bool sequence_replicates; /* sequence replicates parameters */
@@ -72,8 +74,9 @@ static inline double shard_expert_tensor(const Shard *shard) {
     return shard->grid_expert > 0 ? shard->grid_expert_tensor : shard->tensor;
 }
 
-/* FLOPs of one sequence and layer, the mean of the model's layers, forward; and of the logits in the same unit. */
-double layer_flops(const Model *model, int64_t seq);
+/* Forward FLOPs of one token in the mean layer of the model; parameters that it meets there, into *active (or NULL). */
+double layer_flops(const Model *model, int64_t seq, double *active);
+/* FLOPs of the logits over those of a layer. */
 double logits_in_layers(const Model *model, int64_t seq);
 
 /* Layers of the fullest stage and of the last. EVEN: as many each. BALANCED: the last, which has the logits too, gets

@@ -10,7 +10,8 @@
 StagePace stage_pace(const Setting *setting, const Shard *shard) {
     const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
-    double layers = (double)model->layers, layer = layer_flops(model, (int64_t)shard->seq);
+    double layers = (double)model->layers;
+    double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(model, (int64_t)shard->seq, NULL);
     double head = 2.0 * (double)model->vocab * (double)model->d_model;
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);

@@ -247,11 +247,9 @@ static void least_rule(const Setting *setting, const Shard *shard, const Knobs *
 }
 
 /* One way of a degree tuple: its methods and split of layers. */
-static void bound_way(const Setting *setting, const Offers *offers, const LeastRates *table, LeastSums *cache,
-                      const Degrees *degrees, const Shard *shard, const Knobs *member, TupleBound *bound) {
+static void bound_way(const Setting *setting, const Offers *offers, const Rates *least, LeastSums *cache,
+                      const Shard *shard, const Knobs *member, TupleBound *bound) {
     Knobs knobs = least_time(shard, member);
-    Rates least;
-    least_rates_of(table, degrees, &knobs.methods, &least);
     double per_replica = shard->sequences, stages = shard->pipeline;
     double share = schedule_least_share(stages, per_replica, most_chunks(setting, stages), WEIGHTS_MOST) / per_replica;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
@@ -266,7 +264,7 @@ static void bound_way(const Setting *setting, const Offers *offers, const LeastR
         resources_of_sums(setting, shard, &knobs, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
         double bubble = stage_pace(setting, shard).others * share;
-        bound->seconds = min_real(bound->seconds, SLACK * merged_seconds(&rule, &resources, &least, bubble));
+        bound->seconds = min_real(bound->seconds, SLACK * merged_seconds(&rule, &resources, least, bubble));
         for (int schedule = 0; schedule < (stages > 1 ? 2 : 1); schedule++) {
             if (schedule == 1) knobs.schedule = SCHEDULE_DUALPIPE;
             rows_of_sums(setting, shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
@@ -278,31 +276,50 @@ static void bound_way(const Setting *setting, const Offers *offers, const LeastR
     }
 }
 
-TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
-                       LeastSums *cache, const Degrees *degrees) {
-    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+/* Both splits of the layers under some methods. */
+static void bound_methods(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                          LeastSums *cache, const Degrees *degrees, const Methods *methods, TupleBound *bound) {
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
-    MethodSpace space;
-    method_space(degrees, offers, &space);
-    int splits = degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1;
-    PaddingSet forbidden = 0;
-    for (int64_t way = 0; way < method_space_size(&space) * splits; way++) {
+    bool stages = degrees->of[ROLE_PIPELINE] > 1;
+    for (StageSplit split = STAGES_EVEN; split <= (stages ? STAGES_BALANCED : STAGES_EVEN); split++) {
         Knobs knobs = {.microbatches = 1,
                        .microbatch_sequences = divide_up(setting->work.sequences, replicas),
-                       .schedule = splits > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                       .schedule = stages ? SCHEDULE_1F1B : SCHEDULE_NONE,
                        .virtual_stages = 1,
-                       .stages = way % splits != 0 ? STAGES_BALANCED : STAGES_EVEN,
-                       .methods = method_space_at(&space, way / splits)};
+                       .stages = split,
+                       .methods = *methods};
         Shard shard;
         PaddingSet needs;
         if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &needs)) {
-            forbidden |= needs;
+            bound->forbidden |= needs;
             continue;
         }
-        bound.unusable = false;
-        bound_way(setting, offers, table, cache, degrees, &shard, &knobs, &bound);
+        bound->unusable = false;
+        bound_way(setting, offers, least, cache, &shard, &knobs, bound);
     }
-    if (bound.unusable) bound.forbidden = forbidden;
+}
+
+double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
+                 const Degrees *degrees, const Methods *methods) {
+    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+    bound_methods(setting, offers, padding, least, cache, degrees, methods, &bound);
+    return bound.seconds;
+}
+
+TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
+                       LeastSums *cache, const Degrees *degrees) {
+    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+    MethodSpace space;
+    method_space(degrees, offers, &space);
+    space.context_count = 1; /* the ops of all but for what they move over sequence */
+    for (int64_t way = 0; way < method_space_size(&space); way++) {
+        Methods methods = method_space_at(&space, way);
+        Rates least;
+        least_rates_of(table, degrees, &methods, &least);
+        least.cost[GROUP_SEQUENCE] = least.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
+        bound_methods(setting, offers, padding, &least, cache, degrees, &methods, &bound);
+    }
+    if (!bound.unusable) bound.forbidden = 0;
     return bound;
 }
 

@@ -29,11 +29,15 @@ typedef struct {
 /* Theorem (degree bound). For fixed degrees every input of the step is at least its value here: all sequences of a
  * replica in one microbatch (largest matmuls, fewest messages, weights gathered once and kept), least rates of each
  * group over all footprints, gradients in bf16 reduced in one pass, optimizer state over the replicas, the least bubble
- * of any schedule, collectives over tensor overlapped at no price, least sums over shardings, for each of the methods
- * and each split of the layers. Hiding is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B)
- * on every axis. */
+ * of any schedule, collectives over tensor overlapped at no price, context parallelism without any communication, least
+ * sums over shardings, for each expert grid, each way of the parameters over sequence and each split of the layers.
+ * Hiding is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
 TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *rates,
                        LeastSums *cache, const Degrees *degrees);
+
+/* Theorem (way bound). The same for one of the methods, with what its context parallelism moves. */
+double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
+                 const Degrees *degrees, const Methods *methods);
 
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its

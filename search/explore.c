@@ -156,13 +156,33 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, ExploreCa
     return true;
 }
 
+/* All knob settings of some methods, by the bound of these alone. */
+static bool way_cut(Tuple *tuple, int64_t way, double threshold, ExploreCache *cache, ExploreStats *stats) {
+    const ExploreProblem *problem = tuple->problem;
+    if (problem->request->brute_force) return false;
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    double bound = way_bound(&problem->setting, &problem->offers, problem->request->padding, &tuple->least[way],
+                             cache->sums, tuple->degrees, &methods) *
+                   problem->scale;
+    if (bound <= threshold * CUT || !(bound < INFINITY)) return false; /* what does not divide says so itself */
+    int64_t families = knob_family_count(&tuple->space) / tuple->space.method_count;
+    stats->pruned[PRUNED_KNOB_BOUND] +=
+        tuple->placement_total * (Count)families * (Count)knob_family_size(&tuple->space);
+    note_cut(stats, bound);
+    return true;
+}
+
 /* Knobs that sizes, memory and their bounds leave, by rising bound. */
 static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, KeyedList *list, ExploreStats *stats,
                        Error *error) {
-    int64_t families = knob_family_count(&tuple->space), size = knob_family_size(&tuple->space);
+    const KnobSpace *space = &tuple->space;
+    int64_t families = knob_family_count(space), size = knob_family_size(space);
     if (size == 0) return true; /* chunks were asked for, and a stage has one layer */
+    bool *cut = ARENA_NEW(tuple->arena, bool, (size_t)space->method_count);
+    if (!cut) return error_memory(error);
+    for (int64_t way = 0; way < space->method_count; way++) cut[way] = way_cut(tuple, way, threshold, cache, stats);
     for (int64_t family = 0; family < families; family++) {
-        if (family_cut(tuple, family, threshold, cache, stats)) continue;
+        if (cut[knob_space_methods(space, family * size)] || family_cut(tuple, family, threshold, cache, stats)) continue;
         for (int64_t i = 0; i < size; i++)
             if (!list_knob(tuple, family * size + i, threshold, cache, list, stats, error)) return false;
     }

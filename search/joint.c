@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIGURES = sizeof(JointPoint) / sizeof(double), SLOTS = 1024 };
+enum { FIGURES = sizeof(JointPoint) / sizeof(double), SLOTS = 4096 };
 _Static_assert(sizeof(JointPoint) % sizeof(double) == 0, "a point is doubles alone");
 
 static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR,  GROUP_EXPERT,  GROUP_SEQUENCE,
@@ -110,7 +110,7 @@ const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring,
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof(key) / sizeof(int64_t); i++) hash = hash * 1000003u + (uint64_t)words[i];
     hash ^= hash >> 29;
-    Slot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 54];
+    Slot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 52];
     if (slot->rates.count > 0 && memcmp(&slot->key, &key, sizeof(key)) == 0) return &slot->rates;
     slot->rates.count = 0;
     slot->key = key;

@@ -126,7 +126,7 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
 
 static const char *const CUT_WORDS[PRUNED_COUNT] = {
     [PRUNED_REQUIRE] = "not what --require or --for asks",
-    [PRUNED_INDIVISIBLE] = "of sizes or microbatches that do not divide, or padded as no launcher takes it",
+    [PRUNED_INDIVISIBLE] = "of sizes that do not divide, or padded as no launcher takes it",
     [PRUNED_EQUAL] = "another plan under knobs that make no difference",
     [PRUNED_MEMORY] = "do not fit in HBM",
     [PRUNED_DEGREE_BOUND] = "by the bound of their degrees",
