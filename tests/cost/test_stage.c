@@ -318,30 +318,3 @@ Test(stage, pipeline) {
                                rows[i].name);
     }
 }
-
-/* Slots that the forward pass of all microbatches takes, by playing it: every stage does its chunks in the order of
- * Megatron's interleaved schedule, groups of `stages` microbatches through all chunks, each as soon as the stage
- * before has done it. */
-static int played_slots(int stages, int microbatches, int chunks) {
-    enum { STAGES = 6, MICROBATCHES = 14, CHUNKS = 4 };
-    int done[STAGES * CHUNKS][MICROBATCHES], free_at[STAGES] = {0}, end = 0;
-    for (int group = 0; group < microbatches; group += stages)
-        for (int chunk = 0; chunk < chunks; chunk++)
-            for (int i = group; i < group + stages && i < microbatches; i++)
-                for (int stage = 0; stage < stages; stage++) {
-                    int at = chunk * stages + stage, ready = at > 0 ? done[at - 1][i] : 0;
-                    done[at][i] = free_at[stage] = 1 + (ready > free_at[stage] ? ready : free_at[stage]);
-                    if (done[at][i] > end) end = done[at][i];
-                }
-    return end;
-}
-
-Test(stage, bubbles_as_played) {
-    for (int stages = 2; stages <= 6; stages++)
-        for (int microbatches = 1; microbatches <= 14; microbatches++)
-            for (int chunks = 1; chunks <= 4; chunks++) {
-                double idle = (double)played_slots(stages, microbatches, chunks) / chunks - microbatches;
-                cr_expect_float_eq((stages - 1) * bubble_factor(stages, microbatches, chunks), idle, 1e-12,
-                                   "p=%d m=%d v=%d: %g played", stages, microbatches, chunks, idle);
-            }
-}
