@@ -2,6 +2,7 @@
 /* Which chips a group is made of, and what that costs where it lies. */
 #include "base/arena.h"
 #include "base/util.h"
+#include "cost/grid.h"
 #include "cost/step.h"
 
 #include <criterion/criterion.h>
@@ -110,41 +111,163 @@ Test(rates, groups_of_a_placement) {
     }
 }
 
-/* Bounds rest on this: no placement of the degrees is cheaper, in any figure of any group. */
-Test(rates, least_is_least) {
+enum { METHODS_MAX = 512 };
+
+/* Every way that these degrees allow: context methods with their heads ways, sequence that shards or replicates, every
+ * grid over the ranks. */
+static int methods_of(const Degrees *degrees, Methods out[METHODS_MAX]) {
+    int64_t sequence = degrees->of[ROLE_SEQUENCE],
+            ranks = sequence * degrees->of[ROLE_TENSOR] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];
+    int count = 0;
+    for (int context = CONTEXT_NONE; context < CONTEXT_COUNT; context++)
+        for (int64_t heads = 1; heads <= sequence; heads++)
+            for (int replicates = 0; replicates < (sequence > 1 ? 2 : 1); replicates++)
+                for (int64_t expert = 0; expert <= ranks; expert = expert > 0 ? 2 * expert : 1)
+                    for (int64_t width = expert > 0; width <= (expert > 0 ? 2 : 0); width++) {
+                        bool plain = context <= CONTEXT_ALL_GATHER;
+                        if ((context == CONTEXT_NONE) != (sequence == 1) || sequence % heads != 0) continue;
+                        if (plain ? heads != 1 : context == CONTEXT_ULYSSES ? heads != sequence : heads == sequence)
+                            continue;
+                        if (context == CONTEXT_ULYSSES_RING && heads == 1) continue;
+                        Methods methods = {.context = (ContextMethod)context,
+                                           .ulysses = heads,
+                                           .sequence_replicates = replicates,
+                                           .grid = {expert, width}};
+                        GridRanks grid;
+                        if (expert > 0 && !grid_ranks(degrees, &methods, &grid)) continue;
+                        cr_assert_lt(count, METHODS_MAX);
+                        out[count++] = methods;
+                    }
+    return count;
+}
+
+static Mesh small_mesh(void) {
     Mesh mesh = MESH;
     mesh.axes[0].size = mesh.axes[1].size = 4;
     mesh.axes[2].size = 2;
     mesh.chips = mesh.devices = 32;
+    return mesh;
+}
+
+/* Bounds rest on this: no placement of the degrees is cheaper, in any figure of any group. */
+Test(rates, least_is_least) {
+    Mesh mesh = small_mesh();
     Wiring wiring = {&mesh, nesting_canonical()};
     Arena arena = {0};
     Error error = {0};
     Degrees *degrees;
-    int64_t count, seen = 0;
+    Methods methods[METHODS_MAX];
+    int64_t count, seen = 0, plain = 0;
     cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &degrees, &count, &error), "%s", error.text);
     for (int64_t i = 0; i < count; i++) {
         Placement *placements;
         int64_t places;
+        int ways = methods_of(&degrees[i], methods);
         cr_assert(placements_enumerate(&mesh, &degrees[i], &arena, &placements, &places, &error), "%s", error.text);
-        for (int context = CONTEXT_RING; context <= CONTEXT_ALL_GATHER; context++) {
+        plain += places;
+        for (int way = 0; way < ways; way++) {
             Rates least, rates;
-            Methods methods = {.context = (ContextMethod)context};
-            rates_least(&mesh, &degrees[i], &methods, &least);
+            rates_least(&mesh, &degrees[i], &methods[way], &least);
             for (int64_t j = 0; j < places; j++, seen++) {
-                rates_of_placement(&wiring, &placements[j], &methods, &rates);
+                rates_of_placement(&wiring, &placements[j], &methods[way], &rates);
                 bool below = false;
-                for (int group = 0; group < GROUP_COUNT; group++)
+                for (int group = 0; group < GROUP_COUNT; group++) {
                     for (int piece = 0; piece < 2; piece++)
                         below = below ||
                                 rates.cost[group].seconds_per_byte[piece] < least.cost[group].seconds_per_byte[piece] ||
                                 rates.cost[group].latency_seconds[piece] < least.cost[group].latency_seconds[piece];
-                if (below) cr_expect(false, "degrees %d, placement %d, context %d", (int)i, (int)j, context);
+                    Footprint at = group_footprint(&wiring, &placements[j], (Group)group, &methods[way]);
+                    int64_t degree = group_degree((Group)group, &degrees[i], &methods[way]);
+                    if (footprint_degree(&mesh, &at) != degree)
+                        cr_expect(false, "degrees %d, placement %d, way %d, group %d: %d chips, not %d", (int)i, (int)j,
+                                  way, group, (int)footprint_degree(&mesh, &at), (int)degree);
+                }
+                if (below) cr_expect(false, "degrees %d, placement %d, way %d", (int)i, (int)j, way);
             }
         }
     }
-    cr_expect_eq(seen, 2 * 21 * 21 * 6,
-                 "every ordered factorization: 4 = 2^2 has C(7, 5) = 21 into six roles, 2 has 6");
+    cr_expect_eq(plain, 21 * 21 * 6, "every ordered factorization: 4 = 2^2 has C(7, 5) = 21 into six roles, 2 has 6");
+    cr_expect_gt(seen, 10 * plain);
     arena_free(&arena);
+}
+
+static uint64_t random_word(uint64_t *state) { /* SplitMix64 */
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static bool same_rates(const Rates *a, const Rates *b) {
+    bool same = a->axis_count == b->axis_count && a->far == b->far && a->open == b->open;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        same = same && a->axes[group] == b->axes[group];
+        for (int piece = 0; piece < 2; piece++)
+            same = same && a->cost[group].seconds_per_byte[piece] == b->cost[group].seconds_per_byte[piece] &&
+                   a->cost[group].latency_seconds[piece] == b->cost[group].latency_seconds[piece];
+    }
+    return same;
+}
+
+/* From any way to any other, step by step: what is set is what would be found. On orders of all kinds. */
+Test(rates, set_methods_is_of_placement) {
+    Mesh mesh = small_mesh();
+    Arena arena = {0};
+    Error error = {0};
+    Degrees *degrees;
+    Methods methods[METHODS_MAX];
+    int64_t count;
+    uint64_t state = 1;
+    cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &degrees, &count, &error), "%s", error.text);
+    for (int64_t i = 0; i < count; i++) {
+        Placement *placements;
+        int64_t places;
+        int ways = methods_of(&degrees[i], methods);
+        cr_assert(placements_enumerate(&mesh, &degrees[i], &arena, &placements, &places, &error), "%s", error.text);
+        for (int turn = 0; turn < 4; turn++) {
+            const Placement *placement = &placements[random_word(&state) % (uint64_t)places];
+            Wiring wiring = {&mesh, nesting_canonical()};
+            for (int k = ROLE_COUNT - 1; k > 0 && turn > 0; k--) {
+                int j = (int)(random_word(&state) % (uint64_t)(k + 1));
+                Role kept = wiring.nesting.order[k];
+                wiring.nesting.order[k] = wiring.nesting.order[j], wiring.nesting.order[j] = kept;
+            }
+            Methods from = methods[random_word(&state) % (uint64_t)ways];
+            Rates rates = {0};
+            rates_of_placement(&wiring, placement, &from, &rates);
+            for (int step = 0; step < 12; step++) {
+                Methods to = methods[random_word(&state) % (uint64_t)ways];
+                to.tensor_overlap = random_word(&state) % 2;
+                Rates expected = {0};
+                rates_of_placement(&wiring, placement, &to, &expected);
+                rates_set_methods(&wiring, placement, &from, &to, &rates);
+                cr_expect(same_rates(&rates, &expected), "degrees %d, turn %d, step %d", (int)i, turn, step);
+                from = to;
+            }
+        }
+    }
+    arena_free(&arena);
+}
+
+/* Heads take neighbours, the ring what is left: on x of 16 with 8 ways of sequence outside 2 of tensor, u = 4: heads
+ * stand 2 apart, ring members 2 x 4 = 8; both lie on a ring of 16 that shares its links. */
+Test(rates, heads_inside_rings) {
+    static const Placement placement = {{{2, 1, 8, 1, 1, 1}, {1, 1, 1, 8, 1, 1}, {1, 1, 1, 1, 4, 1}}};
+    Wiring wiring = {&MESH, nesting_canonical()};
+    for (int64_t u = 1; u <= 8; u *= 2) {
+        Methods methods = {.context = u == 8   ? CONTEXT_ULYSSES
+                                      : u == 1 ? CONTEXT_RING
+                                               : CONTEXT_ULYSSES_RING,
+                           .ulysses = u};
+        Footprint heads = group_footprint(&wiring, &placement, GROUP_ULYSSES, &methods),
+                  ring = group_footprint(&wiring, &placement, GROUP_SEQUENCE, &methods);
+        cr_expect(heads.on[0].factor == u && (u == 1 || heads.on[0].stride == 2), "u=%d: %d, %d apart", (int)u,
+                  (int)heads.on[0].factor, (int)heads.on[0].stride);
+        cr_expect(ring.on[0].factor == 8 / u && (u == 8 || ring.on[0].stride == 2 * u), "u=%d: %d, %d apart", (int)u,
+                  (int)ring.on[0].factor, (int)ring.on[0].stride);
+        for (int axis = 1; axis < 3; axis++)
+            cr_expect(heads.on[axis].factor == 1 && ring.on[axis].factor == 1, "u=%d", (int)u);
+    }
 }
 
 /* Tensor that leaves NVLink or ICI is exposed whole; weights are so as gradients are, and only over DCN. */
