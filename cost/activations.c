@@ -35,7 +35,8 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
                 /* The gather in front of a block belongs to the block's input, which is kept gathered. */
                 int owner = target;
                 if (group == GROUP_TENSOR && op->makes == ACTIVATION_QKV) owner = ACTIVATION_ATTENTION_INPUT;
-                if (group == GROUP_TENSOR && op->makes == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
+                bool tensor = group == GROUP_TENSOR || group == GROUP_EXPERT_TENSOR;
+                if (tensor && op->makes == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
                 costs[owner].recompute_messages[group] += share * traffic->messages;
                 costs[owner].recompute_bytes[group] += share * traffic->bytes;
             }

@@ -154,6 +154,18 @@ Test(activations, recomputation_repeats_exchanges) {
     cr_expect_eq(costs[ACTIVATION_GATE_UP].recompute_bytes[GROUP_EXPERT], 0);
     cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0,
                  "the combine belongs to the layer's output, which is kept");
+
+    /* Folded over 8 ranks, each expert's width over 2 of them: what arrives is gathered from 2 x 1000 tokens, saved
+     * gathered, and so its gather is the dispatched tokens', as it is where tensor splits an expert. */
+    mixture.knobs.methods.grid = (ExpertGrid){8, 2};
+    mixture.shard.expert = 1, mixture.shard.d_ff_expert = 7168;
+    mixture.shard.grid_expert = 8, mixture.shard.grid_expert_tensor = 2;
+    mixture.shard.grid_weights = mixture.shard.grid_data = 1;
+    costs_of(&mixture, costs);
+    double gathered = 2. * 2000 * 2 * 4096;
+    cr_expect_float_eq(costs[ACTIVATION_MLP_INPUT].bytes, gathered, 1e-3);
+    cr_expect_float_eq(costs[ACTIVATION_MLP_INPUT].recompute_bytes[GROUP_EXPERT_TENSOR], gathered, 1e-3);
+    cr_expect_eq(costs[ACTIVATION_GATE_UP].recompute_bytes[GROUP_EXPERT_TENSOR], 0);
 }
 
 /* With a shared expert beside them: both down projections end in the layer's output and are not made again. Of 1000
