@@ -82,14 +82,15 @@ static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *
             pace->others * bubble.weights * weight_gradient_seconds(setting, shard, pace->layers);
 }
 
-/* Bytes of offloading, out and back added, that a second of the step has room for. In a pipeline forwards and backwards
- * take turns and both directions of the link are in use all the time: twice the rate. On one stage what leaves has to
- * do so in forward, a third of the step (HBM is short when backward begins), and comes back in the other two: 2/3 of
- * the rate, which is exact where forward just suffices and the safe side beyond. */
-static double offload_rate(const Setting *setting, const Shard *shard) {
+/* Bytes of offloading, out and back added, that a second of the step has room for. Where forwards and backwards take
+ * turns in a pipeline both directions of the link are in use all the time: twice the rate. On one stage, and where all
+ * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins), and
+ * comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side beyond. */
+static double offload_rate(const Setting *setting, const Shard *shard, Schedule schedule) {
     if (!(setting->chip->host_bytes.value > 0)) return 0;
     double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;
-    return one_way * (shard->pipeline > 1 ? 2 : 2.0 / 3);
+    bool turns = shard->pipeline > 1 && schedule != SCHEDULE_GPIPE && schedule != SCHEDULE_CIRCULAR;
+    return one_way * (turns ? 2 : 2.0 / 3);
 }
 
 /* The share of each group's time that nothing hides, within the scale-up network and beyond it. */
@@ -124,7 +125,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
         .ring = knobs->methods.context == CONTEXT_RING || knobs->methods.context == CONTEXT_ULYSSES_RING,
         .other_seconds = profile->step_seconds +
                          shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
-        .offload_bytes_per_second = offload_rate(setting, shard),
+        .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
         .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
     };
     exposed_shares(profile, knobs, out);

@@ -180,6 +180,16 @@ Test(stage, rule_of_a_profile) {
         /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, back in the
          * rest. */
         cr_expect_float_eq(rule.offload_bytes_per_second, bench.shard.pipeline > 1 ? 2 * 8e9 : 8e9 * 2 / 3, 1e-3);
+        /* all forwards first: one direction at a time, as on one stage */
+        StepRule first;
+        Knobs gpipe = bench.knobs;
+        for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++) {
+            bool turns = schedule != SCHEDULE_GPIPE && schedule != SCHEDULE_CIRCULAR;
+            gpipe.schedule = (Schedule)schedule;
+            step_rule(&setting, &bench.shard, &gpipe, &first);
+            cr_expect_float_eq(first.offload_bytes_per_second, turns ? 2 * 8e9 : 8e9 * 2 / 3, 1e-3, "%s",
+                               schedule_name((Schedule)schedule));
+        }
         bench.shard.pipeline = bench.shard.pipeline > 1 ? 1 : 4;
         StepRule other;
         step_rule(&setting, &bench.shard, &bench.knobs, &other);
