@@ -128,6 +128,7 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     int64_t tensor = degrees->of[ROLE_TENSOR], expert = degrees->of[ROLE_EXPERT], sequence = degrees->of[ROLE_SEQUENCE];
     int64_t stages = degrees->of[ROLE_PIPELINE];
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * expert;
+    PaddingSet needs = 0;
     *padding = 0;
     const ExpertGrid roles = {expert, tensor}, *grid = &knobs->methods.grid;
     const ExpertGrid *experts = grid->expert > 0 ? grid : &roles;
@@ -144,28 +145,26 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
         if (tensor > kind->heads || (kind->experts > 0 && experts->expert > kind->experts)) return false;
-        split_attention(kind, tensor, &shard, padding);
-        split_mlp(kind, tensor, experts, &shard, padding);
+        split_attention(kind, tensor, &shard, &needs);
+        split_mlp(kind, tensor, experts, &shard, &needs);
     }
-    shard.vocab = split(model->vocab, tensor, PAD_VOCAB, padding);
+    shard.vocab = split(model->vocab, tensor, PAD_VOCAB, &needs);
     shard.layer_flops = layer_flops(model, work->seq, &shard.layer_active);
-    if (!split_layers(model, stages, knobs, &shard, padding)) return false;
+    if (!split_layers(model, stages, knobs, &shard, &needs)) return false;
 
     /* Zig-zag order, which balances causal work over a context group, cuts a sequence into two pieces per chip. */
     int64_t pieces = sequence > 1 ? 2 * sequence : 1;
-    shard.seq = split(work->seq, pieces, PAD_TOKENS, padding) * (double)pieces;
+    shard.seq = split(work->seq, pieces, PAD_TOKENS, &needs) * (double)pieces;
     shard.tokens = shard.sequences * shard.seq / shard.sequence;
-    if (!apply_methods(degrees, &knobs->methods, &shard, padding)) return false;
+    if (!apply_methods(degrees, &knobs->methods, &shard, &needs)) return false;
 
     int64_t per_replica = divide_up(work->sequences, replicas);
     if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0)
-        *padding |= 1u << PAD_REPLICAS;
+        needs |= 1u << PAD_REPLICAS;
 
-    PaddingSet forbidden = *padding & ~allowed_by(rule);
-    if (forbidden != 0) {
-        *padding = forbidden;
-        return false;
-    }
+    PaddingSet forbidden = needs & ~allowed_by(rule);
+    *padding = forbidden != 0 ? forbidden : needs;
+    if (forbidden != 0) return false;
     *out = shard;
     return true;
 }

@@ -179,6 +179,8 @@ Test(shard, what_cannot_be) {
         {"more tensor ways than heads", &m70, {65, 1, 1, 1, 1, 1, 64, 1, 1}},
         {"more expert ways than experts", &moe, {1, 9, 1, 1, 1, 1, 64, 1, 1}},
         {"less than two tokens a context way", &m70, {1, 1, 2049, 1, 1, 1, 64, 1, 1}},
+        {"the same beside heads that do not divide", &m70, {10, 1, 1, 1, 1, 81, 64, 1, 1}},
+        {"and beside a table that does not", &m70, {5, 1, 1, 1, 1, 16, 64, 1, 6}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Shard shard;
