@@ -108,6 +108,11 @@ typedef struct {
     double query, key, value, context;
 } HeadWidths;
 
+/* Ulysses gives every chip whole heads, of keys and values in as many copies as that takes. */
+static double kv_copies(const Shard *shard) {
+    return shard->ulysses > 1 ? max_real(1, shard->ulysses / shard->kv_heads) : 1;
+}
+
 static HeadWidths head_widths(const LayerKind *kind, const Shard *shard) {
     bool latent = kind->attention == ATTENTION_LATENT;
     double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
@@ -127,7 +132,7 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, BF16_BYTES * tokens * whole);
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
-    makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value));
+    makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
     if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
@@ -153,11 +158,11 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
 }
 
 /* Ways of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention and
- * back behind it, each with whole heads; keys and values in as many copies as it takes to give every chip one. A ring,
- * or a gather, then joins r = sequence / u such groups: every chip brings the keys and values of its tokens to all. */
+ * back behind it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and values of
+ * its tokens to all. */
 static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
-    double copies = heads_ways > 1 ? max_real(1, heads_ways / shard->kv_heads) : 1, keys = copies * (widths.key + widths.value);
+    double keys = kv_copies(shard) * (widths.key + widths.value);
     if (heads_ways > 1) {
         double exchanged = BF16_BYTES * shard->tokens * heads_ways;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -198,7 +203,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
     attention->hbm_bytes[PHASE_FORWARD] =
-        BF16_BYTES * tokens * (widths.query + widths.key + widths.value + widths.context);
+        BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
     makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));

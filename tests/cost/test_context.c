@@ -77,6 +77,18 @@ Test(context, ulysses_copies_few_kv_heads) {
             double found = traffic_of(&bench, GROUP_ULYSSES, (Phase)phase).bytes;
             cr_expect_float_eq(found, q + kv, 1e-3, "%s: %.12g, not %.12g", rows[i].name, found, q + kv);
         }
+        /* What a chip then has is what its share of them is: saved for backward, and read by attention. */
+        Op ops[OPS_MAX];
+        int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &methods, 1, ops);
+        for (int j = 0; j < count; j++) {
+            double ways = (double)rows[i].ways;
+            if (ops[j].makes == ACTIVATION_QKV)
+                cr_expect_float_eq(ops[j].saved_bytes, (q / 2 + kv) / ways, 1e-3, "%s: %.12g saved", rows[i].name,
+                                   ops[j].saved_bytes);
+            if (ops[j].kind == OP_ATTENTION)
+                cr_expect_float_eq(ops[j].hbm_bytes[PHASE_FORWARD], (q + kv) / ways, 1e-3, "%s: %.12g of HBM",
+                                   rows[i].name, ops[j].hbm_bytes[PHASE_FORWARD]);
+        }
     }
 }
 
