@@ -264,8 +264,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     double routed = tokens * (double)kind->top_k * imbalance; /* that the busiest chip's experts get */
     double per_expert = routed / shard->experts, width = shard->d_ff_expert;
     double arrived = BF16_BYTES * routed * d_model;
-    double exchanged =
-        BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
+    double exchanged = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
 
     Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
     if (kind->router_bias) router->weights += (double)kind->experts;

@@ -5,7 +5,6 @@
 #include "cost/bytes.h"
 #include "cost/sums.h"
 
-
 /* Gradients of some parts over their replicas: once per step; ZeRO-2 cannot hold them whole, so it scatters them with
  * every microbatch. Behind the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
 static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double held,
@@ -73,8 +72,8 @@ static double weight_gradient_seconds(const Setting *setting, const Shard *shard
 
 static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
                        StepRule *out) {
-    Bubble bubble = schedule_bubble(knobs->schedule, shard->pipeline, shard->microbatches,
-                                    (double)knobs->virtual_stages);
+    Bubble bubble =
+        schedule_bubble(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
     out->bubble[PHASE_FORWARD] = pace->others * bubble.forward;
     out->bubble[PHASE_BACKWARD] = pace->others * bubble.backward;
     if (bubble.weights > 0)

@@ -159,8 +159,7 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     if (!apply_methods(degrees, &knobs->methods, &shard, &needs)) return false;
 
     int64_t per_replica = divide_up(work->sequences, replicas);
-    if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0)
-        needs |= 1u << PAD_REPLICAS;
+    if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0) needs |= 1u << PAD_REPLICAS;
 
     PaddingSet forbidden = needs & ~allowed_by(rule);
     *padding = forbidden != 0 ? forbidden : needs;

@@ -257,8 +257,8 @@ Test(state, traffic) {
             bench.shard.microbatches = m;
             step_rule(&setting, &bench.shard, &bench.knobs, &rule);
             cr_expect_float_eq(rule.data_start[0].bytes / P, rows[i].gather, 1e-3, "%s", rows[i].name);
-            cr_expect_float_eq(rule.data_end[0].bytes / P, m == 1 ? rows[i].reduce_one : rows[i].reduce_many, 1e-3, "%s",
-                               rows[i].name);
+            cr_expect_float_eq(rule.data_end[0].bytes / P, m == 1 ? rows[i].reduce_one : rows[i].reduce_many, 1e-3,
+                               "%s", rows[i].name);
         }
     }
 }
