@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mesh/nesting.h"
 
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
 Nesting nesting_canonical(void) {
     Nesting nesting;
     for (int role = 0; role < ROLE_COUNT; role++) nesting.order[role] = (Role)role;
@@ -19,6 +24,18 @@ int64_t nesting_stride(const Nesting *nesting, const int32_t factors[ROLE_COUNT]
     return stride;
 }
 
+Footprint nesting_footprint(const Mesh *mesh, const Nesting *nesting, const Placement *placement, RoleSet members) {
+    Footprint footprint;
+    for (int a = 0; a < MESH_AXES_MAX; a++) {
+        footprint.on[a] = (Span){1, 1};
+        if (a >= mesh->axis_count) continue;
+        for (int role = 0; role < ROLE_COUNT; role++)
+            if (members >> role & 1) footprint.on[a].factor *= placement->factor[a][role];
+        footprint.on[a].stride = nesting_stride(nesting, placement->factor[a], members);
+    }
+    return footprint;
+}
+
 bool nesting_innermost(const Nesting *nesting, RoleSet roles) {
     bool outside = false;
     for (int i = 0; i < ROLE_COUNT; i++) {
@@ -27,4 +44,40 @@ bool nesting_innermost(const Nesting *nesting, RoleSet roles) {
         outside = outside || !member;
     }
     return true;
+}
+
+/* Sources (reference/exports.md): MaxText e591f30cb src/maxtext/configs/base.yml, mesh_axes from data to expert, of
+ * which JAX makes the last the innermost; AXLearn 34aed43c experiments/text/gpt/common.py (pipeline, data, expert, fsdp,
+ * seq, model); Megatron-LM d98e8a64dd core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with
+ * --use-tp-pp-dp-mapping: its data ranks are our fsdp inside our data; torchtitan b5bcd76c distributed/parallel_dims.py
+ * (pp, dp_replicate, dp_shard, cp, tp; ep innermost of dp_shard). */
+static const struct {
+    const char *name;
+    Nesting nesting;
+} NAMED[] = {
+    {"default", {{ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
+    {"maxtext", {{ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_PIPELINE, ROLE_DATA}}},
+    {"jax", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_EXPERT, ROLE_DATA, ROLE_PIPELINE}}},
+    {"megatron", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
+    {"megatron-pp-dp", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_PIPELINE, ROLE_FSDP, ROLE_DATA}}},
+    {"torchtitan", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
+};
+
+const char *nesting_name(int index) { return index >= 0 && (size_t)index < COUNT_OF(NAMED) ? NAMED[index].name : NULL; }
+
+bool nesting_named(const char *name, Nesting *out) {
+    for (size_t i = 0; i < COUNT_OF(NAMED); i++) {
+        if (strcmp(name, NAMED[i].name) != 0) continue;
+        *out = NAMED[i].nesting;
+        return true;
+    }
+    return false;
+}
+
+const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]) {
+    size_t used = 0;
+    for (int i = 0; i < ROLE_COUNT; i++)
+        used += (size_t)snprintf(text + used, NESTING_TEXT_SIZE - used, "%s%s", i ? ", " : "",
+                                 role_name(nesting->order[i]));
+    return text;
 }

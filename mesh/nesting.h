@@ -13,10 +13,23 @@ typedef struct {
 /* tensor, expert, sequence, fsdp, data, pipeline: the order of the enum. */
 Nesting nesting_canonical(void);
 
+/* Named orders, as launchers nest roles; `name` as --nesting spells it. False: there is none of that name. */
+bool nesting_named(const char *name, Nesting *out);
+
+/* The names, from 0 on, "default" (the canonical one) first; NULL behind the last. */
+const char *nesting_name(int index);
+
+/* "tensor, expert, sequence, fsdp, data, pipeline": innermost first. Returns `text`. */
+enum { NESTING_TEXT_SIZE = 64 };
+const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]);
+
 /* How far apart the members of a group of roles stand on one axis: the product of the factors of all other roles that
  * nest inside the group's outermost member. So many groups share every link between neighbours, wherever in the order
  * they stand, and the group closes on itself when factor x stride is the whole axis. 1 for a group of one chip. */
 int64_t nesting_stride(const Nesting *nesting, const int32_t factors[ROLE_COUNT], RoleSet members);
+
+/* Where the group of some roles lies: on each axis the product of their factors, at the stride above. */
+Footprint nesting_footprint(const Mesh *mesh, const Nesting *nesting, const Placement *placement, RoleSet members);
 
 /* Whether these roles are the innermost ones, in whatever order: their footprints then depend on their own factors
  * alone. */
