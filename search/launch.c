@@ -2,9 +2,9 @@
 /* What each launcher refuses. A rule stands here when the framework raises on it, or when it has no words for the plan;
  * the file that raises is named. What a rule is silent on the launcher takes.
  *
- * Only degrees, knobs and padding are looked at: layouts and placements are chosen later, and how a launcher orders its
- * ranks is for whoever writes its configuration. A plan is taken as our roles mean it: sequence and expert shard
- * parameters and optimizer as fsdp does.
+ * Only degrees, knobs and padding are looked at: whether a launcher can put roles where the plan has them is a matter of
+ * its own (launch_placement.h). A plan is taken as our roles mean it: sequence and expert shard parameters and optimizer
+ * as fsdp does.
  *
  * Sources, at the commits as read: MaxText e591f30cb, JAX cec06d116c, Megatron-LM d98e8a64dd, torchtitan b5bcd76c,
  * DeepSpeed edaa72212. */
@@ -15,6 +15,8 @@
 typedef struct {
     const Model *model;
     const Plan *plan;
+    const Methods *methods; /* the plan's */
+    bool tpu;
     int64_t tensor, expert, sequence, fsdp, data, pipeline;
     int64_t seq;
     int64_t chunks; /* pipeline stages, virtual ones counted */
@@ -44,28 +46,56 @@ static bool has_windows_or_sinks(const Model *model) {
     return false;
 }
 
-static bool even_stages(const Facts *facts) { return facts->model->layers % facts->chunks == 0; }
-
-/* configs/types.py: stages * repeats * layers_per_stage == layers; microbatches % stages == 0. Its loop over stages is
- * circular with `repeats` chunks a stage: interleaved in our words, 1f1b with one repeat. */
-static bool maxtext_pipeline(const Facts *facts) {
-    return even_stages(facts) && (facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0);
+/* Heads that stay on a chip of a tensor group can be dealt to the chips that exchange them; KV heads likewise. */
+static bool ulysses_divides(const Facts *facts) {
+    int64_t ways = facts->tensor * max_whole(1, facts->methods->ulysses);
+    for (int i = 0; i < facts->model->kind_count; i++) {
+        const LayerKind *kind = &facts->model->kinds[i];
+        bool latent = kind->attention == ATTENTION_LATENT || kind->kv_heads <= 0;
+        if (kind->heads % ways != 0 || (!latent && kind->kv_heads % ways != 0)) return false;
+    }
+    return true;
 }
 
-/* configs/types.py. Load balance, which every plan here assumes, cuts a sequence into 2 * context pieces. Ring runs on
- * a flash kernel that knows neither windows nor sinks, and splits its blocks again: max_target_length % context^2 == 0.
- * */
+/* Whether one of these schedules runs; without stages there is none. */
+static bool runs(const Facts *facts, unsigned schedules) {
+    return ((1u << SCHEDULE_NONE | schedules) >> facts->plan->knobs.schedule & 1) != 0;
+}
+
+/* Whether sequence shards parameters, as fsdp does. */
+static bool sequence_shards(const Facts *facts) { return facts->sequence > 1 && !facts->methods->sequence_replicates; }
+static bool folded(const Facts *facts) { return facts->methods->grid.expert > 0; }
+
+static bool even_stages(const Facts *facts) { return facts->model->layers % facts->chunks == 0; }
+
+/* configs/types.py: stages * repeats * layers_per_stage == layers; microbatches % stages == 0. Its loop over stages is a
+ * scan that JAX differentiates as a whole, so all forwards come before all backwards: GPipe with one repeat, circular with
+ * more. */
+static bool maxtext_pipeline(const Facts *facts) {
+    return runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_CIRCULAR) && even_stages(facts) &&
+           (facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0);
+}
+
+/* configs/types.py. Load balance, which rings and gathers here assume, cuts a sequence into 2 * context pieces. Ring runs
+ * on a flash kernel that knows neither windows nor sinks, and splits its blocks again: max_target_length % context^2 == 0.
+ * Ulysses is for TPUs and global attention; with a ring outside (usp), both have to be above 1. base.yml shards weights
+ * over context. */
 static bool maxtext_context(const Facts *facts) {
+    ContextMethod context = facts->methods->context;
     if (facts->sequence == 1) return true;
+    if (facts->methods->sequence_replicates || facts->seq % facts->sequence != 0) return false;
+    if (context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING)
+        return facts->tpu && !has_windows_or_sinks(facts->model) && ulysses_divides(facts);
     if (facts->sequence % 2 != 0 || facts->seq % (2 * facts->sequence) != 0) return false;
-    if (facts->plan->knobs.methods.context != CONTEXT_RING) return true;
+    if (context != CONTEXT_RING) return true;
     return facts->seq / facts->sequence % facts->sequence == 0 && !has_windows_or_sinks(facts->model);
 }
 
 static bool maxtext_takes(const Facts *facts) {
     return heads_divide(facts) &&
            kv_heads_divide(facts, false) /* kv_heads are a sharded dimension: JAX rejects a rest */
-           && maxtext_pipeline(facts) && maxtext_context(facts) &&
+           && maxtext_pipeline(facts) && maxtext_context(facts) && !folded(facts) /* expert is an axis of its own */
+           &&
            facts->plan->knobs.zero_stage <= 1; /* types.py: shard_optimizer_over_data is ZeRO-1; there is no ZeRO-2 */
 }
 
@@ -80,22 +110,25 @@ static bool jax_takes(const Facts *facts) {
  * here. Over an outer `data` it leaves state whole or shards the optimizer (--outer-dp-sharding-strategy no_shard |
  * optim). */
 static bool megatron_sharding(const Facts *facts) {
-    bool sharded = facts->fsdp * facts->sequence * facts->expert > 1;
+    bool sharded = facts->fsdp * facts->expert > 1 || sequence_shards(facts);
     int zero = facts->plan->knobs.zero_stage;
     return (facts->pipeline == 1 || (!sharded && zero <= 1)) && (!sharded || zero <= 1);
 }
 
 /* arguments.py: seq_length % (2 * cp) == 0; sequence parallelism, which goes with tensor, wants (seq / cp) % tp == 0.
- * */
+ * --cp-comm-type p2p, allgather, a2a, a2a+p2p: all four ways; those that exchange heads deal them whole. */
 static bool megatron_tokens(const Facts *facts) {
     if (facts->sequence > 1 && facts->seq % (2 * facts->sequence) != 0) return false;
+    if (facts->methods->ulysses > 1 && !ulysses_divides(facts)) return false;
     return facts->seq % facts->sequence == 0 && facts->seq / facts->sequence % facts->tensor == 0;
 }
 
+/* pipeline_parallel/schedules.py has 1F1B and its interleaving. Experts re-use dense ranks there (etp x ep x edp, with
+ * context ranks among them): as an axis of their own they are taken where that grid is the same. */
 static bool megatron_takes(const Facts *facts) {
     return heads_divide(facts) && kv_heads_divide(facts, true) /* transformer_config.py */
-           && megatron_sharding(facts) && megatron_tokens(facts) &&
-           !(facts->expert > 1 && facts->sequence > 1); /* experts re-use context ranks there: another grid than ours */
+           && runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED) && megatron_sharding(facts) &&
+           megatron_tokens(facts) && !(facts->expert > 1 && facts->sequence > 1);
 }
 
 /* torch.distributed.pipelining: interleaved 1F1B wants whole rounds of about as many microbatches as stages. */
@@ -105,27 +138,47 @@ static bool torchtitan_rounds(const Facts *facts) {
     return microbatches % max_whole(1, microbatches / facts->pipeline) == 0;
 }
 
-static bool torchtitan_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, false) /* models/common/decoder.py */
-           && facts->seq % facts->tensor == 0 &&
-           facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
-           && torchtitan_rounds(facts) &&
-           facts->plan->knobs.methods.context !=
-               CONTEXT_RING /* decoder.py: FlexAttention alone, whose context gathers keys and values */
-           && facts->plan->knobs.zero_stage == 0 /* replicas (dp_replicate) keep everything */
-           && (facts->expert == 1 ||
-               facts->tensor * facts->sequence == 1); /* ep borrows ranks of cp and tp: another grid */
+/* parallel_dims.py: ep divides dp_shard * cp * tp and takes whole experts; as an axis of its own it is taken where there
+ * are no ranks of cp and tp to borrow. */
+static bool torchtitan_experts(const Facts *facts) {
+    const ExpertGrid *grid = &facts->methods->grid;
+    if (folded(facts))
+        return grid->expert_tensor <= 1 && facts->fsdp * facts->sequence * facts->tensor % grid->expert == 0;
+    return facts->expert == 1 || facts->tensor * facts->sequence == 1;
 }
 
-/* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage. Context parallelism there
- * is Ulysses, which exchanges heads and which no plan here uses; expert ranks replicate dense weights, ours shard them.
- * */
+/* GPipe, 1F1B, Interleaved1F1B, and LoopedBFS, which is our circular one; of zero-bubble schedules those in a V, which
+ * are others than ours. */
+static bool torchtitan_takes(const Facts *facts) {
+    return heads_divide(facts) && kv_heads_divide(facts, false) /* models/common/decoder.py */
+           && runs(facts,
+                   1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR) &&
+           facts->seq % facts->tensor == 0 &&
+           facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
+           && torchtitan_rounds(facts) &&
+           (facts->sequence == 1 ||
+            facts->methods->context == CONTEXT_ALL_GATHER)     /* decoder.py: FlexAttention alone, which gathers */
+           && (facts->sequence == 1 || sequence_shards(facts)) /* FSDP shards over dp_shard * cp */
+           && facts->plan->knobs.zero_stage == 0               /* replicas (dp_replicate) keep everything */
+           && torchtitan_experts(facts);
+}
+
+/* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage (1F1B). Context parallelism
+ * there is Ulysses, taken without tensor and pipeline here. Expert ranks are data ranks that replicate dense weights
+ * (ep_size): a folded grid of data alone. */
 static bool deepspeed_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, true) && facts->sequence == 1 && facts->expert == 1 &&
-           facts->plan->knobs.schedule != SCHEDULE_INTERLEAVED &&
-           (facts->pipeline == 1 || (facts->fsdp == 1 && facts->plan->knobs.zero_stage <= 1)) &&
-           (facts->fsdp == 1 || (facts->tensor == 1 && facts->plan->knobs.zero_stage ==
-                                                           0)); /* ZeRO-3 within groups (MiCS) replicates across them */
+    int zero = facts->plan->knobs.zero_stage;
+    bool sharded = facts->fsdp > 1 || sequence_shards(facts);
+    bool alone = facts->tensor == 1 && facts->pipeline == 1;
+    bool context =
+        facts->sequence == 1 || (facts->methods->context == CONTEXT_ULYSSES && alone && ulysses_divides(facts));
+    bool experts =
+        facts->expert == 1 &&
+        (!folded(facts) || (alone && facts->sequence == 1 && !sharded && facts->methods->grid.expert_tensor <= 1));
+    return heads_divide(facts) && kv_heads_divide(facts, true) && context && experts &&
+           runs(facts, 1u << SCHEDULE_1F1B) && !facts->methods->tensor_overlap &&
+           (facts->pipeline == 1 || (!sharded && zero <= 1)) &&
+           (!sharded || (facts->tensor == 1 && zero == 0)); /* ZeRO-3 within groups (MiCS) replicates across them */
 }
 
 /* Uneven stages: Megatron by --pipeline-model-parallel-layout, torchtitan by module_fqns_per_model_part, DeepSpeed by
@@ -156,6 +209,8 @@ LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *pla
     const int64_t *degree = plan->degrees.of;
     Facts facts = {.model = model,
                    .plan = plan,
+                   .methods = &plan->knobs.methods,
+                   .tpu = is_tpu(mesh),
                    .tensor = degree[ROLE_TENSOR],
                    .expert = degree[ROLE_EXPERT],
                    .sequence = degree[ROLE_SEQUENCE],
