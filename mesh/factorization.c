@@ -108,14 +108,3 @@ bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *ar
     *count = walk.count;
     return true;
 }
-
-Footprint placement_footprint(const Mesh *mesh, const Placement *placement, Role first, Role last) {
-    Footprint footprint;
-    for (int a = 0; a < MESH_AXES_MAX; a++) {
-        Span span = {1, 1};
-        for (int role = 0; a < mesh->axis_count && role <= (int)last; role++)
-            *(role < (int)first ? &span.stride : &span.factor) *= placement->factor[a][role];
-        footprint.on[a] = span;
-    }
-    return footprint;
-}

@@ -53,8 +53,4 @@ Count placement_count(const PlacementTable *table, const Degrees *degrees);
 bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
                           Error *error);
 
-/* The footprint of the union of adjacent roles first..last (in nesting order) of a placement: factor = product of
- * their factors, stride = product of the factors nested inside `first`. */
-Footprint placement_footprint(const Mesh *mesh, const Placement *placement, Role first, Role last);
-
 #endif

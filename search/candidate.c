@@ -30,16 +30,34 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     return true;
 }
 
-/* The placements in question: all, or the pinned one. */
+/* Of each placement who can place roles so: made when first asked for, by plans --for launchers and by padded ones. */
+static bool tuple_placing(Tuple *tuple, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->launchers;
+    if (tuple->placing) return true;
+    tuple->placing = ARENA_NEW(tuple->arena, LauncherSet, (size_t)tuple->placement_count);
+    if (!tuple->placing) return error_memory(error);
+    launchers_placing(asked ? asked : all, &problem->wiring, problem->setting.chip->name, tuple->placements,
+                      tuple->placement_count, tuple->placing);
+    return true;
+}
+
+/* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
 static bool tuple_placements(Tuple *tuple, Error *error) {
     const ExploreProblem *problem = tuple->problem;
-    const Mesh *mesh = problem->wiring.mesh;
-    Placement *all;
-    int64_t count, kept = 0;
-    if (!placements_enumerate(mesh, tuple->degrees, tuple->arena, &all, &count, error)) return false;
-    for (int64_t i = 0; i < count; i++)
-        if (request_admits_placement(problem->request, mesh, &all[i])) all[kept++] = all[i];
-    tuple->placements = all;
+    const Request *request = problem->request;
+    if (!placements_enumerate(problem->wiring.mesh, tuple->degrees, tuple->arena, &tuple->placements,
+                              &tuple->placement_count, error) ||
+        (request->launchers && !tuple_placing(tuple, error)))
+        return false;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < tuple->placement_count; i++) {
+        if (request->launchers && !tuple->placing[i]) continue;
+        if (!request_admits_placement(request, problem->wiring.mesh, &tuple->placements[i])) continue;
+        tuple->placements[kept] = tuple->placements[i];
+        if (tuple->placing) tuple->placing[kept] = tuple->placing[i];
+        kept++;
+    }
     tuple->placement_count = kept;
     return true;
 }
@@ -71,6 +89,11 @@ static bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
     return true;
 }
 
+/* Whether one of `takers` can place roles so. */
+static bool placed_by(const Tuple *tuple, int64_t placement, LauncherSet takers) {
+    return takers == LAUNCHERS_NONE_NEEDED || (tuple->placing[placement] & takers) != 0;
+}
+
 void note_cut(ExploreStats *stats, double bound) { stats->least_cut_bound = min_real(stats->least_cut_bound, bound); }
 
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
@@ -84,14 +107,16 @@ void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, Explor
 typedef struct {
     Knobs knobs;
     int64_t way; /* number of its methods */
+    LauncherSet takers;
     LayoutGraph graph;
     Relaxation relaxation;
 } Candidate;
 
-static bool candidate_open(const Tuple *tuple, int64_t index, const Shard *shard, Arena *arena, Candidate *out,
-                           Error *error) {
+static bool candidate_open(const Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, Arena *arena,
+                           Candidate *out, Error *error) {
     out->knobs = knob_space_at(&tuple->space, index);
     out->way = knob_space_methods(&tuple->space, index);
+    out->takers = takers;
     if (!layout_graph(&tuple->problem->setting, shard, &out->knobs, arena, &out->graph, error)) return false;
     layout_relax(&out->graph, &tuple->least[out->way], &out->relaxation);
     return true;
@@ -138,18 +163,18 @@ static bool candidate_cut(const Tuple *tuple, const Candidate *candidate, double
     return true;
 }
 
-/* Placements whose relaxed time is within the limit, by rising time; in the arena. The tuple has its rates. */
+/* Placements in question whose relaxed time is within the limit, by rising time; in the arena. The tuple has its
+ * rates. */
 static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, double limit, Arena *arena,
                                 Keyed **near, int64_t *count, Error *error) {
     *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
     double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
     if (!*near || !relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way],
-                          relaxed);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way], relaxed);
     *count = 0;
     for (int64_t i = 0; i < tuple->placement_count; i++) {
         double bound = relaxed[i] * tuple->problem->scale;
-        if (bound <= limit * CUT) (*near)[(*count)++] = (Keyed){bound, i};
+        if (bound <= limit * CUT && placed_by(tuple, i, candidate->takers)) (*near)[(*count)++] = (Keyed){bound, i};
     }
     qsort(*near, (size_t)*count, sizeof(Keyed), keyed_compare);
     return true;
@@ -209,37 +234,42 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
     if (cut) return true;
     if (!tuple_rates(tuple, candidate->way, error)) return false;
-    stats->evaluated += (Count)tuple->placement_count;
-    stats->pruned[PRUNED_REQUIRE] += tuple->placement_total - (Count)tuple->placement_count;
+    if (candidate->takers != LAUNCHERS_NONE_NEEDED && !tuple_placing(tuple, error)) return false;
     Keyed *near;
     int64_t count = 0;
+    Count open = 0;
+    for (int64_t i = 0; i < tuple->placement_count; i++) open += placed_by(tuple, i, candidate->takers);
+    stats->evaluated += open;
+    stats->pruned[PRUNED_REQUIRE] += tuple->placement_total - open;
     return placements_in_reach(tuple, candidate, limit, arena, &near, &count, error) &&
            best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
 }
 
-bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, double limit, ExploreCache *cache,
-                       Row *row, ExploreStats *stats, Error *error) {
+bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                       ExploreCache *cache, Row *row, ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Candidate candidate;
     Row best = {0};
-    bool ok = candidate_open(tuple, index, shard, &arena, &candidate, error) &&
+    bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error) &&
               candidate_best(tuple, &candidate, limit, cache, &arena, &best, stats, error);
     if (ok && best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
     arena_free(&arena);
     return ok;
 }
 
-bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, double limit, Count *within,
-                            Error *error) {
+bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                            Count *within, Error *error) {
     Arena arena = {0};
     Candidate candidate;
-    bool ok = candidate_open(tuple, index, shard, &arena, &candidate, error);
+    bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error);
     if (ok && candidate.relaxation.fits) {
-        ok = tuple_rates(tuple, candidate.way, error);
+        ok = tuple_rates(tuple, candidate.way, error) &&
+             (takers == LAUNCHERS_NONE_NEEDED || tuple_placing(tuple, error));
         const Rates *rates = tuple->rates[candidate.way];
         for (int64_t i = 0; ok && i < tuple->placement_count; i++)
-            if (relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
-                limit)
+            if (placed_by(tuple, i, takers) &&
+                relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
+                    limit)
                 ++*within;
     }
     arena_free(&arena);

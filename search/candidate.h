@@ -25,8 +25,9 @@ typedef struct {
     Arena *arena;
     KnobSpace space;
     Count placement_total;
-    Placement *placements; /* NULL until a knob needs them */
+    Placement *placements; /* those in question; NULL until a knob needs them */
     int64_t placement_count;
+    LauncherSet *placing; /* of each of them: launchers that can place roles so; NULL: that is not asked */
     /* by number of the methods (knob_space_methods): least rates; those of all placements, NULL until needed */
     Rates *least;
     Rates **rates;
@@ -39,13 +40,16 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
 void note_cut(ExploreStats *stats, double bound);
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
 
+/* No launcher has to take a plan. */
+static const LauncherSet LAUNCHERS_NONE_NEEDED = ~0u;
+
 /* The best placement and layout of knob setting `index` of the space, into *row when it beats what is there. `limit`:
- * what is above is of no use. The shard is that of the knobs. */
-bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, double limit, ExploreCache *cache,
-                       Row *row, ExploreStats *stats, Error *error);
+ * what is above is of no use. The shard is that of the knobs; one of `takers` must be able to place roles so. */
+bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                       ExploreCache *cache, Row *row, ExploreStats *stats, Error *error);
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
-bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, double limit, Count *within,
-                            Error *error);
+bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                            Count *within, Error *error);
 
 #endif

@@ -236,6 +236,7 @@ static void write_plan(const Request *request, const RankedPlan *ranked, FILE *o
               padding_text(ranked->padding, words));
     prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
     prose_write(out, "", "  ", text.text);
+    launch_write("Placing it: ", ranked, out);
 }
 
 bool explain_write_text(const Report *report, int rank, FILE *out, Error *error) {

@@ -24,11 +24,13 @@ bool rows_together(const Knobs *a, const Knobs *b) {
            a->methods.grid.expert_tensor == b->methods.grid.expert_tensor;
 }
 
-/* Whether sizes and launchers allow the knobs; fills the shard. */
-static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneReason *reason) {
+/* Whether sizes and launchers allow the knobs; fills the shard, and *takers with the launchers of which one must be able
+ * to place it. */
+static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, LauncherSet *takers, PruneReason *reason) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
     PaddingSet padding;
+    *takers = LAUNCHERS_NONE_NEEDED;
     *reason = PRUNED_REQUIRE;
     if (!request_admits_knobs(request, knobs)) return false;
     *reason = PRUNED_INDIVISIBLE;
@@ -45,11 +47,9 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, PruneRea
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
     LauncherSet set =
         plan_launchers(problem->setting.model, &problem->setting.work, &plan, padding, problem->catalog_mesh);
-    if (asks) {
-        *reason = PRUNED_REQUIRE;
-        return (set & request->launchers) != 0;
-    }
-    return set != 0;
+    if (asks) *reason = PRUNED_REQUIRE;
+    *takers = asks ? set & request->launchers : set;
+    return *takers != 0;
 }
 
 /* The knob bound once more, at the least rates that the inner roles can have together. */
@@ -101,14 +101,15 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, ExploreCach
     Knobs knobs = knob_space_at(&tuple->space, index);
     Shard shard;
     PruneReason reason;
-    if (!admit(tuple, &knobs, &shard, &reason)) {
+    LauncherSet takers;
+    if (!admit(tuple, &knobs, &shard, &takers, &reason)) {
         stats->pruned[reason] += tuple->placement_total;
         return true;
     }
     int64_t way = knob_space_methods(&tuple->space, index);
     double bytes, limit = memory_limit(tuple);
-    double bound = knob_bound(&problem->setting, &shard, &knobs, &tuple->least[way], cache->sums, &bytes) *
-                   problem->scale;
+    double bound =
+        knob_bound(&problem->setting, &shard, &knobs, &tuple->least[way], cache->sums, &bytes) * problem->scale;
     bool brute = problem->request->brute_force;
     if (!brute && bytes <= limit && bound <= threshold * CUT &&
         !joint_bound(tuple, &shard, &knobs, way, cache, threshold * CUT, &bound, error))
@@ -190,14 +191,15 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     return true;
 }
 
-static bool explore_knobs(Tuple *tuple, int64_t index, double limit, ExploreCache *cache, Row *row,
-                          ExploreStats *stats, Error *error) {
+static bool explore_knobs(Tuple *tuple, int64_t index, double limit, ExploreCache *cache, Row *row, ExploreStats *stats,
+                          Error *error) {
     Knobs knobs = knob_space_at(&tuple->space, index);
     Shard shard;
     PruneReason reason;
-    if (!admit(tuple, &knobs, &shard, &reason))
+    LauncherSet takers;
+    if (!admit(tuple, &knobs, &shard, &takers, &reason))
         return error_set(error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
-    return candidate_explore(tuple, index, &shard, limit, cache, row, stats, error);
+    return candidate_explore(tuple, index, &shard, takers, limit, cache, row, stats, error);
 }
 
 bool row_list_add(RowList *list, const Row *row, Error *error) {
@@ -254,10 +256,12 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
         Knobs knobs = knob_space_at(&tuple.space, i);
         Shard shard;
         PruneReason reason;
-        if (!rows_together(&knobs, &row->knobs) || !admit(&tuple, &knobs, &shard, &reason)) continue;
+        LauncherSet takers;
+        if (!rows_together(&knobs, &row->knobs) || !admit(&tuple, &knobs, &shard, &takers, &reason)) continue;
         const Rates *least = &tuple.least[knob_space_methods(&tuple.space, i)];
         double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, least, cache->sums, &bytes);
-        if (bound * problem->scale <= limit) ok = candidate_count_within(&tuple, i, &shard, limit, within, error);
+        if (bound * problem->scale <= limit)
+            ok = candidate_count_within(&tuple, i, &shard, takers, limit, within, error);
     }
     arena_free(&arena);
     return ok;

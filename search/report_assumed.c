@@ -136,12 +136,12 @@ static const char *const CUT_WORDS[PRUNED_COUNT] = {
 
 void searched_write(const Report *report, FILE *out) {
     const Certificate *certificate = &report->result.certificate;
-    char a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    char nesting[NESTING_TEXT_SIZE], a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE],
+        share[NUMBER_TEXT_SIZE];
     Prose text = {0}, cut = {0};
-    prose_add(
-        &text,
-        "Searched: %s factorizations of %s (roles nest tensor, expert, sequence, fsdp, data, pipeline from the inside)",
-        count_text(certificate->factorizations, true, a), report->request->machine.text);
+    prose_add(&text, "Searched: %s factorizations of %s (roles nest %s from the inside)",
+              count_text(certificate->factorizations, true, a), report->request->machine.text,
+              nesting_text(&report->request->nesting, nesting));
     prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
     if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
     if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);

@@ -7,7 +7,7 @@
 #include "cost/grid.h"
 #include "cost/memory_detail.h"
 #include "mesh/slice.h"
-#include "search/report_words.h"
+#include "search/report_parts.h"
 
 #include <string.h>
 
@@ -97,17 +97,18 @@ static bool add_degrees(cJSON *to, const char *key, const Degrees *degrees) {
     return ok;
 }
 
-static bool add_placement(cJSON *to, const Mesh *mesh, const Placement *placement) {
+static bool add_placement(cJSON *to, const Mesh *mesh, const Nesting *nesting, const Placement *placement) {
     cJSON *json = json_add_array(to, "placement");
     bool ok = json != NULL;
     for (int a = 0; a < mesh->axis_count && ok; a++) {
         int64_t stride = 1;
-        for (int role = 0; role < ROLE_COUNT && ok; role++) {
+        for (int i = 0; i < ROLE_COUNT && ok; i++) {
+            Role role = nesting->order[i];
             int64_t factor = placement->factor[a][role];
             if (factor <= 1) continue;
             cJSON *item = json_add_object(json, NULL);
             ok = json_add_text(item, "axis", mesh->axes[a].name) &&
-                 json_add_text(item, "role", role_name((Role)role)) && json_add_whole(item, "factor", factor) &&
+                 json_add_text(item, "role", role_name(role)) && json_add_whole(item, "factor", factor) &&
                  json_add_whole(item, "stride", stride);
             stride *= factor;
         }
@@ -248,9 +249,10 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&
            json_add_whole(batch, "seq", ranked->work.seq) &&
            json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
-           add_placement(json, &ranked->machine.mesh, &ranked->plan.placement) &&
+           add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
            add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
            add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
+           launch_add_json(ranked, json) &&
            json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&

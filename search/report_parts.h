@@ -20,4 +20,11 @@ void searched_write(const Report *report, FILE *out);
 bool plans_write(const Report *report, FILE *out);
 bool ways_write(const Report *report, FILE *out);
 
+/* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so
+ * much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON
+ * report. */
+char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]);
+void launch_write(const char *heading, const RankedPlan *ranked, FILE *out);
+bool launch_add_json(const RankedPlan *ranked, cJSON *to);
+
 #endif

@@ -58,7 +58,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     table_wrap(moves.text, PLAN_COLUMNS);
     snprintf(cell, sizeof cell, "%s%s%.*s", label, moves.used ? "\n" : "", WORDS_SIZE, moves.text);
     snprintf(number, sizeof number, "%d%s", rank, !any_tied ? "" : ranked->tied && rank > 1 ? "~" : " ");
-    table_wrap(launchers_text(ranked->launchable_by, " ", launchers), LAUNCHER_COLUMNS);
+    table_wrap(launch_text(ranked, " ", launchers), LAUNCHER_COLUMNS);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     const char *cells[] = {number,
                            cell,
@@ -146,7 +146,7 @@ static bool add_way(Table *table, const Report *report, WayOut way) {
     plan_label(best, label);
     if (first && same_plan(first, best)) snprintf(label, sizeof label, "plan 1");
     table_wrap(label, PLAN_COLUMNS);
-    table_wrap(launchers_text(best->launchable_by, " ", launchers), LAUNCHER_COLUMNS);
+    table_wrap(launch_text(best, " ", launchers), LAUNCHER_COLUMNS);
     if (first) change_text(best->ranked_seconds / first->ranked_seconds - 1, change);
     if (first && strcmp(change, "none") == 0) snprintf(change, sizeof change, "+0.0%%");
     const char *cells[] = {NAMES[way],           what,  step_text(best->estimate.time.seconds, step),

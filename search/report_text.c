@@ -159,6 +159,7 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         verdict_write(report->request, first, out);
         fputc('\n', out);
         ok = plans_write(report, out);
+        launch_write("Placing plan 1: ", first, out);
         fputc('\n', out);
         bars_write("Where a step of plan 1 goes", report->request, first, out);
         write_why(result, out);

@@ -25,7 +25,7 @@ static void say_role(const RankedPlan *ranked, Role role, Why *to) {
     int64_t degree = ranked->plan.degrees.of[role];
     if (degree <= 1) return;
     const Mesh *mesh = &ranked->machine.mesh;
-    Footprint footprint = placement_footprint(mesh, &ranked->plan.placement, role, role);
+    Footprint footprint = nesting_footprint(mesh, &ranked->nesting, &ranked->plan.placement, 1u << role);
     char whole_text[NUMBER_TEXT_SIZE], exposed_text[NUMBER_TEXT_SIZE];
     double exposed, whole = role_seconds(&ranked->estimate.time, role, &exposed);
     Prose sentence = {0};

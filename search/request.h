@@ -80,7 +80,8 @@ typedef struct {
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* longer than the model's longest: a warning */
 
-    Nesting nesting;
+    Nesting nesting;          /* order of the roles on each axis */
+    const char *nesting_name; /* as --nesting spells it */
     unsigned schedules; /* a bit per Schedule: those in the space */
     RoleSet roles; /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];

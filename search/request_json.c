@@ -43,7 +43,7 @@ bool request_add_json(const Request *request, cJSON *to) {
            json_add_real(to, "max_idle", request->max_idle) &&
            json_add_real(to, "batch_tolerance", request->batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->padding)) &&
-           json_add_text(to, "nesting", "default") &&
+           json_add_text(to, "nesting", request->nesting_name) &&
            json_add_text(to, "schedules", schedules_text(request->schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->objective)) &&
            json_add_whole(to, "top", request->top) && json_add_bool(to, "variants", request->variants) &&

@@ -172,12 +172,26 @@ static Count equal_placements(const Search *search, const ExploreProblem *proble
     return equal;
 }
 
+/* Who launches the plan: of those that take its degrees and knobs, who can place it so. */
+static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
+    LauncherSet takers =
+        plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh);
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
+        if (!(takers >> launcher & 1)) continue;
+        LaunchAnswer answer = launch_answer(launcher, &problem->wiring, problem->setting.chip->name, &out->plan,
+                                            &out->estimate.rule, &out->estimate.resources);
+        out->launch[out->launch_count++] = answer;
+        if (answer.kind != LAUNCH_IMPOSSIBLE) out->launchable_by |= 1u << launcher;
+    }
+}
+
 static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) {
     const Request *request = search->request;
     ExploreProblem problem = tuples_problem(&search->tuples, row->machine, row->sequences);
     memset(out, 0, sizeof(*out));
     out->plan =
         (Plan){.degrees = row->degrees, .knobs = row->knobs, .placement = row->placement, .layout = row->layout};
+    out->nesting = request->nesting;
     out->machine = search->tuples.sites[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
@@ -185,7 +199,7 @@ static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) 
                        &out->estimate, error))
         return false;
     out->padding = out->estimate.padding;
-    out->launchable_by = plan_launchers(&request->model, &out->work, &out->plan, out->padding, &out->machine.mesh);
+    fill_launch(&problem, out);
     out->equal_placements = equal_placements(search, &problem, row, &out->estimate, error);
     out->tied = row->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
     return explore_count_within(&problem, row, 1.01 * row->ranked_seconds, &search->caches[0], &out->within_one_percent,

@@ -8,6 +8,7 @@
 #define SHARDOPT_SEARCH_SEARCH_H
 
 #include "cost/estimate.h"
+#include "search/launch_placement.h"
 #include "search/request.h"
 
 typedef enum {
@@ -39,12 +40,15 @@ typedef struct {
 
 typedef struct {
     Plan plan;
+    Nesting nesting; /* in which its placement is to be read */
     Machine machine;
     Work work; /* its batch */
     /* what plans are ordered by: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
     double ranked_seconds;
     PaddingSet padding;
     LauncherSet launchable_by;
+    LaunchAnswer launch[LAUNCHER_COUNT]; /* of the launchers that take its degrees and knobs: how they would place it */
+    int launch_count;
     Estimate estimate;
     Count equal_placements; /* placements of these degrees and knobs that cost the same, itself included */
     /* plans (placements and knobs) of these degrees and schedule within 1% of it, layouts relaxed */
@@ -71,8 +75,8 @@ typedef struct {
 /* Everything in `result` lives in `arena`. No plan that fits is an answer (plan_count 0), not an error. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
-/* Which launchers take a plan as it stands (divisibility, schedule, context method: reference/exports.md, "Enforced").
- * Pure. */
+/* Which launchers take the degrees, knobs and padding of a plan (divisibility, schedule, context method:
+ * reference/exports.md, "Enforced"), wherever its roles lie: that is search/launch_placement.h. Pure. */
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh);
 

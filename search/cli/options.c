@@ -46,7 +46,8 @@ static const struct {
     [OPTION_SCHEDULES] = {"schedules", 0, "LIST", BOTH, true, NULL,
                           "pipeline schedules: launchable, all, or some of gpipe, 1f1b,\n"
                           "interleaved, circular, zb_h1, dualpipe (launchable)"},
-    [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL, NULL},
+    [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL,
+                        "how roles nest on an axis: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan"},
     [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL,
                           "least time, chip-hours or cost, per requested token (time)"},
     [OPTION_TOP] = {"top", 0, "K", COMMAND_PLAN, true, NULL, "how many plans to show (5)"},

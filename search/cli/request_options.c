@@ -7,6 +7,7 @@
 #include "models/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/options.h"
+#include "search/launch_placement.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,13 +63,6 @@ static const char *padding_at(unsigned i) { return padding_rule_name((PaddingRul
 static const char *objective_at(unsigned i) { return objective_name((Objective)i); }
 static const char *precision_at(unsigned i) { return precision_name((Precision)i); }
 
-/* An option that has one value so far; `right` says which, and what it stands for. */
-static bool check_only(const Resolving *to, Option option, const char *only, const char *right) {
-    if (!given(to, option) || strcmp(given(to, option), only) == 0) return true;
-    return error_set(to->error, ERROR_INPUT, to->options->where[option], "\"%.60s\" is not built yet; give %s",
-                     given(to, option), right);
-}
-
 static bool copy_argument(const Resolving *to, Option option, const char *text, char *out, size_t size) {
     if ((size_t)snprintf(out, size, "%s", text) < size) return true;
     return error_set(to->error, ERROR_INPUT, to->options->where[option], "is too long; give at most %zu bytes",
@@ -83,7 +77,6 @@ static bool read_model(const Resolving *to) {
                          "is missing; give a model of `shardopt models`, or a config.json");
     if (!copy_argument(to, OPTION_MODEL, name, request->model_argument, sizeof request->model_argument)) return false;
     if (!model_load(name, to->arena, &request->model, to->error)) return false;
-    request->nesting = nesting_canonical();
     request->roles = ROLES_DENSE;
     for (int i = 0; i < request->model.kind_count; i++)
         if (request->model.kinds[i].experts > 0) request->roles = ROLES_ALL;
@@ -260,6 +253,35 @@ static bool check_sizes(const Resolving *to) {
                      (long long)(PRODUCT_MAX / width));
 }
 
+/* A launcher's own order of roles where plans are for it alone: in another it could not place all that it can. */
+static const char *nesting_for(LauncherSet launchers) {
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        if (launchers == 1u << launcher) return launcher_nesting(launcher);
+    return nesting_name(0);
+}
+
+static bool read_nesting(const Resolving *to) {
+    Request *request = to->request;
+    const char *name = given(to, OPTION_NESTING) ? given(to, OPTION_NESTING) : nesting_for(request->launchers);
+    char all[128] = "";
+    for (int i = 0; nesting_name(i); i++) {
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, "%s%s",
+                 i == 0                ? ""
+                 : nesting_name(i + 1) ? ", "
+                                       : " or ",
+                 nesting_name(i));
+        if (strcmp(name, nesting_name(i)) == 0) request->nesting_name = nesting_name(i);
+    }
+    if (strcmp(name, "all") == 0)
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
+                         "\"all\" is not built yet; give one order: %s", all);
+    if (!request->nesting_name)
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
+                         "\"%.60s\" is no order of roles; give %s", name, all);
+    return nesting_named(request->nesting_name, &request->nesting);
+}
+
 static bool read_space(const Resolving *to) {
     Request *request = to->request;
     unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
@@ -288,9 +310,7 @@ static bool read_space(const Resolving *to) {
     if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
         !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||
-        !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !check_only(to, OPTION_NESTING, "default",
-                    "default: tensor innermost, then expert, sequence, fsdp, data, pipeline") ||
+        !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) || !read_nesting(to) ||
         !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->chip.usd_per_chip_hour.value > 0))

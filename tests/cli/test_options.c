@@ -128,6 +128,30 @@ Test(options, every_option_is_heard) {
     }
 }
 
+/* The order of roles: as named, else that of the one launcher that plans are for. */
+Test(options, nesting) {
+    static const struct {
+        const char *words[WORDS_MAX], *name;
+        Role innermost;
+    } ROWS[] = {
+        {{"--model", "405b"}, "default", ROLE_TENSOR},
+        {{"--model", "405b", "--nesting", "maxtext"}, "maxtext", ROLE_EXPERT},
+        {{"--model", "405b", "--for", "maxtext"}, "maxtext", ROLE_EXPERT},
+        {{"--model", "405b", "--for", "maxtext", "--nesting", "default"}, "default", ROLE_TENSOR},
+        {{"--model", "405b", "--for", "maxtext,jax"}, "default", ROLE_TENSOR},
+        {{"--model", "8b", "--chip", "h100", "--for", "deepspeed"}, "megatron", ROLE_TENSOR},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_assert(resolve(ROWS[i].words, &arena, request, &error), "row %zu: %s", i, error.text);
+        cr_expect_str_eq(request->nesting_name, ROWS[i].name, "row %zu: %s", i, request->nesting_name);
+        cr_expect_eq(request->nesting.order[0], ROWS[i].innermost, "row %zu", i);
+        arena_free(&arena);
+    }
+}
+
 /* `line`: what error.where and error.text have in them. */
 static const struct {
     const char *name;
@@ -173,7 +197,8 @@ static const struct {
     {"a tolerance above half", {"--model", "405b", "--batch-tolerance", "0.6"}, "--batch-tolerance", "out of range"},
     {"a padding that is none", {"--model", "405b", "--padding", "some"}, "--padding", "launchable"},
     {"an objective that is none", {"--model", "405b", "--objective", "money"}, "--objective", "chip-hours"},
-    {"a nesting not built", {"--model", "405b", "--nesting", "all"}, "--nesting", "default"},
+    {"a nesting not built", {"--model", "405b", "--nesting", "all"}, "--nesting", "not built yet; give one order: default"},
+    {"no nesting", {"--model", "405b", "--nesting", "tp-first"}, "--nesting", "megatron-pp-dp or torchtitan"},
     {"a state without its dtype", {"--model", "405b", "--state-dtypes", "bf16"}, "--state-dtypes", "moments="},
     {"a dtype that is none",
      {"--model", "405b", "--state-dtypes", "m=int8"},

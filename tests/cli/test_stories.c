@@ -235,3 +235,64 @@ Test(stories, a_report_is_explained_as_it_stands) {
     }
     cJSON_Delete(report);
 }
+
+/* How MaxText would place one plan of a report; NULL: it does not take its degrees or knobs. */
+static const cJSON *maxtext_at(const cJSON *plan) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, json_at(plan, "launch")) {
+        if (strcmp(words_at(item, "launcher"), "maxtext") == 0) return item;
+    }
+    return NULL;
+}
+
+static bool launchable(const cJSON *plan, const char *launcher) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, json_at(plan, "launchable_by")) {
+        if (strcmp(item->valuestring, launcher) == 0) return true;
+    }
+    return false;
+}
+
+/* What a launcher cannot place is not said to be launchable by it, and costs more where it puts it itself; plans for it
+ * are such that it places them, in its own order of roles, and none of them is faster than the best of all. */
+Test(stories, plans_are_where_maxtext_puts_them) {
+    static const char *const MACHINES[] = {"--model mixtral-8x7b --slice 4x8x8 --batch 1Mi --top 8",
+                                           "--model 70b --slice 8x8x16 --batch 2Mi --top 8",
+                                           "--model 8b --chip v6e --slice 16x16 --batch 2Mi --top 8",
+                                           "--model 8b --slice 4x4x4 --slices 2 --batch 1Mi --top 8"};
+    int impossible = 0, options = 0;
+    for (size_t i = 0; i < COUNT_OF(MACHINES); i++) {
+        char words[192];
+        int code;
+        const cJSON *plan;
+        cJSON *any = ask(MACHINES[i], &code);
+        cr_assert_eq(code, 0, "%s", MACHINES[i]);
+        cJSON_ArrayForEach(plan, json_at(any, "plans")) {
+            const cJSON *maxtext = maxtext_at(plan);
+            if (!maxtext) continue;
+            bool can = strcmp(words_at(maxtext, "placement"), "impossible") != 0;
+            cr_expect_eq(can, launchable(plan, "maxtext"), "%s: %s", MACHINES[i], words_at(plan, "notation"));
+            impossible += !can;
+            if (!can)
+                cr_expect_gt(number(maxtext, "default_seconds"), number(plan, "step.seconds"), "%s: %s", MACHINES[i],
+                             words_at(plan, "notation"));
+        }
+        snprintf(words, sizeof words, "%s --for maxtext", MACHINES[i]);
+        cJSON *own = ask(words, &code);
+        cr_assert_eq(code, 0, "%s", words);
+        cr_expect_str_eq(words_at(own, "request.nesting"), "maxtext");
+        cr_expect_geq(number(plan_at(own, 1), "step.seconds"), number(plan_at(any, 1), "step.seconds") * (1 - 1e-9));
+        cJSON_ArrayForEach(plan, json_at(own, "plans")) {
+            const cJSON *maxtext = maxtext_at(plan);
+            cr_assert(maxtext && launchable(plan, "maxtext"), "%s: %s", words, words_at(plan, "notation"));
+            bool option = strcmp(words_at(maxtext, "placement"), "option") == 0;
+            cr_expect(option || strcmp(words_at(maxtext, "placement"), "default") == 0, "%s: %s", words,
+                      words_at(plan, "notation"));
+            options += option;
+            if (option) cr_expect_not_null(strstr(words_at(maxtext, "needs"), "allow_split_physical_axes=true"));
+        }
+        cJSON_Delete(own);
+        cJSON_Delete(any);
+    }
+    cr_expect(impossible > 0 && options > 0, "%d plans that MaxText cannot place, %d by an option", impossible, options);
+}

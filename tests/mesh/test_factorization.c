@@ -266,33 +266,6 @@ Test(factorization, refusals) {
     arena_free(&arena);
 }
 
-/* 16 = tensor 2, sequence 2, data 4; 8 = fsdp 8. */
-Test(factorization, footprints) {
-    Mesh mesh = mesh_of((int64_t[MESH_AXES_MAX]){16, 8});
-    Placement placement = {{{2, 1, 2, 1, 4, 1}, {1, 1, 1, 8, 1, 1}}};
-    static const struct {
-        const char *name;
-        Role first, last;
-        Span on[2];
-    } ROWS[] = {
-        {"tensor is innermost", ROLE_TENSOR, ROLE_TENSOR, {{2, 1}, {1, 1}}},
-        {"sequence stands two apart", ROLE_SEQUENCE, ROLE_SEQUENCE, {{2, 2}, {1, 1}}},
-        {"data is outermost", ROLE_DATA, ROLE_DATA, {{4, 4}, {1, 8}}},
-        {"fsdp has the other axis", ROLE_FSDP, ROLE_FSDP, {{1, 4}, {8, 1}}},
-        {"sequence, fsdp and data together", ROLE_SEQUENCE, ROLE_DATA, {{8, 2}, {8, 1}}},
-        {"all of it", ROLE_TENSOR, ROLE_PIPELINE, {{16, 1}, {8, 1}}},
-    };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        Footprint footprint = placement_footprint(&mesh, &placement, ROWS[i].first, ROWS[i].last);
-        for (int a = 0; a < 2; a++) {
-            cr_expect_eq(footprint.on[a].factor, ROWS[i].on[a].factor, "%s", ROWS[i].name);
-            cr_expect_eq(footprint.on[a].stride, ROWS[i].on[a].stride, "%s", ROWS[i].name);
-        }
-        cr_expect_eq(footprint_degree(&mesh, &footprint), ROWS[i].on[0].factor * ROWS[i].on[1].factor, "%s",
-                     ROWS[i].name);
-    }
-}
-
 Test(prime, powers) {
     static const struct {
         int64_t n;

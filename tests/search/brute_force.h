@@ -25,7 +25,7 @@ typedef struct {
     BestRow rows[ROWS_MAX];
     int count;
     const Machine *machines;
-    int64_t plans, by_glpk;
+    int64_t plans, by_glpk, unplaced;
 } Brute;
 
 static inline int compare_reals(double a, double b) { return (a > b) - (a < b); }
@@ -56,17 +56,27 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
     brute->rows[brute->count++] = *row;
 }
 
-/* What --require, --padding and --for admit. */
+/* What --require, --padding and --for admit; *takers: launchers of which one has to place it, all bits: nobody has to. */
 static inline bool admitted(const Request *request, const Setting *setting, const Mesh *mesh, const Plan *plan,
-                            Shard *shard) {
+                            Shard *shard, LauncherSet *takers) {
     PaddingSet padding;
+    *takers = ~0u;
     if (!request_admits_knobs(request, &plan->knobs)) return false;
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->padding, shard, &padding))
         return false;
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
-    LauncherSet takers = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
-    if (request->launchers != 0) return (takers & request->launchers) != 0;
-    return request->padding != PADDING_LAUNCHABLE || padding == 0 || takers != 0;
+    LauncherSet all = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
+    if (request->launchers == 0 && (request->padding != PADDING_LAUNCHABLE || padding == 0)) return true;
+    *takers = request->launchers != 0 ? all & request->launchers : all;
+    return *takers != 0;
+}
+
+/* Whether one of them can put the roles there. */
+static inline bool placed(const Wiring *wiring, const Setting *setting, LauncherSet takers, const Placement *placement) {
+    LauncherSet placing;
+    if (takers == ~0u) return true;
+    launchers_placing(takers, wiring, setting->chip->name, placement, 1, &placing);
+    return placing != 0;
 }
 
 /* One knob setting under all placements. */
@@ -75,12 +85,17 @@ static inline void brute_plan(const Request *request, const Setting *setting, in
                               Brute *brute) {
     Plan plan = {.degrees = *degrees, .knobs = *knobs};
     Shard shard;
-    if (!admitted(request, setting, &brute->machines[machine].mesh, &plan, &shard)) return;
+    LauncherSet takers;
+    if (!admitted(request, setting, &brute->machines[machine].mesh, &plan, &shard, &takers)) return;
     LayoutGraph graph;
     Arena arena = {0};
     Error error = {0};
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s", error.text);
     for (int64_t i = 0; i < count; i++) {
+        if (!placed(wiring, setting, takers, &placements[i])) {
+            brute->unplaced++;
+            continue;
+        }
         brute->plans++;
         LayoutSolution solution;
         Rates rates;
@@ -124,7 +139,7 @@ static inline void brute_tuple(const Request *request, int machine, const Mesh *
 static inline void brute_run(const Request *request, Arena *arena, Brute *brute) {
     Error error = {0};
     brute->count = 0;
-    brute->plans = brute->by_glpk = 0;
+    brute->plans = brute->by_glpk = brute->unplaced = 0;
     int machines = brute_machines(request, arena, &brute->machines);
     for (int m = 0; m < machines; m++) {
         Mesh mesh = profile_mesh(&request->profile, &brute->machines[m].mesh);

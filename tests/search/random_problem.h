@@ -274,7 +274,8 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     request.work =
         (Work){.sequences = draw_whole(draw, 1, sequences_most), .seq = DRAW_FROM(draw, 128, 512, 1000, 2048, 8192)};
     if (draw_chance(draw, 0.5)) request.work.sequences = request.machine.mesh.devices * draw_whole(draw, 1, 2);
-    request.nesting = nesting_canonical();
+    request.nesting_name = nesting_name(draw_chance(draw, 0.5) ? 0 : (int)draw_below(draw, 6));
+    nesting_named(request.nesting_name, &request.nesting);
     request.schedules = draw_chance(draw, 0.3)   ? SCHEDULES_LAUNCHABLE
                         : draw_chance(draw, 0.5) ? SCHEDULES_ALL
                                                  : 1u << draw_whole(draw, SCHEDULE_GPIPE, SCHEDULE_COUNT - 1);
@@ -289,7 +290,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     if (draw_chance(draw, 0.1))
         request.requirements[request.requirement_count++] = (Requirement){
             .op = REQUIRE_AT_MOST, .degree = DRAW_FROM(draw, 1, 2, 4), .knob = 1 + (int)draw_below(draw, 2)};
-    if (draw_chance(draw, 0.15)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
+    if (draw_chance(draw, 0.2)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.remat);
     request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
@@ -433,7 +434,8 @@ static inline int64_t brute_batches(const Request *request, const Degrees *degre
     return count;
 }
 
-/* The machines of a request: the one asked for first. In the arena. */
+/* The machines of a request: the one asked for first; of as many chips in as many slices the most cubic first. In the
+ * arena. */
 static inline int brute_machines(const Request *request, Arena *arena, const Machine **out) {
     Machine *idle = NULL;
     int count = 0;
@@ -446,6 +448,16 @@ static inline int brute_machines(const Request *request, Arena *arena, const Mac
     cr_assert_not_null(all);
     all[0] = request->machine;
     if (count > 0) memcpy(all + 1, idle, (size_t)count * sizeof(Machine));
+    for (int i = 1; i < count; i++) /* as given but for that: all[0] stays */
+        for (int j = i; j > 0; j--) {
+            const int64_t *a = all[j].slice.size, *b = all[j + 1].slice.size;
+            Machine swap = all[j];
+            if (all[j].mesh.chips != all[j + 1].mesh.chips || all[j].slices != all[j + 1].slices ||
+                a[0] + a[1] + a[2] <= b[0] + b[1] + b[2])
+                break;
+            all[j] = all[j + 1];
+            all[j + 1] = swap;
+        }
     *out = all;
     return count + 1;
 }
@@ -457,8 +469,8 @@ static inline const char *problem_text(const Request *request, char text[320]) {
         used += snprintf(text + used, (size_t)(320 - used), "%s%s%lld", i ? " " : "",
                          request->machine.mesh.axes[i].name, (long long)request->machine.mesh.axes[i].size);
     snprintf(text + used, (size_t)(320 - used),
-             " on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
-             request->chip.name, (long long)request->model.layers, (long long)request->work.sequences,
+             " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
+             request->nesting_name, request->chip.name, (long long)request->model.layers, (long long)request->work.sequences,
              (long long)request->work.seq, request->profile.name, padding_rule_name(request->padding),
              request->max_idle, request->batch_tolerance);
     return text;

@@ -76,6 +76,8 @@ static inline void fixture_request(Request *request) {
     fixture_chip(&request->chip);
     fixture_machine(6, &request->machine);
     request->machine_request = (MachineRequest){.slice = "8x4x4", .slices = 6};
+    request->nesting = nesting_canonical();
+    request->nesting_name = "default";
     snprintf(request->model_argument, sizeof request->model_argument, "demo");
     snprintf(request->machine_argument, sizeof request->machine_argument, "--slice 8x4x4 --slices 6");
     snprintf(request->profile_argument, sizeof request->profile_argument, "demo");
@@ -102,7 +104,18 @@ static inline void fixture_keep_all(Layout *layout, int64_t layers) {
  * 2.62 matmul + 0.21 attention + 0.17 elementwise = 3.00 compute; 0.18 of tensor's 0.90 and 0.02 of fsdp's 1.37
  * exposed; + 0.06 + 0.16 = 3.42 s. */
 static inline void fixture_first(RankedPlan *ranked) {
-    *ranked = (RankedPlan){.ranked_seconds = 3.42,
+    *ranked = (RankedPlan){.nesting = nesting_canonical(),
+                           .launch = {{.launcher = LAUNCHER_MAXTEXT,
+                                       .kind = LAUNCH_OPTION,
+                                       .needs = "allow_split_physical_axes=true",
+                                       .default_needs = "allow_split_physical_axes=true",
+                                       .default_seconds = 3.42},
+                                      {.launcher = LAUNCHER_JAX,
+                                       .kind = LAUNCH_DEVICE_ORDER,
+                                       .needs = "an array of devices in the plan's order",
+                                       .default_seconds = 3.642}},
+                           .launch_count = 2,
+                           .ranked_seconds = 3.42,
                            .launchable_by = (1u << LAUNCHER_MAXTEXT) | (1u << LAUNCHER_JAX),
                            .equal_placements = 3,
                            .within_one_percent = 212};
@@ -204,6 +217,9 @@ static inline void fixture_second(RankedPlan *ranked) {
     estimate->bound_by = BOUND_ICI, estimate->bound_next = BOUND_COMPUTE, estimate->bound_next_share = 0.9;
     estimate->mfu = 0.362;
     ranked->launchable_by = 0;
+    ranked->launch[0] = (LaunchAnswer){
+        .launcher = LAUNCHER_MAXTEXT, .kind = LAUNCH_IMPOSSIBLE, .default_seconds = 1.05 * ranked->estimate.time.seconds};
+    ranked->launch_count = 1;
 }
 
 /* Six slices with stages: pipeline=3 over dcn, 48 layers in stages of 16: 3.6 compute + 0.1 exposed + 0.3 bubble + 0.04
@@ -214,6 +230,9 @@ static inline void fixture_third(RankedPlan *ranked) {
     fixture_machine(6, &ranked->machine);
     ranked->padding = 1u << PAD_VOCAB;
     ranked->launchable_by = (1u << LAUNCHER_COUNT) - 1;
+    for (int i = 0; i < LAUNCHER_COUNT; i++)
+        ranked->launch[i] = (LaunchAnswer){.launcher = (Launcher)i, .kind = LAUNCH_DEFAULT, .default_seconds = 4.2};
+    ranked->launch_count = LAUNCHER_COUNT;
     Plan *plan = &ranked->plan;
     plan->degrees.of[ROLE_DATA] = 2, plan->degrees.of[ROLE_PIPELINE] = 3;
     plan->placement.factor[3][ROLE_DATA] = 2, plan->placement.factor[3][ROLE_PIPELINE] = 3;

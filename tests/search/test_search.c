@@ -148,7 +148,7 @@ static Request problem_request(uint64_t *seed, int number, const Catalog *catalo
 
 static struct {
     int folded, schedules, ulysses, balanced, overlapped, replicating; /* among the rows of brute force */
-    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, moved_batch, moved_machine, recomputed;
+    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine, recomputed;
     int cut_by_wrong_bound;
     int64_t plans;
 } seen;
@@ -160,6 +160,8 @@ static void note_result(const Request *request, const SearchResult *result, cons
     seen.batches += result->certificate.batches > 1;
     seen.mixtures += is_mixture(&request->model);
     seen.launchers += request->launchers != 0;
+    seen.unplaced += brute->unplaced > 0;
+    seen.nestings += strcmp(request->nesting_name, "default") != 0;
     for (int i = 0; i < brute->count; i++) {
         const Knobs *knobs = &brute->rows[i].knobs;
         seen.folded += knobs->methods.grid.expert > 0;
@@ -278,14 +280,16 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
         LayoutGraph graph;
         Relaxation relaxation;
         Rates least;
+        LauncherSet takers;
         if (!rows_together(&knobs[i], &plan->plan.knobs) ||
-            !admitted(request, &setting, &plan->machine.mesh, &other, &shard))
+            !admitted(request, &setting, &plan->machine.mesh, &other, &shard, &takers))
             continue;
         least_rates_of(table, &other.degrees, &knobs[i].methods, &least);
         cr_assert(layout_graph(&setting, &shard, &knobs[i], &arena, &graph, &error));
         layout_relax(&graph, &least, &relaxation);
         for (int64_t j = 0; j < placement_total && relaxation.fits; j++) {
             Rates rates;
+            if (!placed(&wiring, &setting, takers, &placements[j])) continue;
             rates_of_placement(&wiring, &placements[j], &knobs[i].methods, &rates);
             double scale = (double)request->work.sequences / (double)plan->work.sequences;
             within += relaxed_seconds(&graph.rule, &relaxation, &rates) * scale <= 1.01 * plan->ranked_seconds;
@@ -362,9 +366,11 @@ Test(search, finds_what_brute_force_finds) {
               "%d problems with a plan, %d without, %d with layouts by GLPK, %d that recompute, %lld plans",
               seen.feasible, seen.infeasible, seen.glpk, seen.recomputed, (long long)seen.plans);
     cr_expect(seen.idle >= 10 && seen.batches >= 10 && seen.mixtures >= 10 && seen.launchers > 0 &&
-                  seen.moved_batch > 0 && seen.moved_machine > 0,
-              "%d idle, %d batches, %d mixtures, %d launchers, %d moved batches, %d moved machines", seen.idle,
-              seen.batches, seen.mixtures, seen.launchers, seen.moved_batch, seen.moved_machine);
+                  seen.moved_batch > 0 && seen.moved_machine > 0 && seen.unplaced > 0 && seen.nestings >= 10,
+              "%d idle, %d batches, %d mixtures, %d launchers, %d that could not place all, %d nestings, %d moved "
+              "batches, %d moved machines",
+              seen.idle, seen.batches, seen.mixtures, seen.launchers, seen.unplaced, seen.nestings, seen.moved_batch,
+              seen.moved_machine);
     cr_expect(seen.folded > 50 && seen.schedules == (1 << SCHEDULE_COUNT) - 1 && seen.ulysses > 50 &&
                   seen.balanced > 50 && seen.overlapped > 20 && seen.replicating > 20,
               "%d rows with folded experts, schedules %x, %d Ulysses, %d balanced, %d overlapped, %d replicating",
