@@ -79,6 +79,18 @@ static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEX
     return true;
 }
 
+/* The grid of folded experts stands beside the knobs; a plan without one has none. */
+static bool read_grid(const cJSON *plan, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
+    int64_t expert, expert_tensor;
+    if (!json_whole_or(plan, "expert_grid.expert", 1, MACHINE_CHIPS_MAX, 0, where, &expert, error) ||
+        !json_whole_or(plan, "expert_grid.expert_tensor", 1, MACHINE_CHIPS_MAX, 0, where, &expert_tensor, error))
+        return false;
+    size_t length = strlen(text);
+    snprintf(text + length, PLAN_TEXT_SIZE - length, " folded_expert=%lld folded_expert_tensor=%lld", (long long)expert,
+             (long long)expert_tensor);
+    return true;
+}
+
 static bool read_role(const cJSON *span, const char *where, Role *out, Error *error) {
     char name[24];
     if (!json_text(span, "role", where, name, sizeof name, error)) return false;
@@ -130,7 +142,9 @@ static bool read_plan(const cJSON *report, const char *file, int64_t rank, Repor
         if (!json_whole(plan, key, 1, MACHINE_CHIPS_MAX, where, &degrees.of[role], error)) return false;
     }
     degrees_notation(&degrees, false, out->plan);
-    if (!read_knobs(cJSON_GetObjectItemCaseSensitive(plan, "knobs"), where, out->plan, error)) return false;
+    if (!read_knobs(cJSON_GetObjectItemCaseSensitive(plan, "knobs"), where, out->plan, error) ||
+        !read_grid(plan, where, out->plan, error))
+        return false;
     if (!read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), &degrees, where, out, error)) return false;
     if (!json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
         !json_whole(plan, "chips_used", 1, MACHINE_CHIPS_MAX, where, &out->chips_used, error) ||
