@@ -77,8 +77,13 @@ bool plans_write(const Report *report, FILE *out) {
     static const TableColumn COLUMNS[] = {{"", true},       {"plan", false},     {"step", true},
                                           {"MFU", true},    {"HBM", true},       {"exposed", true},
                                           {"bubble", true}, {"bound by", false}, {"for", false}};
-    bool any_tied = false;
+    bool any_tied = false, any_other = false;
     for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
+    for (int i = 0; i < result->plan_count; i++)
+        for (int j = 0; j < result->plans[i].launch_count; j++) {
+            const LaunchAnswer *answer = &result->plans[i].launch[j];
+            any_other = any_other || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
+        }
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < result->plan_count && ok; i++) ok = add_plan(table, report, i + 1, any_tied);
@@ -95,6 +100,7 @@ bool plans_write(const Report *report, FILE *out) {
               first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
               report->request->variants ? "" : ": --variants");
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
+    if (any_other) prose_add(&counts, " A launcher with a change of time takes the plan and places it otherwise.");
     prose_write(out, "    ", "    ", counts.text);
     return true;
 }
