@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What having an activation again in backward takes: the ops that lie between it and the activations before it, once
  * forward. */
-#include "cost/stage.h"
+#include "cost/sums.h"
 
 #include <string.h>
 
@@ -64,7 +64,7 @@ static double offload_layers(const Setting *setting, const Shard *shard, int act
     return (double)layers[STATE_OFFLOADED];
 }
 
-/* The host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they
+/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they
  * gain, so that no layout has to count host bytes. Where the residual stream is whole on every chip it takes most room:
  * that is asked for. */
 static void find_offloadable(const Setting *setting, const Shard *shard, const Knobs *knobs,
@@ -80,6 +80,12 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
         if (shardings[i].residual == RESIDUAL_REPLICATED && whole.residual != RESIDUAL_REPLICATED) whole = shardings[i];
     costs_of(setting, shard, knobs, &whole, costs);
     moment_weights(shard, knobs, weights);
+    if (knobs->offload_optimizer) {
+        StageSums sums;
+        stage_sums(setting, shard, &knobs->methods, &shardings[0], &sums);
+        Held held = held_of_sums(setting, shard, knobs, &sums, false), owned = owned_of_held(shard, knobs, &held);
+        room -= host_optimizer_bytes(setting, knobs, &owned);
+    }
     for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {
         int best = -1;
         for (int i = 0; i < ACTIVATION_COUNT; i++)

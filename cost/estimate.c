@@ -100,13 +100,15 @@ static bool latency_rules(const Estimate *estimate, const Mesh *mesh, AxisLevel 
     return messages > whole / 2;
 }
 
-static void find_bound(const Mesh *mesh, Estimate *out) {
+static void find_bound(const Mesh *mesh, bool offloads, Estimate *out) {
     double seconds[BOUND_COUNT] = {0};
     double memory_bound = 0;
     for (int i = 0; i < out->part_count; i++)
         if (out->parts[i].memory_bound) memory_bound += out->parts[i].forward_seconds + out->parts[i].backward_seconds;
     seconds[BOUND_COMPUTE] = out->time.compute_seconds - min_real(memory_bound, out->time.compute_seconds);
-    seconds[BOUND_HBM] = memory_bound + out->time.optimizer_seconds;
+    /* State on the host streams over PCIe, which is what its update waits for. */
+    seconds[offloads ? BOUND_PCIE : BOUND_HBM] += out->time.optimizer_seconds;
+    seconds[BOUND_HBM] = memory_bound;
     seconds[BOUND_PCIE] = out->time.pcie_seconds;
     seconds[BOUND_BUBBLE] = out->time.bubble_seconds;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
@@ -176,7 +178,7 @@ bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nest
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);
-    find_bound(mesh, out);
+    find_bound(mesh, plan->knobs.offload_optimizer, out);
 
     double tokens = (double)setting->work.sequences * (double)setting->work.seq, chips = (double)mesh->chips;
     double per_chip = tokens / chips / out->time.seconds;

@@ -7,8 +7,8 @@
 #include "cost/sums.h"
 
 void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
-    InFlight in_flight = schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches,
-                                            (double)knobs->virtual_stages);
+    InFlight in_flight =
+        schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
     weights[MOMENT_FIRST_BACKWARD] = in_flight.first;
     weights[MOMENT_LAST_LOGITS] = in_flight.last * (shard->layers_last / shard->layers);
     weights[MOMENT_LAST_BACKWARD] = weights[MOMENT_LAST_LOGITS];
@@ -35,10 +35,12 @@ static double layer_working_bytes(const StageSums *sums) {
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
 
-static double optimizer_bytes(const TrainingState *state, const Held *held) {
-    if (state->uniform) return state->part[HELD_DENSE].optimizer_bytes * held->total;
-    double bytes = 0;
-    for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].optimizer_bytes * held->of[part];
+double communicators_bytes(const Setting *setting, const Shard *shard) {
+    const double degrees[] = {shard->tensor, shard->expert, shard->sequence, shard->fsdp, shard->data, shard->pipeline};
+    const Profile *profile = setting->profile;
+    double bytes = shard->expert > 1 ? profile->all_to_all_bytes : 0;
+    for (size_t i = 0; i < COUNT_OF(degrees); i++)
+        if (degrees[i] > 1) bytes += profile->communicator_bytes;
     return bytes;
 }
 
@@ -48,7 +50,8 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     const TrainingState *state = setting_state(setting);
     double d_model = (double)setting->model->d_model;
     Held held = held_of_sums(setting, shard, knobs, sums, last), owned = owned_of_held(shard, knobs, &held);
-    double reduced = held.total;
+    double reduced = held.total, layers = last ? shard->layers_last : shard->layers;
+    double on_host = host_optimizer_bytes(setting, knobs, &owned);
     if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
         reduced = owned.total * schedule_copies(knobs->schedule);
     }
@@ -58,9 +61,9 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     *out = (MemoryRows){
         .parameters_bytes = state->parameter_bytes * held.total,
         .gradients_bytes = gradients * reduced,
-        .optimizer_bytes = optimizer_bytes(state, &owned),
+        .optimizer_bytes = optimizer_bytes_of(state, &owned) - on_host,
         .activations_bytes = saved_bytes,
-        .gathered_bytes = gathered_bytes(state, shard, knobs, sums, moment, last ? shard->layers_last : shard->layers),
+        .gathered_bytes = gathered_bytes(state, shard, knobs, sums, moment, layers),
     };
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;
@@ -73,6 +76,8 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     } else {
         out->transient_bytes = layer_working_bytes(sums) + stream;
     }
+    /* State from the host passes through HBM a layer at a time. */
+    if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += on_host / max_real(1, layers);
 }
 
 void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,

@@ -9,13 +9,13 @@
 typedef struct {
     double parameters_bytes;  /* copy for compute, the chip's shard */
     double gradients_bytes;   /* of microbatches accumulated; of one, once its backward is over */
-    double optimizer_bytes;   /* master and moments */
+    double optimizer_bytes;   /* master and moments, but for what is on the host */
     double activations_bytes; /* saved, all microbatches in flight */
     /* weights gathered by fsdp (two layers, or the stage when kept), and the gradient of a layer before its
      * reduce_scatter */
     double gathered_bytes;
     double logits_bytes;
-    double transient_bytes; /* one layer's working set in backward */
+    double transient_bytes; /* one layer's working set in backward; of state on the host, a layer's at the update */
 } MemoryRows;
 
 double memory_total(const MemoryRows *rows);
@@ -24,6 +24,10 @@ double memory_total(const MemoryRows *rows);
  * stage: in-flight microbatches (MOMENT_FIRST_BACKWARD: of the first stage; LAST_*: of the last, scaled by its layers;
  * UPDATE: 0). */
 void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
+
+/* What the buffers of its communicators take of a chip. No row counts them: the reserve is there for them, for
+ * fragmentation and for the runtime; memory_parts() says whether it suffices. */
+double communicators_bytes(const Setting *setting, const Shard *shard);
 
 /* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and
  * microbatches. */

@@ -28,17 +28,14 @@ static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
     if (bytes > 0 && to->count < MEMORY_PARTS_MAX) to->parts[to->count++] = (MemoryPart){row, name, bytes};
 }
 
-/* What the optimizer's row would be if masters were all it kept. */
-static double master_bytes(const Setting *setting, const Shard *shard, const Plan *plan, const StageSums *sums,
-                           Moment moment) {
-    TrainingState masters = *setting_state(setting);
-    Setting with = *setting;
-    MemoryRows rows;
+/* Of the optimizer's row, what is masters: the share that they have in all that is kept. */
+static double master_bytes(const TrainingState *state, const Held *owned, double row) {
+    TrainingState masters = *state;
     for (int part = 0; part < HELD_COUNT; part++)
-        masters.part[part].optimizer_bytes = dtype_bytes(masters.dtypes.master);
-    with.state = &masters;
-    rows_of_sums(&with, shard, &plan->knobs, &plan->layout.sharding, sums, moment, 0, &rows);
-    return rows.optimizer_bytes;
+        masters.part[part].optimizer_bytes = dtype_bytes(state->dtypes.master);
+    masters.uniform = true;
+    double all = optimizer_bytes_of(state, owned);
+    return all > 0 ? row * min_real(1, optimizer_bytes_of(&masters, owned) / all) : 0;
 }
 
 static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double in_flight,
@@ -65,7 +62,7 @@ static void add_gathered(const TrainingState *state, const Shard *shard, const K
 }
 
 static void add_working(const Setting *setting, const Shard *shard, const Sharding *sharding, const StageSums *sums,
-                        Moment moment, const MemoryRows *rows, Parts *to) {
+                        Moment moment, const MemoryRows *rows, double passing, Parts *to) {
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
@@ -79,15 +76,27 @@ static void add_working(const Setting *setting, const Shard *shard, const Shardi
     }
     double layer = saved_of_sums(sums);
     add(to, MEMORY_TRANSIENT, "layer_activations", layer);
-    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - stream);
+    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - stream - passing);
     add(to, MEMORY_TRANSIENT, "residual_gradient", stream);
+    add(to, MEMORY_TRANSIENT, "optimizer_passing_through", passing);
+}
+
+/* The reserve holds the communicators first; what is left is for fragmentation, the runtime and code. Where it does not
+ * hold them, a larger --hbm-reserve is wanted. */
+static void add_reserve(const Setting *setting, const Shard *shard, Parts *to) {
+    double reserve = setting->chip->hbm_bytes.value * setting->hbm_reserve;
+    double communicators = communicators_bytes(setting, shard);
+    add(to, MEMORY_RESERVE, "communicators", min_real(reserve, communicators));
+    add(to, MEMORY_RESERVE, "communicators_that_it_lacks", communicators - reserve);
+    add(to, MEMORY_RESERVE, "fragmentation", reserve - communicators);
 }
 
 static void add_host(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double most_in_flight,
-                     Parts *to) {
+                     double optimizer, Parts *to) {
     double bytes = 0;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) bytes += most_in_flight * costs[a].bytes * (double)layout->layers[a][STATE_OFFLOADED];
+    add(to, MEMORY_HOST, "optimizer", optimizer);
     add(to, MEMORY_HOST, "activations", bytes);
 }
 
@@ -109,15 +118,19 @@ int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, M
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
 
-    double masters = min_real(master_bytes(setting, shard, plan, &sums, moment), rows.optimizer_bytes);
+    Held held = held_of_sums(setting, shard, knobs, &sums, last), owned = owned_of_held(shard, knobs, &held);
+    double masters = master_bytes(state, &owned, rows.optimizer_bytes);
     add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes);
     add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes);
     add(&all, MEMORY_OPTIMIZER, "master_weights", masters);
     add(&all, MEMORY_OPTIMIZER, "moments", rows.optimizer_bytes - masters);
     add_activations(costs, &plan->layout, weights[moment], &all);
     add_gathered(state, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers, &all);
-    add_working(setting, shard, sharding, &sums, moment, &rows, &all);
-    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], &all);
+    double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
+    double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;
+    add_working(setting, shard, sharding, &sums, moment, &rows, passing, &all);
+    add_reserve(setting, shard, &all);
+    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], on_host, &all);
     *in_flight = weights[moment];
     return all.count;
 }

@@ -31,6 +31,9 @@ typedef struct {
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
     double pcie_efficiency;
     double host_memory_share; /* of the host's memory, that offloaded activations may take */
+    /* HBM of a communicator's buffers, of every role of more than one chip; and beside it of the connections that
+     * all_to_all opens. --hbm-reserve has to hold them. */
+    double communicator_bytes, all_to_all_bytes;
     double expert_imbalance;  /* busiest expert over the mean: >= 1 */
 
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical

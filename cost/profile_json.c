@@ -27,6 +27,8 @@ static const struct {
     {"dcn_efficiency", offsetof(Profile, dcn_efficiency), 0.01, 1},
     {"pcie_efficiency", offsetof(Profile, pcie_efficiency), 0.01, 1},
     {"host_memory_share", offsetof(Profile, host_memory_share), 0.01, 1},
+    {"communicator_bytes", offsetof(Profile, communicator_bytes), 0, 1e11},
+    {"all_to_all_bytes", offsetof(Profile, all_to_all_bytes), 0, 1e11},
     {"expert_imbalance", offsetof(Profile, expert_imbalance), 1, 100},
     {"tensor_exposed", offsetof(Profile, tensor_exposed), 0, 1},
     {"expert_exposed", offsetof(Profile, expert_exposed), 0, 1},

@@ -27,8 +27,9 @@ static void data_traffic(const TrainingState *state, const Shard *shard, const K
 }
 
 /* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
- * whatever the precision of the model's. */
-static double update_seconds(const Setting *setting, const Held *owned) {
+ * whatever the precision of the model's. State on the host streams in and out meanwhile, both ways at once; this stands
+ * behind the step's own offloading, so that the link is never asked for twice. */
+static double update_seconds(const Setting *setting, const Knobs *knobs, const Held *owned) {
     const TrainingState *state = setting_state(setting);
     const Chip *chip = setting->chip;
     double bytes = 0, flops = 0;
@@ -40,6 +41,9 @@ static double update_seconds(const Setting *setting, const Held *owned) {
     double seconds = bytes / (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     if (flops > 0)
         seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
+    double on_host = host_optimizer_bytes(setting, knobs, owned);
+    if (on_host > 0)
+        seconds = max_real(seconds, on_host / (chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency));
     return seconds;
 }
 
@@ -130,7 +134,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
     gradient_traffic(setting_state(setting), shard, knobs, &held, out);
-    out->optimizer_seconds = update_seconds(setting, &owned);
+    out->optimizer_seconds = update_seconds(setting, knobs, &owned);
 }
 
 void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/sums.h"
 
+#include "base/util.h"
 #include "cost/bytes.h"
 #include "cost/schedule.h"
 
@@ -85,10 +86,24 @@ Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held) {
     if (knobs->zero_stage < 1) return *held;
     Held owned;
     double expert_ways = held_data_ways(shard, knobs, HELD_EXPERTS), ways = held_data_ways(shard, knobs, HELD_DENSE);
-    for (int part = 0; part < HELD_COUNT; part++) owned.of[part] = held->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
+    for (int part = 0; part < HELD_COUNT; part++)
+        owned.of[part] = held->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
     owned.total = expert_ways == ways ? held->total / ways
                                       : (held->of[HELD_DENSE] + held->of[HELD_TABLES]) / ways + owned.of[HELD_EXPERTS];
     return owned;
+}
+
+double optimizer_bytes_of(const TrainingState *state, const Held *owned) {
+    if (state->uniform) return state->part[HELD_DENSE].optimizer_bytes * owned->total;
+    double bytes = 0;
+    for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].optimizer_bytes * owned->of[part];
+    return bytes;
+}
+
+double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned) {
+    if (!knobs->offload_optimizer) return 0;
+    double room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
+    return min_real(room, optimizer_bytes_of(setting_state(setting), owned));
 }
 
 double saved_of_sums(const StageSums *sums) {

@@ -35,6 +35,12 @@ Held held_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
 /* Of those, the parameters whose optimizer state the chip keeps. */
 Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held);
 
+/* Bytes of the optimizer's state for the parameters that a chip owns; and of them those that lie on the host under
+ * knobs->offload_optimizer: all, as far as the chip's share of the host has room (the rest stays in HBM). State comes
+ * before activations. */
+double optimizer_bytes_of(const TrainingState *state, const Held *owned);
+double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned);
+
 /* Copies of a part's parameters, over which ZeRO shards. */
 double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part);
 

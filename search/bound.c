@@ -75,8 +75,9 @@ typedef struct {
 typedef struct {
     SumsKey key;
     bool filled, allowed, along_sequence;
-    StageSums sums;
-    Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
+    StageSums sums, most; /* most: component-wise largest, for what is sure to fit */
+    bool replicated;      /* some sharding has the residual stream whole */
+    Resources required;   /* what a required remat policy adds, in one layer and microbatch; memory not */
 } SumsSlot;
 
 enum { SLOTS = 16384 };
@@ -89,6 +90,9 @@ void least_sums_free(LeastSums *cache) { free(cache); }
 
 static void take_least(double *to, const double *from, size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = min_real(to[i], from[i]);
+}
+static void take_most(double *to, const double *from, size_t bytes) {
+    for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = max_real(to[i], from[i]);
 }
 _Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) == _Alignof(double),
                "sums are doubles alone");
@@ -140,12 +144,14 @@ static void fill_slot(const Setting *setting, const Shard *shard, const Methods 
         required_by_policy(setting, shard, methods, &shardings[i], &required);
         if (slot->allowed) {
             take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
+            take_most((double *)&slot->most, (const double *)&sums, sizeof(sums));
             take_least(slot->required.of, required.of, sizeof(required));
         } else {
-            slot->sums = sums, slot->required = required;
+            slot->sums = slot->most = sums, slot->required = required;
         }
         slot->allowed = true;
         slot->along_sequence = slot->along_sequence || shardings[i].residual == RESIDUAL_SEQUENCE;
+        slot->replicated = slot->replicated || shardings[i].residual == RESIDUAL_REPLICATED;
     }
 }
 
@@ -267,8 +273,9 @@ static void bound_way(const Setting *setting, const Offers *offers, const Rates 
         bound->seconds = min_real(bound->seconds, SLACK * merged_seconds(&rule, &resources, least, bubble));
         for (int schedule = 0; schedule < (stages > 1 ? 2 : 1); schedule++) {
             if (schedule == 1) knobs.schedule = SCHEDULE_DUALPIPE;
+            knobs.offload_optimizer = offers->offloads; /* what the host has no room for stays */
             rows_of_sums(setting, shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
-            double state = rows.parameters_bytes + (offers->offloads ? 0 : rows.optimizer_bytes);
+            double state = rows.parameters_bytes + rows.optimizer_bytes;
             bound->least_bytes = min_real(bound->least_bytes, state);
         }
         knobs = least_time(shard, member);
@@ -299,8 +306,8 @@ static void bound_methods(const Setting *setting, const Offers *offers, PaddingR
     }
 }
 
-double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
-                 const Degrees *degrees, const Methods *methods) {
+double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                 LeastSums *cache, const Degrees *degrees, const Methods *methods) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
     bound_methods(setting, offers, padding, least, cache, degrees, methods, &bound);
     return bound.seconds;
@@ -342,8 +349,8 @@ double family_bound(const Setting *setting, const Offers *offers, const Shard *s
     small.zero_stage = fast.zero_stage > 0 ? 2 : 0;
     small.regather = true;
     small.offload_optimizer = offers->offloads;
-    double share = schedule_least_share(shard->pipeline, shard->microbatches,
-                                        most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
+    double share =
+        schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
     double best = INFINITY;
     *least_bytes = INFINITY;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
@@ -385,4 +392,31 @@ double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs
     }
     *least_bytes *= SLACK;
     return best * SLACK;
+}
+
+bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,
+                  LeastSums *cache) {
+    double limit = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve) * SLACK, weights[MOMENT_COUNT];
+    Knobs home = *knobs;
+    home.offload_optimizer = false;
+    moment_weights(shard, &home, weights);
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const SumsSlot *slot = least_sums(cache, setting, shard, &home.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        StepRule here, there;
+        rule_of_sums(setting, shard, &home, &slot->most, &here);
+        rule_of_sums(setting, shard, knobs, &slot->most, &there);
+        /* more than rounding can hide */
+        if (!(there.optimizer_seconds - here.optimizer_seconds > 1e-9 * step_seconds_least)) return false;
+        Sharding sharding = {.residual = slot->replicated ? RESIDUAL_REPLICATED : RESIDUAL_SEQUENCE,
+                             .mlp = (MlpChoice)mlp,
+                             .logits = shard->tensor > 1 ? TABLE_D_MODEL : TABLE_VOCABULARY};
+        double saved = shard->layers * saved_of_sums(&slot->most);
+        for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+            MemoryRows rows;
+            rows_of_sums(setting, shard, &home, &sharding, &slot->most, (Moment)moment, weights[moment] * saved, &rows);
+            if (memory_total(&rows) > limit) return false;
+        }
+    }
+    return true;
 }

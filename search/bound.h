@@ -36,8 +36,8 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
                        LeastSums *cache, const Degrees *degrees);
 
 /* Theorem (way bound). The same for one of the methods, with what its context parallelism moves. */
-double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
-                 const Degrees *degrees, const Methods *methods);
+double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                 LeastSums *cache, const Degrees *degrees, const Methods *methods);
 
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its
@@ -50,5 +50,12 @@ double family_bound(const Setting *setting, const Offers *offers, const Shard *s
  * plan holds at least in its worst moment, when every activation is given up. */
 double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
                   double *least_bytes);
+
+/* Whether knobs with the optimizer's state on the host need not be looked at beside the same with it in HBM: these fit
+ * under every sharding with every activation saved, so that their best layout is the fastest of all, and the update from
+ * the host takes longer (where it does not, less memory would decide). A host that has room for a part of the state only
+ * has the difference grow slower than the state: what holds at the most state holds at less. */
+bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,
+                  LeastSums *cache);
 
 #endif

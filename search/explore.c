@@ -94,16 +94,48 @@ static double memory_limit(const Tuple *tuple) {
     return setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
 }
 
-/* One knob setting: into the list, or the reason why it is out. */
-static bool list_knob(Tuple *tuple, int64_t index, double threshold, ExploreCache *cache, KeyedList *list,
-                      ExploreStats *stats, Error *error) {
+/* What became of a knob setting. */
+typedef struct {
+    bool listed;
+    PruneReason reason; /* else */
+    double bound;       /* where it was cut at one, or listed */
+} Judged;
+
+/* Whether the same plan with its optimizer's state in HBM, `at_home`, says all about this one: it does not divide either;
+ * it takes no less, and was too slow; or it fits however it is laid out, and is faster. */
+static bool settled_at_home(const Tuple *tuple, const Knobs *knobs, const Shard *shard, const Judged *at_home,
+                            ExploreCache *cache) {
+    const ExploreProblem *problem = tuple->problem;
+    if (problem->request->brute_force || problem->request->variants) return false;
+    if (!at_home->listed) return at_home->reason == PRUNED_KNOB_BOUND;
+    return best_at_home(&problem->setting, shard, knobs, at_home->bound / problem->scale, cache->sums);
+}
+
+static Judged knob_out(const Tuple *tuple, PruneReason reason, double bound, ExploreStats *stats) {
+    stats->pruned[reason] += tuple->placement_total;
+    return (Judged){.reason = reason, .bound = bound};
+}
+
+/* One knob setting: into the list, or the reason why it is out. `at_home`: what became of it without offloading the
+ * optimizer's state; NULL: it does not. */
+static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judged *at_home, ExploreCache *cache,
+                      KeyedList *list, ExploreStats *stats, Judged *out, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     Knobs knobs = knob_space_at(&tuple->space, index);
     Shard shard;
     PruneReason reason;
+    if (at_home && !at_home->listed && (at_home->reason == PRUNED_INDIVISIBLE || at_home->reason == PRUNED_EQUAL)) {
+        *out = knob_out(tuple, at_home->reason, INFINITY, stats);
+        return true;
+    }
     LauncherSet takers;
     if (!admit(tuple, &knobs, &shard, &takers, &reason)) {
-        stats->pruned[reason] += tuple->placement_total;
+        *out = knob_out(tuple, reason, INFINITY, stats);
+        return true;
+    }
+    if (at_home && settled_at_home(tuple, &knobs, &shard, at_home, cache)) {
+        *out = knob_out(tuple, PRUNED_KNOB_BOUND, at_home->bound, stats);
+        if (!at_home->listed) note_cut(stats, at_home->bound); /* else the one at home answers for it */
         return true;
     }
     int64_t way = knob_space_methods(&tuple->space, index);
@@ -115,12 +147,13 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, ExploreCach
         !joint_bound(tuple, &shard, &knobs, way, cache, threshold * CUT, &bound, error))
         return false;
     if (bytes > limit) {
-        stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
+        *out = knob_out(tuple, PRUNED_MEMORY, bound, stats);
         note_missing(tuple, &knobs, bytes - limit, stats);
     } else if (bound > threshold * CUT && !brute) {
-        stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total;
+        *out = knob_out(tuple, PRUNED_KNOB_BOUND, bound, stats);
         note_cut(stats, bound);
     } else {
+        *out = (Judged){.listed = true, .bound = bound};
         return keyed_add(list, (Keyed){bound, index}, error);
     }
     return true;
@@ -183,9 +216,16 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     if (!cut) return error_memory(error);
     for (int64_t way = 0; way < space->method_count; way++) cut[way] = way_cut(tuple, way, threshold, cache, stats);
     for (int64_t family = 0; family < families; family++) {
-        if (cut[knob_space_methods(space, family * size)] || family_cut(tuple, family, threshold, cache, stats)) continue;
-        for (int64_t i = 0; i < size; i++)
-            if (!list_knob(tuple, family * size + i, threshold, cache, list, stats, error)) return false;
+        if (cut[knob_space_methods(space, family * size)] || family_cut(tuple, family, threshold, cache, stats))
+            continue;
+        Judged judged = {0};
+        for (int64_t i = 0; i < size; i++) {
+            bool offloads = space->offload_count > 1 && i % space->offload_count != 0; /* behind the same at home */
+            Judged at_home = judged;
+            if (!list_knob(tuple, family * size + i, threshold, offloads ? &at_home : NULL, cache, list, stats, &judged,
+                           error))
+                return false;
+        }
     }
     if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof(Keyed), keyed_compare);
     return true;

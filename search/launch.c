@@ -181,6 +181,14 @@ static bool deepspeed_takes(const Facts *facts) {
            (!sharded || (facts->tensor == 1 && zero == 0)); /* ZeRO-3 within groups (MiCS) replicates across them */
 }
 
+/* The optimizer's state on the host: MaxText by optimizer_memory_host_offload, JAX by memory kinds, Megatron by
+ * --optimizer-cpu-offload; DeepSpeed's offload_optimizer is a part of ZeRO, stages 1 to 3, and torchtitan's
+ * enable_cpu_offload one of FSDP. */
+static bool offloads_optimizer(Launcher launcher, const Facts *facts) {
+    if (launcher == LAUNCHER_TORCHTITAN) return facts->fsdp * facts->sequence > 1;
+    return launcher != LAUNCHER_DEEPSPEED || facts->fsdp > 1 || facts->plan->knobs.zero_stage >= 1;
+}
+
 /* Uneven stages: Megatron by --pipeline-model-parallel-layout, torchtitan by module_fqns_per_model_part, DeepSpeed by
  * its partitioning of layers. Vocabulary: Megatron pads to 128 * tp (build_tokenizer.py). */
 static const struct {
@@ -222,6 +230,7 @@ LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *pla
     LauncherSet set = 0;
     for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
         if ((padding & ~LAUNCHERS[launcher].pads) != 0 || (LAUNCHERS[launcher].gpus_only && is_tpu(mesh))) continue;
+        if (plan->knobs.offload_optimizer && !offloads_optimizer(launcher, &facts)) continue;
         if (LAUNCHERS[launcher].takes(&facts)) set |= 1u << launcher;
     }
     return set;

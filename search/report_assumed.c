@@ -29,7 +29,8 @@ static bool crosses_whole_slice(const RankedPlan *ranked) {
 int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]) {
     const Chip *chip = &request->chip;
     const Mesh *mesh = &ranked->machine.mesh;
-    bool inside = false, outside = false, cores = false, offloads = ranked->estimate.time.pcie_seconds > 0;
+    bool inside = false, outside = false, cores = false,
+         offloads = ranked->estimate.time.pcie_seconds > 0 || ranked->plan.knobs.offload_optimizer;
     bool torus = !chip_has_domains(chip), pod = slice_compare(ranked->machine.slice, chip->pod) == 0;
     for (int a = 0; a < mesh->axis_count; a++) {
         bool core = torus && mesh->axes[a].kind == AXIS_MESH;

@@ -109,6 +109,16 @@ static void say_remat(const RankedPlan *ranked, Why *to) {
     say(to, &sentence);
 }
 
+static void say_host(const RankedPlan *ranked, Why *to) {
+    if (!ranked->plan.knobs.offload_optimizer) return;
+    char seconds[NUMBER_TEXT_SIZE];
+    Prose sentence = {0};
+    prose_add(&sentence,
+              "The optimizer's state lies on the host, as far as that has room; its update waits %s a step for PCIe.",
+              number_time(ranked->estimate.time.optimizer_seconds, seconds));
+    say(to, &sentence);
+}
+
 static void say_pipeline(const RankedPlan *ranked, Why *to) {
     const Knobs *knobs = &ranked->plan.knobs;
     const StepTime *time = &ranked->estimate.time;
@@ -142,6 +152,7 @@ void report_why(const RankedPlan *ranked, Why *out) {
     say_pipeline(ranked, out);
     say_sharding(&ranked->plan, out);
     say_remat(ranked, out);
+    say_host(ranked, out);
     say_padding(ranked, out);
 }
 

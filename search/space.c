@@ -8,6 +8,7 @@
 Offers offers_of(const Setting *setting, const Mesh *mesh, unsigned schedules) {
     const Model *model = setting->model;
     Offers offers = {.switched = true,
+                     .offloads = setting->chip->host_bytes.value > 0 && setting->chip->pcie_bytes_per_second.value > 0,
                      .overlaps = setting->profile->tensor_overlapped < setting->profile->tensor_exposed};
     int64_t heads = 0;
     for (int i = 0; i < model->kind_count; i++) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a chip holds, row by row, against closed forms. */
+#include "cost/memory_detail.h"
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 static MemoryRows rows_of(const Bench *bench, Moment moment, double saved) {
     Setting setting = bench_setting(bench);
@@ -221,5 +223,40 @@ Test(memory, moments) {
         else
             cr_expect_eq(first, last, "%s: the same stage", rows[i].name);
         cr_expect_lt(resources.of[RES_MEMORY + MOMENT_UPDATE], first, "%s", rows[i].name);
+    }
+}
+
+/* What NCCL takes: a communicator for every role of more than one chip, and all_to_all's connections; a profile of TPUs
+ * has none. 8% of 80 GB hold five of 0.69 GB and 3.28 GB; of 40 GB they do not. */
+Test(memory, communicators) {
+    static const struct {
+        double tensor, expert, fsdp, hbm, reserve, lacking, fragmentation;
+    } rows[] = {
+        {1, 1, 1, 80e9, 0, 0, 6.4e9},
+        {8, 1, 1, 80e9, 0.69e9, 0, 6.4e9 - 0.69e9},
+        {8, 4, 16, 80e9, 3 * 0.69e9 + 3.28e9, 0, 6.4e9 - 3 * 0.69e9 - 3.28e9},
+        {8, 4, 16, 40e9, 3.2e9, 3 * 0.69e9 + 3.28e9 - 3.2e9, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(llama3_70b(), 1, 512);
+        Profile profile = IDEAL;
+        Setting setting = bench_setting(&bench);
+        profile.communicator_bytes = 0.69e9, profile.all_to_all_bytes = 3.28e9;
+        bench.chip.hbm_bytes.value = rows[i].hbm;
+        setting.profile = &profile, setting.hbm_reserve = 0.08;
+        bench.shard.tensor = rows[i].tensor, bench.shard.expert = rows[i].expert, bench.shard.fsdp = rows[i].fsdp;
+        MemoryPart parts[MEMORY_PARTS_MAX];
+        Plan plan = {.knobs = bench.knobs};
+        double in_flight, held = 0, lacking = 0, fragmentation = 0;
+        int count = memory_parts(&setting, &bench.shard, &plan, MOMENT_UPDATE, parts, &in_flight);
+        for (int j = 0; j < count; j++) {
+            if (parts[j].row != MEMORY_RESERVE) continue;
+            *(strcmp(parts[j].name, "communicators") == 0   ? &held
+              : strcmp(parts[j].name, "fragmentation") == 0 ? &fragmentation
+                                                            : &lacking) = parts[j].bytes;
+        }
+        cr_expect_float_eq(held, rows[i].reserve, 1, "%zu: %g", i, held);
+        cr_expect_float_eq(lacking, rows[i].lacking, 1, "%zu: %g", i, lacking);
+        cr_expect_float_eq(fragmentation, rows[i].fragmentation, 1, "%zu: %g", i, fragmentation);
     }
 }

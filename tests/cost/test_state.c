@@ -317,3 +317,42 @@ Test(state, optimizer_files) {
         cJSON_Delete(json);
     }
 }
+
+/* State on the host: 12 bytes a parameter leave HBM, as far as the host has room, and pass through it a layer at a time;
+ * the update waits for PCIe, which carries them both ways at once. What is left of the host is for activations. */
+Test(state, on_the_host) {
+    const double P = 2. * 8192 * 28672 * 8, STATE = 12 * P;
+    static const struct {
+        const char *name;
+        double data, room; /* share of the state that a chip's part of the host holds */
+        int zero_stage;
+        double hbm, host, pcie; /* shares of the state: kept in HBM, on the host, moved one way */
+    } rows[] = {
+        {"all of it", 1, 2, 0, 0, 1, 1},
+        {"half has no room", 1, 0.5, 0, 0.5, 0.5, 0.5},
+        {"ZeRO-1: a share each", 8, 2, 1, 0, 1. / 8, 1. / 8},
+        {"no host", 1, 0, 0, 1, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(book_model(8192, 28672), 1e15, 1);
+        bench.shard.layers = bench.shard.layers_last = 8;
+        bench.shard.data = rows[i].data, bench.knobs.zero_stage = rows[i].zero_stage;
+        bench.knobs.offload_optimizer = true;
+        bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.pcie_bytes_per_second.value = 1e10;
+        bench.chip.host_bytes.value = rows[i].room * STATE;
+        Setting setting = bench_setting(&bench);
+        MemoryRows update, early;
+        StepRule rule;
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &update);
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &early);
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        cr_expect_float_eq(update.optimizer_bytes, rows[i].hbm * STATE, 1e-3 * STATE, "%s: %g", rows[i].name,
+                           update.optimizer_bytes / STATE);
+        cr_expect_float_eq(update.transient_bytes - early.transient_bytes, rows[i].host * STATE / 8, 1e-3 * STATE,
+                           "%s: a layer of it passes through", rows[i].name);
+        double hbm = 30 * P / (rows[i].zero_stage >= 1 ? rows[i].data : 1) / 1e12, pcie = rows[i].pcie * STATE / 1e10;
+        double expected = max_real(hbm, pcie);
+        cr_expect_float_eq(rule.optimizer_seconds, expected, 1e-3 * expected, "%s: %g s, not %g", rows[i].name,
+                           rule.optimizer_seconds, expected);
+    }
+}

@@ -330,7 +330,8 @@ static inline int64_t brute_methods(const Model *model, bool switched, const Deg
     for (int context = CONTEXT_NONE; context < CONTEXT_COUNT; context++)
         for (int64_t ulysses = 1; ulysses <= sequence; ulysses++) {
             if ((context == CONTEXT_NONE) != (sequence == 1)) continue;
-            bool part = ulysses > 1 && ulysses < sequence && sequence % ulysses == 0 && all_heads_divide(model, ulysses);
+            bool part =
+                ulysses > 1 && ulysses < sequence && sequence % ulysses == 0 && all_heads_divide(model, ulysses);
             bool wanted = context == CONTEXT_ULYSSES        ? ulysses == sequence
                           : context == CONTEXT_ULYSSES_RING ? part
                                                             : ulysses == 1;
@@ -368,7 +369,8 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
         folds = folds || methods[i].grid.expert > 0;
         replicates = replicates || methods[i].sequence_replicates;
     }
-    bool gathers = folds || degrees->of[ROLE_EXPERT] > 1 || degrees->of[ROLE_SEQUENCE] > 1 || degrees->of[ROLE_FSDP] > 1;
+    bool gathers =
+        folds || degrees->of[ROLE_EXPERT] > 1 || degrees->of[ROLE_SEQUENCE] > 1 || degrees->of[ROLE_FSDP] > 1;
     int zero_most = folds || replicates || degrees->of[ROLE_DATA] > 1 ? 2 : 0;
     for (int64_t i = 0; i < b_count; i++)
         for (int64_t j = 0; j < v_count; j++)
@@ -393,7 +395,11 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
                                                          .regather = regather == 1};
                                     out[count++].methods.tensor_overlap = overlap == 1;
                                 }
-    return count;
+    /* each with the optimizer on the host as well, where one is known */
+    if (!(request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0)) return count;
+    cr_assert(2 * count <= KNOBS_MAX);
+    for (int64_t i = 0; i < count; i++) out[count + i] = out[i], out[count + i].offload_optimizer = true;
+    return 2 * count;
 }
 
 /* Whether a schedule runs, and whether a knob makes a difference: reference/exports.md; contract.md, "Same thing, one

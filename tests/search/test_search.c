@@ -148,7 +148,8 @@ static Request problem_request(uint64_t *seed, int number, const Catalog *catalo
 
 static struct {
     int folded, schedules, ulysses, balanced, overlapped, replicating; /* among the rows of brute force */
-    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine, recomputed;
+    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine, recomputed,
+        offloaded;
     int cut_by_wrong_bound;
     int64_t plans;
 } seen;
@@ -174,6 +175,7 @@ static void note_result(const Request *request, const SearchResult *result, cons
     *(result->plan_count > 0 ? &seen.feasible : &seen.infeasible) += 1;
     if (result->plan_count == 0) return;
     seen.moved_batch += result->plans[0].work.sequences != request->work.sequences;
+    for (int i = 0; i < result->plan_count; i++) seen.offloaded += result->plans[i].plan.knobs.offload_optimizer;
     seen.moved_machine += result->plans[0].machine.mesh.chips != request->machine.mesh.chips;
     char remat[REMAT_TEXT_SIZE];
     seen.recomputed += strcmp(remat_name(&request->model, &result->plans[0].plan.layout, remat), "none") != 0;
@@ -209,9 +211,9 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
         for (int j = 0; j < count && !known; j++)
             known = degrees_compare(&tuples[j].degrees, &brute->rows[i].degrees) == 0;
         if (!known)
-            tuples[count++] =
-                (Bounded){tuple_bound(&setting, &offers, request->padding, least, cache, &brute->rows[i].degrees).seconds,
-                          brute->rows[i].degrees};
+            tuples[count++] = (Bounded){
+                tuple_bound(&setting, &offers, request->padding, least, cache, &brute->rows[i].degrees).seconds,
+                brute->rows[i].degrees};
     }
     least_sums_free(cache);
     arena_free(&arena);
@@ -255,6 +257,7 @@ static void check_shortfall(const Request *request, const SearchResult *result, 
                       shortfall->needed_bytes > shortfall->limit_bytes,
                   "%s: needs %.17g of %.17g", text, shortfall->needed_bytes, shortfall->limit_bytes);
         set_hbm(&roomy, shortfall->needed_bytes * (1 - 1e-9) / (1 - request->hbm_reserve));
+        roomy.chip.host_bytes = request->chip.host_bytes; /* what is needed is said of this host */
         cr_expect(run(&roomy, &arena, text).plan_count == 0, "%s: something fits with less than what is needed", text);
     }
     arena_free(&arena);
@@ -366,7 +369,8 @@ Test(search, finds_what_brute_force_finds) {
               "%d problems with a plan, %d without, %d with layouts by GLPK, %d that recompute, %lld plans",
               seen.feasible, seen.infeasible, seen.glpk, seen.recomputed, (long long)seen.plans);
     cr_expect(seen.idle >= 10 && seen.batches >= 10 && seen.mixtures >= 10 && seen.launchers > 0 &&
-                  seen.moved_batch > 0 && seen.moved_machine > 0 && seen.unplaced > 0 && seen.nestings >= 10,
+                  seen.moved_batch > 0 && seen.moved_machine > 0 && seen.unplaced > 0 && seen.nestings >= 10 &&
+                  seen.offloaded > 0,
               "%d idle, %d batches, %d mixtures, %d launchers, %d that could not place all, %d nestings, %d moved "
               "batches, %d moved machines",
               seen.idle, seen.batches, seen.mixtures, seen.launchers, seen.unplaced, seen.nestings, seen.moved_batch,
