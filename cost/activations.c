@@ -15,8 +15,8 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
     for (int i = 0; i < model->kind_count; i++) {
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods,
-                                 setting->profile->expert_imbalance, ops);
+        int count =
+            ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods, setting_imbalance(setting), ops);
         bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];

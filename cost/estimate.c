@@ -57,7 +57,7 @@ static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) 
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
         int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, &plan->knobs.methods,
-                                 setting->profile->expert_imbalance, ops);
+                                 setting_imbalance(setting), ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
     if (pace.embedding)
@@ -163,8 +163,8 @@ void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan
                                     out);
 }
 
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan, PaddingRule padding, Estimate *out,
-                   Error *error) {
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
+                   PaddingRule padding, Estimate *out, Error *error) {
     memset(out, 0, sizeof(*out));
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard,
                        &out->padding))

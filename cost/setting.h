@@ -24,6 +24,13 @@ static inline const RematRule *setting_remat(const Setting *setting) {
     return setting->remat && setting->remat->required ? setting->remat : NULL;
 }
 
+/* Load of the busiest expert over the mean: what training with a capacity pads to, whatever the router does; else the
+ * profile's. */
+static inline double setting_imbalance(const Setting *setting) {
+    double capacity = setting->model->training.capacity_factor;
+    return capacity > 0 ? capacity : setting->profile->expert_imbalance;
+}
+
 static inline const TrainingState *setting_state(const Setting *setting) {
     return setting->state ? setting->state : training_state_default();
 }

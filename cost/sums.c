@@ -42,8 +42,7 @@ void stage_sums(const Setting *setting, const Shard *shard, const Methods *metho
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count =
-            ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting->profile->expert_imbalance, ops);
+        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting_imbalance(setting), ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, &out->layer);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;

@@ -356,3 +356,28 @@ Test(state, on_the_host) {
                            rule.optimizer_seconds, expected);
     }
 }
+
+/* A mixture trained with a capacity computes, moves and keeps what its experts have room for; a dropless one what the
+ * profile's router sends to the busiest. */
+Test(state, capacity) {
+    static const struct {
+        double capacity, imbalance, expected;
+    } rows[] = {{0, 1, 1}, {0, 1.5, 1.5}, {1.25, 1, 1.25}, {1.25, 2, 1.25}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Model model = dense_model(1, 512, 0, 8, 8, 64, 100);
+        model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 128;
+        model.training.capacity_factor = rows[i].capacity;
+        Bench bench = bench_of(model, 1, 1024);
+        Profile profile = IDEAL;
+        Setting setting = bench_setting(&bench);
+        profile.expert_imbalance = rows[i].imbalance;
+        setting.profile = &profile;
+        StageSums sums;
+        ActivationCost costs[ACTIVATION_COUNT];
+        stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
+        stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
+        double dispatched = 2. * 1024 * 2 * 512 * rows[i].expected; /* bf16, two experts a token */
+        expect_near(sums.layer.saved[ACTIVATION_MLP_INPUT], dispatched, "kept");
+        expect_near(costs[ACTIVATION_MLP_INPUT].bytes, dispatched, "as an activation");
+    }
+}
