@@ -35,22 +35,39 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
     if (op->makes >= 0) to->saved[op->makes] += times * op->saved_bytes;
 }
 
-void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
-                StageSums *out) {
+void layer_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                PartSums *out) {
     const Model *model = setting->model;
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
         int count = ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting_imbalance(setting), ops);
-        for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, &out->layer);
+        for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, out);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
-    out->layer.saved[ACTIVATION_LAYER_INPUT] = BF16_BYTES * own * (double)model->d_model;
-    int count = ops_of_embedding(model, shard, sharding, ops);
-    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->embedding);
-    count = ops_of_logits(model, shard, sharding, ops);
-    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, &out->logits);
+    out->saved[ACTIVATION_LAYER_INPUT] = BF16_BYTES * own * (double)model->d_model;
+}
+
+void embedding_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    int count = ops_of_embedding(setting->model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
+}
+
+void logits_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    int count = ops_of_logits(setting->model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
+}
+
+void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                StageSums *out) {
+    layer_sums(setting, shard, methods, sharding, &out->layer);
+    embedding_sums(setting, shard, sharding, &out->embedding);
+    logits_sums(setting, shard, sharding, &out->logits);
 }
 
 static Held held_of_stage(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {

@@ -25,6 +25,13 @@ typedef struct {
 void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 StageSums *out);
 
+/* The parts alone. A layer depends on the sharding's residual, mlp and kv, the embedding on residual and embedding, the
+ * logits on residual and logits. */
+void layer_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                PartSums *out);
+void embedding_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out);
+void logits_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out);
+
 /* Parameters that one chip of the first or the last stage holds (of two stages, where the schedule wants two copies):
  * by part, and in all. */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "search/bound.h"
 
 #include "base/util.h"
+#include "cost/grid.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +63,45 @@ void least_rates_of(const LeastRates *table, const Degrees *degrees, const Metho
         int64_t degree = rates_open(degrees, methods, (Group)group, out);
         out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, methods->context))];
     }
+}
+
+/* The least of a folded grid's costs over the ways to place the pipeline on axes `axis` and up. */
+static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, int axis, int64_t stages,
+                                Placement *placement, CollectiveCost least[4]) {
+    static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
+    const Mesh *mesh = wiring->mesh;
+    if (axis == mesh->axis_count) {
+        if (stages > 1) return;
+        GridFootprints at = grid_footprints(mesh, placement, ranks);
+        const Footprint *footprints[] = {&at.expert_tensor, &at.expert, &at.weights, &at.data};
+        for (int i = 0; i < 4; i++) {
+            CollectiveCost cost = collective_cost(group_collective(GROUPS[i], CONTEXT_NONE), mesh, footprints[i]);
+            for (int piece = 0; piece < 2; piece++) {
+                least[i].latency_seconds[piece] = min_real(least[i].latency_seconds[piece], cost.latency_seconds[piece]);
+                least[i].seconds_per_byte[piece] =
+                    min_real(least[i].seconds_per_byte[piece], cost.seconds_per_byte[piece]);
+            }
+        }
+        return;
+    }
+    int64_t most = min_whole(stages, mesh->axes[axis].size);
+    for (int64_t factor = 1; factor <= most; factor++) {
+        if (stages % factor != 0 || mesh->axes[axis].size % factor != 0) continue;
+        placement->factor[axis][ROLE_PIPELINE] = (int32_t)factor;
+        least_over_pipeline(wiring, ranks, axis + 1, stages / factor, placement, least);
+    }
+}
+
+void least_rates_folded(const Wiring *wiring, const Degrees *degrees, const Methods *methods, Rates *rates) {
+    static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
+    GridRanks ranks;
+    if (methods->grid.expert == 0 || !grid_ranks(degrees, methods, &ranks)) return;
+    CollectiveCost least[4];
+    for (int i = 0; i < 4; i++) least[i] = (CollectiveCost){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    Placement placement = {0};
+    least_over_pipeline(wiring, &ranks, 0, degrees->of[ROLE_PIPELINE], &placement, least);
+    for (int i = 0; i < 4; i++)
+        if (least[i].latency_seconds[0] < INFINITY) rates->cost[GROUPS[i]] = least[i];
 }
 
 /* ---- least sums: a direct-mapped cache ---- */
@@ -131,27 +171,56 @@ static double least_kept(const Setting *setting, const Shard *shard, const Stage
     return bytes;
 }
 
+/* A part that is made anew, into the least and the most of them; the first is taken as it is. */
+static void take_part(PartSums *least, PartSums *most, const PartSums *part, bool first) {
+    if (first) {
+        *least = *most = *part;
+        return;
+    }
+    take_least((double *)least, (const double *)part, sizeof(*least));
+    take_most((double *)most, (const double *)part, sizeof(*most));
+}
+
+/* Choices of a sharding that its parts depend on: a part seen under the same is not made again. */
+static int layer_choice(const Sharding *sharding) { return (int)sharding->residual * 3 + (int)sharding->kv; }
+static int table_choice(const Sharding *sharding, TableChoice table) {
+    return (int)sharding->residual * 2 + (int)table;
+}
+
 static void fill_slot(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
                       SumsSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
+    unsigned layers = 0, embeddings = 0, logits = 0;
     int count = shardings_of(setting, shard, shardings);
     *slot = (SumsSlot){.key = *key, .filled = true};
     for (int i = 0; i < count; i++) {
-        if ((int)shardings[i].mlp != key->mlp) continue;
-        StageSums sums;
-        Resources required;
-        stage_sums(setting, shard, methods, &shardings[i], &sums);
-        required_by_policy(setting, shard, methods, &shardings[i], &required);
-        if (slot->allowed) {
-            take_least((double *)&slot->sums, (const double *)&sums, sizeof(sums));
-            take_most((double *)&slot->most, (const double *)&sums, sizeof(sums));
-            take_least(slot->required.of, required.of, sizeof(required));
-        } else {
-            slot->sums = slot->most = sums, slot->required = required;
+        const Sharding *sharding = &shardings[i];
+        if ((int64_t)sharding->mlp != key->mlp) continue;
+        unsigned layer = 1u << layer_choice(sharding), table = 1u << table_choice(sharding, sharding->embedding),
+                 head = 1u << table_choice(sharding, sharding->logits);
+        PartSums part;
+        if (!(layers & layer)) {
+            Resources required;
+            layer_sums(setting, shard, methods, sharding, &part);
+            take_part(&slot->sums.layer, &slot->most.layer, &part, layers == 0);
+            required_by_policy(setting, shard, methods, sharding, &required);
+            if (layers == 0)
+                slot->required = required;
+            else
+                take_least(slot->required.of, required.of, sizeof(required));
         }
+        if (!(embeddings & table)) {
+            embedding_sums(setting, shard, sharding, &part);
+            take_part(&slot->sums.embedding, &slot->most.embedding, &part, embeddings == 0);
+        }
+        if (!(logits & head)) {
+            logits_sums(setting, shard, sharding, &part);
+            take_part(&slot->sums.logits, &slot->most.logits, &part, logits == 0);
+        }
+        layers |= layer, embeddings |= table, logits |= head;
         slot->allowed = true;
-        slot->along_sequence = slot->along_sequence || shardings[i].residual == RESIDUAL_SEQUENCE;
-        slot->replicated = slot->replicated || shardings[i].residual == RESIDUAL_REPLICATED;
+        slot->along_sequence = slot->along_sequence || sharding->residual == RESIDUAL_SEQUENCE;
+        slot->replicated = slot->replicated || sharding->residual == RESIDUAL_REPLICATED;
     }
 }
 
@@ -252,49 +321,107 @@ static void least_rule(const Setting *setting, const Shard *shard, const Knobs *
     rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
 }
 
-/* One way of a degree tuple: its methods and split of layers. */
-static void bound_way(const Setting *setting, const Offers *offers, const Rates *least, LeastSums *cache,
-                      const Shard *shard, const Knobs *member, TupleBound *bound) {
+/* Seconds of a shard with n / b microbatches of b sequences, at most `most` of them. */
+static double shard_bound(const Setting *setting, const Offers *offers, const Rates *least, LeastSums *cache,
+                          const Shard *shard, const Knobs *member, double most) {
     Knobs knobs = least_time(shard, member);
-    double per_replica = shard->sequences, stages = shard->pipeline;
-    double share = schedule_least_share(stages, per_replica, most_chunks(setting, stages), WEIGHTS_MOST) / per_replica;
+    double stages = shard->pipeline, best = INFINITY, others = stage_pace(setting, shard).others;
+    double share = schedule_least_share(stages, most, most_chunks(setting, stages), WEIGHTS_MOST) / most;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         StepRule rule;
         Resources resources;
-        MemoryRows rows;
         least_rule(setting, shard, &knobs, &slot->sums, &rule);
         relax_rule(setting, offers, shard, 0, &rule);
         resources_of_sums(setting, shard, &knobs, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
-        double bubble = stage_pace(setting, shard).others * share;
-        bound->seconds = min_real(bound->seconds, SLACK * merged_seconds(&rule, &resources, least, bubble));
-        for (int schedule = 0; schedule < (stages > 1 ? 2 : 1); schedule++) {
-            if (schedule == 1) knobs.schedule = SCHEDULE_DUALPIPE;
-            knobs.offload_optimizer = offers->offloads; /* what the host has no room for stays */
-            rows_of_sums(setting, shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
-            double state = rows.parameters_bytes + rows.optimizer_bytes;
-            bound->least_bytes = min_real(bound->least_bytes, state);
-        }
-        knobs = least_time(shard, member);
-        bound->too_large = bound->least_bytes * SLACK > rule.memory_limit_bytes;
+        best = min_real(best, merged_seconds(&rule, &resources, least, others * share));
     }
+    return best * SLACK;
 }
 
-/* Both splits of the layers under some methods. */
+/* Parameters and optimizer, in the split and schedule that hold least. */
+static double state_bytes(const Setting *setting, const Offers *offers, LeastSums *cache, const Shard *shard,
+                          const Knobs *member) {
+    Knobs knobs = least_time(shard, member);
+    double least = INFINITY;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
+        for (int two = 0; two < (shard->pipeline > 1 ? 2 : 1); two++) {
+            MemoryRows rows;
+            if (shard->pipeline > 1) knobs.schedule = two ? SCHEDULE_DUALPIPE : SCHEDULE_1F1B;
+            knobs.offload_optimizer = offers->offloads; /* what the host has no room for stays */
+            rows_of_sums(setting, shard, &knobs, &sharding, &slot->sums, MOMENT_UPDATE, 0, &rows);
+            least = min_real(least, rows.parameters_bytes + rows.optimizer_bytes);
+        }
+    }
+    return least;
+}
+
+static int64_t sequences_of_replica(const Setting *setting, const Degrees *degrees) {
+    return divide_up(setting->work.sequences,
+                     degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+}
+
+static Knobs knobs_of_way(const Degrees *degrees, const Methods *methods, StageSplit split, int64_t sequences) {
+    return (Knobs){.microbatches = 1,
+                   .microbatch_sequences = sequences,
+                   .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                   .virtual_stages = 1,
+                   .stages = split,
+                   .methods = *methods};
+}
+
+/* Exposed seconds of a step that the cheapest context method takes at least, on a shard with one microbatch. */
+static double context_seconds(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache,
+                              const Degrees *degrees, const MethodSpace *space, const Shard *plain,
+                              const Knobs *member) {
+    double best = INFINITY;
+    for (int i = 0; i < space->context_count; i++) {
+        Knobs knobs = *member;
+        Shard shard = *plain;
+        knobs.methods.context = space->contexts[i].method;
+        knobs.methods.ulysses = space->contexts[i].ulysses;
+        shard.ulysses = (double)max_whole(1, knobs.methods.ulysses);
+        if (padding != PADDING_ANY && fmod(shard.heads, shard.ulysses) != 0) continue;
+        Rates least;
+        least_rates_of(table, degrees, &knobs.methods, &least);
+        for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+            const SumsSlot *slot = least_sums(cache, setting, &shard, &knobs.methods, (MlpChoice)mlp);
+            if (!slot->allowed) continue;
+            const PartSums *layer = &slot->sums.layer;
+            bool ring = knobs.methods.context == CONTEXT_RING || knobs.methods.context == CONTEXT_ULYSSES_RING;
+            double layers = stage_pace(setting, &shard).layers, seconds = 0, share = setting->profile->sequence_exposed;
+            for (int phase = 0; phase < PHASE_COUNT; phase++) {
+                const Traffic *heads = &layer->traffic[GROUP_ULYSSES][phase],
+                              *keys = &layer->traffic[GROUP_SEQUENCE][phase];
+                double moved =
+                    collective_seconds(least.cost[GROUP_SEQUENCE], layers * keys->messages, layers * keys->bytes);
+                seconds += share * collective_seconds(least.cost[GROUP_ULYSSES], layers * heads->messages,
+                                                      layers * heads->bytes);
+                double shown = ring ? setting->profile->ring_attention_exposed : share;
+                seconds += ring ? max_real(shown * moved, moved - (1 - shown) * layers * layer->attention[phase])
+                                : shown * moved;
+            }
+            best = min_real(best, seconds);
+        }
+    }
+    return best < INFINITY ? best * SLACK : 0;
+}
+
+/* Both splits of the layers under some methods; `context`: what context parallelism shows at least in each. */
 static void bound_methods(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
-                          LeastSums *cache, const Degrees *degrees, const Methods *methods, TupleBound *bound) {
-    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
-    bool stages = degrees->of[ROLE_PIPELINE] > 1;
-    for (StageSplit split = STAGES_EVEN; split <= (stages ? STAGES_BALANCED : STAGES_EVEN); split++) {
-        Knobs knobs = {.microbatches = 1,
-                       .microbatch_sequences = divide_up(setting->work.sequences, replicas),
-                       .schedule = stages ? SCHEDULE_1F1B : SCHEDULE_NONE,
-                       .virtual_stages = 1,
-                       .stages = split,
-                       .methods = *methods};
+                          LeastSums *cache, const Degrees *degrees, const Methods *methods, const double context[2],
+                          TupleBound *bound) {
+    int64_t n = sequences_of_replica(setting, degrees);
+    double limit = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
+    StageSplit most = degrees->of[ROLE_PIPELINE] > 1 ? STAGES_BALANCED : STAGES_EVEN;
+    for (StageSplit split = STAGES_EVEN; split <= most; split++) {
+        Knobs knobs = knobs_of_way(degrees, methods, split, n);
         Shard shard;
         PaddingSet needs;
         if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &needs)) {
@@ -302,15 +429,11 @@ static void bound_methods(const Setting *setting, const Offers *offers, PaddingR
             continue;
         }
         bound->unusable = false;
-        bound_way(setting, offers, least, cache, &shard, &knobs, bound);
+        double seconds = shard_bound(setting, offers, least, cache, &shard, &knobs, (double)n);
+        bound->seconds = min_real(bound->seconds, (seconds + context[split]) * SLACK);
+        bound->least_bytes = min_real(bound->least_bytes, state_bytes(setting, offers, cache, &shard, &knobs));
+        bound->too_large = bound->least_bytes * SLACK > limit;
     }
-}
-
-double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
-                 LeastSums *cache, const Degrees *degrees, const Methods *methods) {
-    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
-    bound_methods(setting, offers, padding, least, cache, degrees, methods, &bound);
-    return bound.seconds;
 }
 
 TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
@@ -318,13 +441,23 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
     MethodSpace space;
     method_space(degrees, offers, &space);
+    double context[2] = {0, 0};
+    for (int split = 0; split < 2 && degrees->of[ROLE_SEQUENCE] > 1; split++) {
+        Methods plain = {.context = space.contexts[0].method, .ulysses = space.contexts[0].ulysses};
+        Knobs knobs = knobs_of_way(degrees, &plain, (StageSplit)split, sequences_of_replica(setting, degrees));
+        Shard shard;
+        PaddingSet needs;
+        if (shard_of_plan(setting->model, &setting->work, degrees, &knobs, PADDING_ANY, &shard, &needs))
+            context[split] = context_seconds(setting, padding, table, cache, degrees, &space, &shard, &knobs);
+        if (degrees->of[ROLE_PIPELINE] == 1) break;
+    }
     space.context_count = 1; /* the ops of all but for what they move over sequence */
     for (int64_t way = 0; way < method_space_size(&space); way++) {
         Methods methods = method_space_at(&space, way);
         Rates least;
         least_rates_of(table, degrees, &methods, &least);
         least.cost[GROUP_SEQUENCE] = least.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
-        bound_methods(setting, offers, padding, &least, cache, degrees, &methods, &bound);
+        bound_methods(setting, offers, padding, &least, cache, degrees, &methods, context, &bound);
     }
     if (!bound.unusable) bound.forbidden = 0;
     return bound;
@@ -343,16 +476,54 @@ static double least_memory(const Setting *setting, const Shard *shard, const Kno
     return worst;
 }
 
-double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                    const Rates *least, LeastSums *cache, double *least_bytes) {
-    Knobs fast = least_time(shard, member), small = fast;
-    small.zero_stage = fast.zero_stage > 0 ? 2 : 0;
+/* Least bytes of a shard whatever the knobs beside methods, microbatch and split of layers. */
+static double shard_bytes(const Setting *setting, const Offers *offers, LeastSums *cache, const Shard *shard,
+                          const Knobs *member) {
+    Knobs small = least_time(shard, member);
+    double least = INFINITY;
+    small.zero_stage = small.zero_stage > 0 ? 2 : 0;
     small.regather = true;
     small.offload_optimizer = offers->offloads;
-    double share =
-        schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const SumsSlot *slot = least_sums(cache, setting, shard, &small.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
+        least = min_real(least, least_memory(setting, shard, &small, &sharding, &slot->sums));
+        if (shard->pipeline <= 1) continue;
+        Knobs two = small; /* stages a chip: less optimizer state, where the last stage is the smaller */
+        two.schedule = SCHEDULE_DUALPIPE;
+        least = min_real(least, least_memory(setting, shard, &two, &sharding, &slot->sums));
+    }
+    return least * SLACK;
+}
+
+double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
+                   const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low, int64_t high,
+                   double enough, double *least_bytes) {
+    Rates free = *least;
+    free.cost[GROUP_SEQUENCE] = free.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
+    int64_t n = sequences_of_replica(setting, degrees);
+    Knobs knobs = knobs_of_way(degrees, methods, split, high);
+    Shard shard;
+    PaddingSet needs;
+    *least_bytes = 0;
+    if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &needs)) return INFINITY;
+    shard.microbatches = (double)n / (double)high;
+    double seconds = shard_bound(setting, offers, &free, cache, &shard, &knobs, (double)divide_up(n, low));
+    if (seconds > enough) return seconds;
+    shard.tokens *= (double)low / shard.sequences;
+    shard.sequences = (double)low;
+    *least_bytes = shard_bytes(setting, offers, cache, &shard, &knobs);
+    return seconds;
+}
+
+double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                    const Rates *least, LeastSums *cache, double *least_bytes) {
+    Knobs fast = least_time(shard, member);
+    double share = schedule_least_share(shard->pipeline, shard->microbatches,
+                                        most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
     double best = INFINITY;
-    *least_bytes = INFINITY;
+    *least_bytes = shard_bytes(setting, offers, cache, shard, member);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
@@ -364,13 +535,7 @@ double family_bound(const Setting *setting, const Offers *offers, const Shard *s
         resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
         best = min_real(best, step_seconds(&rule, &resources, least));
-        *least_bytes = min_real(*least_bytes, least_memory(setting, shard, &small, &sharding, &slot->sums));
-        if (shard->pipeline <= 1) continue;
-        Knobs two = small; /* stages a chip: less optimizer state, where the last stage is the smaller */
-        two.schedule = SCHEDULE_DUALPIPE;
-        *least_bytes = min_real(*least_bytes, least_memory(setting, shard, &two, &sharding, &slot->sums));
     }
-    *least_bytes *= SLACK;
     return best * SLACK;
 }
 

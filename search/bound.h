@@ -13,6 +13,10 @@ typedef struct LeastRates LeastRates;
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena); /* NULL: memory is out */
 void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
 
+/* Raises the least rates of a folded grid's groups: its ranks take neighbours of what the pipeline leaves of each axis,
+ * so that only the few ways to place the pipeline are to be looked at. Nothing without a grid. */
+void least_rates_folded(const Wiring *wiring, const Degrees *degrees, const Methods *methods, Rates *rates);
+
 /* Component-wise least sums over the shardings with one choice of MLP, kept by what they depend on. One per thread. */
 typedef struct LeastSums LeastSums;
 LeastSums *least_sums_new(void); /* NULL: memory is out; free with least_sums_free */
@@ -29,15 +33,21 @@ typedef struct {
 /* Theorem (degree bound). For fixed degrees every input of the step is at least its value here: all sequences of a
  * replica in one microbatch (largest matmuls, fewest messages, weights gathered once and kept), least rates of each
  * group over all footprints, gradients in bf16 reduced in one pass, optimizer state over the replicas, the least bubble
- * of any schedule, collectives over tensor overlapped at no price, context parallelism without any communication, least
- * sums over shardings, for each expert grid, each way of the parameters over sequence and each split of the layers.
+ * of any schedule, collectives over tensor overlapped at no price, least sums over shardings, for each expert grid, each
+ * way of the parameters over sequence and each split of the layers. To that comes the exposed part of what the cheapest
+ * context method moves: it is the same under every grid, and adds to what is exposed whatever else is hidden.
  * Hiding is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
 TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *rates,
                        LeastSums *cache, const Degrees *degrees);
 
-/* Theorem (way bound). The same for one of the methods, with what its context parallelism moves. */
-double way_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
-                 LeastSums *cache, const Degrees *degrees, const Methods *methods);
+/* Theorem (range bound). All knob settings with these methods and split of layers and with microbatches of low .. high
+ * sequences, whatever context parallelism moves: as the degree bound. What one microbatch of b sequences takes, over b,
+ * falls as b rises (larger matmuls, weights and messages shared), so that n / high microbatches of `high` sequences take
+ * no more than any of the range; idle time is that of the most microbatches, n / low rounded up. *least_bytes: of `low`
+ * sequences, with the gradients of as few microbatches as `high` makes; 0 where the seconds are above `enough` already. INFINITY: nothing divides. */
+double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
+                   const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low, int64_t high,
+                   double enough, double *least_bytes);
 
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its

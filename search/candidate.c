@@ -26,6 +26,7 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
         Methods way = method_space_at(&tuple->space.methods, i);
         least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
+        least_rates_folded(&problem->wiring, degrees, &way, &tuple->least[i]);
     }
     return true;
 }

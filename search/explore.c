@@ -190,34 +190,62 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, ExploreCa
     return true;
 }
 
-/* All knob settings of some methods, by the bound of these alone. */
-static bool way_cut(Tuple *tuple, int64_t way, double threshold, ExploreCache *cache, ExploreStats *stats) {
+/* All context ways with one expert grid, one way of the parameters over sequence and one split of the layers. */
+typedef struct {
+    int64_t first_way, ways_apart; /* numbers of their methods */
+    StageSplit split;
+    Methods methods; /* of the first */
+} Bunch;
+
+static int64_t family_at(const KnobSpace *space, const Bunch *bunch, int context, int64_t microbatch) {
+    int64_t way = bunch->first_way + context * bunch->ways_apart;
+    return (microbatch * space->method_count + way) * space->split_count + (int64_t)bunch->split;
+}
+
+/* Whether microbatches first .. last of a bunch are all out by the bound of the range. */
+static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t last, double threshold,
+                      ExploreCache *cache, ExploreStats *stats) {
     const ExploreProblem *problem = tuple->problem;
-    if (problem->request->brute_force) return false;
-    Methods methods = method_space_at(&tuple->space.methods, way);
-    double bound = way_bound(&problem->setting, &problem->offers, problem->request->padding, &tuple->least[way],
-                             cache->sums, tuple->degrees, &methods) *
-                   problem->scale;
-    if (bound <= threshold * CUT || !(bound < INFINITY)) return false; /* what does not divide says so itself */
-    int64_t families = knob_family_count(&tuple->space) / tuple->space.method_count;
-    stats->pruned[PRUNED_KNOB_BOUND] +=
-        tuple->placement_total * (Count)families * (Count)knob_family_size(&tuple->space);
+    const KnobSpace *space = &tuple->space;
+    double bytes, scale = problem->scale, limit = memory_limit(tuple);
+    double bound = range_bound(&problem->setting, &problem->offers, problem->request->padding,
+                               &tuple->least[bunch->first_way], cache->sums, tuple->degrees, &bunch->methods,
+                               bunch->split, space->microbatch_sequences[first], space->microbatch_sequences[last],
+                               threshold * CUT / scale, &bytes) *
+                   scale;
+    if (!(bound < INFINITY)) return false; /* what does not divide says so itself */
+    Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
+                  (Count)(last - first + 1);
+    if (bytes > limit) {
+        Knobs knobs = knob_space_at(space, family_at(space, bunch, 0, first) * knob_family_size(space));
+        stats->pruned[PRUNED_MEMORY] += plans;
+        note_missing(tuple, &knobs, bytes - limit, stats);
+        return true;
+    }
+    if (bound <= threshold * CUT) return false;
+    stats->pruned[PRUNED_KNOB_BOUND] += plans;
     note_cut(stats, bound);
     return true;
 }
 
-/* Knobs that sizes, memory and their bounds leave, by rising bound. */
-static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, KeyedList *list, ExploreStats *stats,
-                       Error *error) {
+/* Microbatches first .. last of a bunch, in halves: what the bound of a range leaves goes family by family into the
+ * list. */
+static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t last, double threshold,
+                       ExploreCache *cache, KeyedList *list, ExploreStats *stats, Error *error) {
     const KnobSpace *space = &tuple->space;
-    int64_t families = knob_family_count(space), size = knob_family_size(space);
-    if (size == 0) return true; /* chunks were asked for, and a stage has one layer */
-    bool *cut = ARENA_NEW(tuple->arena, bool, (size_t)space->method_count);
-    if (!cut) return error_memory(error);
-    for (int64_t way = 0; way < space->method_count; way++) cut[way] = way_cut(tuple, way, threshold, cache, stats);
-    for (int64_t family = 0; family < families; family++) {
-        if (cut[knob_space_methods(space, family * size)] || family_cut(tuple, family, threshold, cache, stats))
-            continue;
+    bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
+    if (worth && !tuple->problem->request->brute_force &&
+        range_cut(tuple, bunch, first, last, threshold, cache, stats))
+        return true;
+    if (first < last) {
+        int64_t middle = first + (last - first) / 2;
+        return list_range(tuple, bunch, first, middle, threshold, cache, list, stats, error) &&
+               list_range(tuple, bunch, middle + 1, last, threshold, cache, list, stats, error);
+    }
+    int64_t size = knob_family_size(space);
+    for (int context = 0; context < space->methods.context_count; context++) {
+        int64_t family = family_at(space, bunch, context, first);
+        if (family_cut(tuple, family, threshold, cache, stats)) continue;
         Judged judged = {0};
         for (int64_t i = 0; i < size; i++) {
             bool offloads = space->offload_count > 1 && i % space->offload_count != 0; /* behind the same at home */
@@ -227,6 +255,21 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
                 return false;
         }
     }
+    return true;
+}
+
+/* Knobs that sizes, memory and their bounds leave, by rising bound. */
+static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, KeyedList *list, ExploreStats *stats,
+                       Error *error) {
+    const KnobSpace *space = &tuple->space;
+    if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
+    int64_t bunches = space->method_count / space->methods.context_count;
+    for (int64_t way = 0; way < bunches; way++)
+        for (int split = 0; split < space->split_count; split++) {
+            Bunch bunch = {way, bunches, (StageSplit)split, method_space_at(&space->methods, way)};
+            if (!list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, cache, list, stats, error))
+                return false;
+        }
     if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof(Keyed), keyed_compare);
     return true;
 }

@@ -50,10 +50,9 @@ static void list_contexts(int64_t sequence, const Offers *offers, MethodSpace *o
     }
 }
 
-enum { TENSOR_WAYS_MOST = 4096 }; /* more heads than that has no model */
-
-/* Experts of a folded grid: as many ways as divide the ranks of a stage and leave every rank an expert; their widths in
- * no more ways than tensor has. The plain way, all of tensor and no expert ways, is no grid. */
+/* Experts of a folded grid: as many ways as divide the ranks of a stage and leave every rank an expert; their widths
+ * whole, or split as tensor splits the dense ones (Megatron's default). The plain way, all of tensor and no expert ways,
+ * is no grid. */
 static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
     int64_t tensor = degrees->of[ROLE_TENSOR];
     int64_t ranks = tensor * degrees->of[ROLE_SEQUENCE] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];
@@ -62,11 +61,11 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
     if (offers->experts == 0 || degrees->of[ROLE_EXPERT] > 1 || !offers->switched) return;
     for (int64_t ways = 1; ways <= min_whole(offers->experts, ranks); ways++) {
         if (ranks % ways != 0) continue;
-        for (int64_t share = 1; share <= min_whole(tensor, TENSOR_WAYS_MOST); share++) {
-            int64_t width = tensor / share;
-            bool plain = ways == 1 && share == 1;
-            if (tensor % share != 0 || ranks / ways % width != 0 || plain) continue;
-            if (out->grid_count < GRIDS_MAX) out->grids[out->grid_count++] = (ExpertGrid){ways, width};
+        const int64_t widths[2] = {1, tensor};
+        for (int i = 0; i < (tensor > 1 ? 2 : 1); i++) {
+            bool plain = ways == 1 && widths[i] == tensor;
+            if (ranks / ways % widths[i] != 0 || plain) continue;
+            if (out->grid_count < GRIDS_MAX) out->grids[out->grid_count++] = (ExpertGrid){ways, widths[i]};
         }
     }
 }

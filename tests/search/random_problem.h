@@ -339,7 +339,7 @@ static inline int64_t brute_methods(const Model *model, bool switched, const Deg
                 for (int64_t expert = 0; expert <= (grids ? min_whole(experts, ranks) : 0); expert++)
                     for (int64_t width = expert == 0 ? 0 : 1; width <= (expert == 0 ? 0 : tensor); width++) {
                         if (expert > 0 && (ranks % expert != 0 || tensor % width != 0 || ranks / expert % width != 0 ||
-                                           (expert == 1 && width == tensor)))
+                                           (expert == 1 && width == tensor) || (width > 1 && width < tensor)))
                             continue;
                         out[count++] = (Methods){.context = (ContextMethod)context,
                                                  .ulysses = ulysses,
