@@ -95,6 +95,27 @@ typedef struct {
     bool ok;
 } Outcome;
 
+/* An entry's batches, in halves where there are many: what the bound of a part leaves. */
+static bool explore_entry(Search *search, Entry entry, double limit, ExploreCache *cache, Outcome *outcome) {
+    const Tuples *tuples = &search->tuples;
+    ExploreStats *stats = &outcome->stats;
+    if (entry.first < entry.last) {
+        entry.bound = entry_bound(tuples, &entry, cache->sums);
+        if (entry.bound > limit * (1 + 1e-12) && !search->request->brute_force) {
+            stats->pruned[PRUNED_DEGREE_BOUND] += entry_plans(tuples, &entry);
+            stats->least_cut_bound = min_real(stats->least_cut_bound, entry.bound);
+            return true;
+        }
+        Entry low = entry, high = entry;
+        low.last = entry.first + (entry.last - entry.first) / 2;
+        high.first = low.last + 1;
+        return explore_entry(search, high, limit, cache, outcome) && explore_entry(search, low, limit, cache, outcome);
+    }
+    ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.first));
+    return explore_tuple(&problem, &tuples->sites[entry.site].degrees[entry.tuple], limit, cache, &outcome->list, stats,
+                         &outcome->error);
+}
+
 static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcomes, Error *error) {
     double limit = threshold(search);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
@@ -103,10 +124,7 @@ static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcome
         Outcome *outcome = &outcomes[i - from];
         memset(outcome, 0, sizeof(*outcome));
         outcome->stats.least_cut_bound = outcome->stats.least_open_bound = outcome->stats.least_missing = INFINITY;
-        ExploreProblem problem = tuples_problem(&search->tuples, entry->site, entry->sequences);
-        outcome->ok =
-            explore_tuple(&problem, &search->tuples.sites[entry->site].degrees[entry->tuple], limit,
-                          &search->caches[omp_get_thread_num()], &outcome->list, &outcome->stats, &outcome->error);
+        outcome->ok = explore_entry(search, *entry, limit, &search->caches[omp_get_thread_num()], outcome);
     }
     bool ok = true;
     for (int64_t i = from; i < to; i++) {

@@ -144,10 +144,18 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
     out->offload_count = offers->offloads ? 2 : 1;
 }
 
-int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers) {
+int64_t knob_microbatches(const Degrees *degrees, int64_t sequences) {
+    return distinct_quotient_count(divide_up(sequences, replicas(degrees)));
+}
+
+int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers) {
     KnobSpace space;
-    count_choices(model, degrees, sequences, offers, &space);
-    return knob_family_count(&space) * knob_family_size(&space);
+    count_choices(model, degrees, 1, offers, &space);
+    return knob_family_count(&space) / space.microbatch_count * knob_family_size(&space);
+}
+
+int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers) {
+    return knob_microbatches(degrees, sequences) * knob_others(model, degrees, offers);
 }
 
 bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers, Arena *arena,

@@ -68,7 +68,9 @@ Knobs knob_space_at(const KnobSpace *space, int64_t index);
 /* Which of the methods a knob setting of the space has: overlap aside, who communicates depends on it alone. */
 int64_t knob_space_methods(const KnobSpace *space, int64_t index);
 
-/* The size alone, without listing. */
+/* The size alone, without listing: how many microbatches the batch allows x all that it does not change. */
+int64_t knob_microbatches(const Degrees *degrees, int64_t sequences);
+int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers);
 int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers);
 
 /* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping

@@ -11,6 +11,9 @@
 
 enum { TUPLES_MOST = 4000000 };
 
+/* Quotients by sequences in another order than the bounds of each: far above their rounding. */
+static const double BATCH_SLACK = 1 - 0x1p-40;
+
 /* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost
  * order machines of one request alike. */
 static double scale_of(const Request *request, int64_t sequences) {
@@ -101,6 +104,17 @@ static int64_t batches_of(const Request *request, const Degrees *degrees, int64_
     return batch > high ? 0 : batch;
 }
 
+/* How many there are, the asked one among them. */
+static int64_t batch_count(const Request *request, const Degrees *degrees) {
+    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    if (request->batch_tolerance <= 0) return 1;
+    double asked = (double)request->work.sequences;
+    int64_t low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
+    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+    int64_t multiples = high / replicas - (low - 1) / replicas;
+    return 1 + multiples - (request->work.sequences % replicas == 0 ? 1 : 0);
+}
+
 /* What one thread finds while it bounds tuples. */
 typedef struct {
     Entry *entries;
@@ -129,39 +143,54 @@ static void note_missing(Coverage *coverage, const Degrees *degrees, double miss
     coverage->missing_degrees = *degrees;
 }
 
-/* One degree tuple with every batch it may have: its entry, or the reason why no plan of it is in question. */
-static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+/* Batches first .. last of a tuple: their entry, or the reason why no plan of theirs is in question. */
+static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, Bounded *out) {
     const Request *request = tuples->request;
+    const Degrees *degrees = &tuples->sites[entry.site].degrees[entry.tuple];
+    Coverage *coverage = &out->coverage;
+    Count plans = entry_plans(tuples, &entry);
+    if (!count_add(coverage->plans, plans, &coverage->plans)) {
+        out->too_many = true;
+        return;
+    }
+    if (!request_admits(request, degrees)) {
+        coverage->pruned[PRUNED_REQUIRE] += plans;
+        return;
+    }
+    ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.last));
+    TupleBound bound =
+        tuple_bound(&problem.setting, &problem.offers, request->padding, problem.least, cache, degrees);
+    entry.bound = bound.seconds * problem.scale * BATCH_SLACK;
+    if (bound.forbidden || bound.unusable) {
+        coverage->pruned[PRUNED_INDIVISIBLE] += plans;
+    } else if (bound.too_large) {
+        coverage->pruned[PRUNED_MEMORY] += plans;
+        note_missing(coverage, degrees,
+                     bound.least_bytes - request->chip.hbm_bytes.value * (1 - request->hbm_reserve));
+    } else if (!entry_add(out, entry)) {
+        out->no_memory = true;
+    }
+}
+
+/* One degree tuple with every batch it may have. */
+static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
     const Site *site = &tuples->sites[index];
     const Degrees *degrees = &site->degrees[tuple];
-    Count placements = placement_count(site->table, degrees);
-    bool admitted = request_admits(request, degrees);
-    double limit = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
-    Coverage *coverage = &out->coverage;
-    int64_t sequences;
-    for (int64_t batch = 0; (sequences = batches_of(request, degrees, batch)) != 0; batch++) {
-        Count plans;
-        if (!count_multiply(placements, (Count)knob_count(&request->model, degrees, sequences, &site->offers), &plans) ||
-            !count_add(coverage->plans, plans, &coverage->plans)) {
-            out->too_many = true;
-            return;
-        }
-        if (coverage->batches < batch + 1) coverage->batches = (int)(batch + 1);
-        if (!admitted) {
-            coverage->pruned[PRUNED_REQUIRE] += plans;
-            continue;
-        }
-        ExploreProblem problem = tuples_problem(tuples, index, sequences);
-        TupleBound bound = tuple_bound(&problem.setting, &site->offers, request->padding, problem.least, cache, degrees);
-        if (bound.forbidden || bound.unusable) {
-            coverage->pruned[PRUNED_INDIVISIBLE] += plans;
-        } else if (bound.too_large) {
-            coverage->pruned[PRUNED_MEMORY] += plans;
-            note_missing(coverage, degrees, bound.least_bytes - limit);
-        } else if (!entry_add(out, (Entry){bound.seconds * problem.scale, sequences, index, (int32_t)tuple})) {
-            out->no_memory = true;
-        }
+    int64_t others = batch_count(tuples->request, degrees) - 1;
+    Count plans;
+    /* The most that one batch can have, and as many batches: what is added up fits where this does. */
+    if (!count_multiply(placement_count(site->table, degrees),
+                        (Count)knob_count(&tuples->request->model, degrees, tuples->request->work.sequences * 2,
+                                          &site->offers),
+                        &plans) ||
+        !count_multiply(plans, (Count)(others + 1), &plans)) {
+        out->too_many = true;
+        return;
     }
+    if (out->coverage.batches < others + 1) out->coverage.batches = (int)min_whole(others + 1, INT32_MAX);
+    bound_batches(tuples, (Entry){.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple}, cache, out);
+    if (others > 0)
+        bound_batches(tuples, (Entry){.first = 1, .last = others, .site = index, .tuple = (int32_t)tuple}, cache, out);
 }
 
 static bool merge_coverage(Coverage *to, const Coverage *from) {
@@ -210,7 +239,7 @@ static int by_bound(const void *a, const void *b) {
     if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
     if (x->site != y->site) return x->site < y->site ? -1 : 1;
     if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
-    return (x->sequences > y->sequences) - (x->sequences < y->sequences);
+    return (x->first > y->first) - (x->first < y->first);
 }
 
 bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error) {
@@ -222,9 +251,24 @@ bool tuples_make(const Request *request, ExploreCache *caches, int threads, Aren
 
 void tuples_free(Tuples *tuples) { free(tuples->entries); }
 
+int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
+    return batches_of(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple], number);
+}
+
+double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
+    ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
+    const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
+    TupleBound bound =
+        tuple_bound(&problem.setting, &problem.offers, tuples->request->padding, problem.least, cache, degrees);
+    return bound.seconds * problem.scale * BATCH_SLACK;
+}
+
 Count entry_plans(const Tuples *tuples, const Entry *entry) {
     const Site *site = &tuples->sites[entry->site];
     const Degrees *degrees = &site->degrees[entry->tuple];
-    return placement_count(site->table, degrees) *
-           (Count)knob_count(&tuples->request->model, degrees, entry->sequences, &site->offers);
+    Count microbatches = 0;
+    for (int64_t batch = entry->first; batch <= entry->last; batch++)
+        microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
+    return placement_count(site->table, degrees) * microbatches *
+           (Count)knob_others(&tuples->request->model, degrees, &site->offers);
 }

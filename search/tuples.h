@@ -17,10 +17,10 @@ typedef struct {
     Offers offers;
 } Site;
 
-/* One degree tuple on one machine with one batch. */
+/* One degree tuple on one machine with the batch asked for, or with a range of others that its replicas divide. */
 typedef struct {
     double bound; /* ranked */
-    int64_t sequences;
+    int64_t first, last; /* numbers of its batches: tuple_batch() */
     int32_t site, tuple; /* sites[site].degrees[tuple] */
 } Entry;
 
@@ -48,6 +48,13 @@ void tuples_free(Tuples *tuples);
 
 /* One site with one batch, as explore.h and the bounds want it. */
 ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences);
+
+/* Sequences of batch `number` of a tuple: 0 is the one asked for, the others rise. */
+int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number);
+
+/* The bound of a part of an entry's batches. Theorem: per sequence nothing takes less with fewer of them (fewer per
+ * replica: smaller matmuls, the same weights and updates), so that the largest batch bounds all. */
+double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache);
 
 /* How many plans (placements and knobs) an entry stands for. */
 Count entry_plans(const Tuples *tuples, const Entry *entry);
