@@ -503,16 +503,19 @@ double range_bound(const Setting *setting, const Offers *offers, PaddingRule pad
     Rates free = *least;
     free.cost[GROUP_SEQUENCE] = free.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
     int64_t n = sequences_of_replica(setting, degrees);
-    Knobs knobs = knobs_of_way(degrees, methods, split, high);
+    Knobs knobs = knobs_of_way(degrees, methods, split, 1); /* which divides whatever number there is */
     Shard shard;
     PaddingSet needs;
     *least_bytes = 0;
     if (!shard_of_plan(setting->model, &setting->work, degrees, &knobs, padding, &shard, &needs)) return INFINITY;
+    shard.tokens *= (double)high;
+    shard.sequences = (double)high;
     shard.microbatches = (double)n / (double)high;
     double seconds = shard_bound(setting, offers, &free, cache, &shard, &knobs, (double)divide_up(n, low));
     if (seconds > enough) return seconds;
     shard.tokens *= (double)low / shard.sequences;
     shard.sequences = (double)low;
+    shard.microbatches = 1; /* no fewer: the least that gradients, and what is in flight, may take */
     *least_bytes = shard_bytes(setting, offers, cache, &shard, &knobs);
     return seconds;
 }

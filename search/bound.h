@@ -43,8 +43,8 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
 /* Theorem (range bound). All knob settings with these methods and split of layers and with microbatches of low .. high
  * sequences, whatever context parallelism moves: as the degree bound. What one microbatch of b sequences takes, over b,
  * falls as b rises (larger matmuls, weights and messages shared), so that n / high microbatches of `high` sequences take
- * no more than any of the range; idle time is that of the most microbatches, n / low rounded up. *least_bytes: of `low`
- * sequences, with the gradients of as few microbatches as `high` makes; 0 where the seconds are above `enough` already. INFINITY: nothing divides. */
+ * no more than any of the range; idle time is that of the most microbatches, n / low rounded up. *least_bytes: of one
+ * microbatch of `low` sequences, whose gradient is not accumulated; 0 where the seconds are above `enough` already. INFINITY: nothing divides. */
 double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
                    const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low, int64_t high,
                    double enough, double *least_bytes);

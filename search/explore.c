@@ -328,6 +328,52 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     return ok;
 }
 
+/* Microbatches of low .. high sequences with some methods: false, some range of one size is neither too slow nor too
+ * large. */
+static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods,
+                           const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
+                           ExploreCache *cache, double *bound, double *missing) {
+    double bytes, scale = problem->scale,
+                  limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
+    double seconds = range_bound(&problem->setting, &problem->offers, problem->request->padding, least, cache->sums,
+                                 degrees, methods, split, low, high, threshold * CUT / scale, &bytes) *
+                     scale * (1 - 0x1p-40);
+    if (!(seconds < INFINITY)) return true;
+    if (seconds > threshold * CUT) {
+        *bound = min_real(*bound, seconds);
+        return true;
+    }
+    if (bytes > limit) {
+        *missing = min_real(*missing, bytes - limit);
+        return true;
+    }
+    if (low == high) return false;
+    int64_t middle = low + (high - low) / 2;
+    return hopeless_range(problem, degrees, methods, least, split, low, middle, threshold, cache, bound, missing) &&
+           hopeless_range(problem, degrees, methods, least, split, middle + 1, high, threshold, cache, bound, missing);
+}
+
+bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
+                      double *bound, double *missing) {
+    MethodSpace space;
+    method_space(degrees, &problem->offers, &space);
+    space.context_count = 1;
+    int64_t most = problem->setting.work.sequences /
+                   (degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+    *bound = *missing = INFINITY;
+    for (int64_t way = 0; way < method_space_size(&space); way++) {
+        Methods methods = method_space_at(&space, way);
+        Rates least;
+        least_rates_of(problem->least, degrees, &methods, &least);
+        least_rates_folded(&problem->wiring, degrees, &methods, &least);
+        for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
+            if (!hopeless_range(problem, degrees, &methods, &least, (StageSplit)split, 1, max_whole(1, most), threshold,
+                                cache, bound, missing))
+                return false;
+    }
+    return true;
+}
+
 bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache,
                           Count *within, Error *error) {
     Arena arena = {0};

@@ -66,6 +66,14 @@ bool row_list_add(RowList *list, const Row *row, Error *error);
 bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
                    RowList *list, ExploreStats *stats, Error *error);
 
+/* Whether no plan of these degrees with the problem's batch, or with a smaller one that its replicas divide, can be
+ * within `threshold` (ranked) and fit. Theorem: with fewer sequences a microbatch takes what it takes, and idle time,
+ * updates and reductions are shared by less, so that per sequence nothing gets faster; memory is asked for with the
+ * gradients of one microbatch. *bound: the least among those above the threshold; *missing: the least bytes above the
+ * limit among those that do not fit; INFINITY where there are none. */
+bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, double threshold, ExploreCache *cache,
+                      double *bound, double *missing);
+
 /* How many plans (knobs and placements) of a row's degrees and schedule have a relaxed time within `limit` (ranked). */
 bool explore_count_within(const ExploreProblem *problem, const Row *row, double limit, ExploreCache *cache,
                           Count *within, Error *error);

@@ -95,6 +95,25 @@ typedef struct {
     bool ok;
 } Outcome;
 
+/* Whether nothing of an entry's batches can be within the limit and fit; then it is counted. */
+static bool entry_hopeless(Search *search, const Entry *entry, double limit, ExploreCache *cache, ExploreStats *stats) {
+    const Tuples *tuples = &search->tuples;
+    const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
+    double bound, missing;
+    if (search->request->brute_force) return false;
+    ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
+    if (!explore_hopeless(&problem, degrees, limit, cache, &bound, &missing)) return false;
+    stats->pruned[bound < INFINITY ? PRUNED_DEGREE_BOUND : missing < INFINITY ? PRUNED_MEMORY : PRUNED_INDIVISIBLE] +=
+        entry_plans(tuples, entry);
+    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+    if (missing < stats->least_missing) {
+        stats->least_missing = missing;
+        stats->missing_degrees = *degrees;
+        stats->missing_knobs = (Knobs){0};
+    }
+    return true;
+}
+
 /* An entry's batches, in halves where there are many: what the bound of a part leaves. */
 static bool explore_entry(Search *search, Entry entry, double limit, ExploreCache *cache, Outcome *outcome) {
     const Tuples *tuples = &search->tuples;
@@ -106,6 +125,7 @@ static bool explore_entry(Search *search, Entry entry, double limit, ExploreCach
             stats->least_cut_bound = min_real(stats->least_cut_bound, entry.bound);
             return true;
         }
+        if (entry_hopeless(search, &entry, limit, cache, stats)) return true;
         Entry low = entry, high = entry;
         low.last = entry.first + (entry.last - entry.first) / 2;
         high.first = low.last + 1;
