@@ -58,7 +58,7 @@ double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan,
 
 /* Prices a plan on a mesh (catalog rates; the profile is applied inside) under a nesting of the roles. False: the plan cannot be used under `rule`
  * (error says why). */
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan, PaddingRule padding, Estimate *out,
-                   Error *error);
+bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
+                   PaddingRule padding, Estimate *out, Error *error);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct {
     const char *name; /* "qkv projection" */
     double m, n, k;   /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: of one expert, `groups` of them */
     double groups;
-    double chunks; /* that m is worked on in, one after the other; 1: whole */
+    double chunks;             /* that m is worked on in, one after the other; 1: whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
     double weights; /* local parameters, before fsdp */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const char *schedule_name(Schedule schedule) {
-    static const char *const NAMES[SCHEDULE_COUNT] = {"none",     "gpipe",  "1f1b",    "interleaved",
-                                                    "circular", "zb_h1", "dualpipe"};
+    static const char *const NAMES[SCHEDULE_COUNT] = {"none",     "gpipe", "1f1b",    "interleaved",
+                                                      "circular", "zb_h1", "dualpipe"};
     return NAMES[schedule];
 }
 

@@ -108,7 +108,7 @@ typedef struct {
 } Plan;
 
 const char *schedule_name(Schedule schedule);          /* "none" "gpipe" "1f1b" "interleaved" ... */
-const char *stage_split_name(StageSplit split);      /* "even" "balanced" */
+const char *stage_split_name(StageSplit split);        /* "even" "balanced" */
 const char *context_method_name(ContextMethod method); /* "none" "ring" "all_gather" "ulysses" ... */
 const char *activation_name(Activation activation);    /* "layer_input" ... */
 const char *activation_state_name(ActivationState state);

@@ -34,7 +34,7 @@ typedef struct {
     /* HBM of a communicator's buffers, of every role of more than one chip; and beside it of the connections that
      * all_to_all opens. --hbm-reserve has to hold them. */
     double communicator_bytes, all_to_all_bytes;
-    double expert_imbalance;  /* busiest expert over the mean: >= 1 */
+    double expert_imbalance; /* busiest expert over the mean: >= 1 */
 
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical
      * 1, the rest 0. */

@@ -34,9 +34,9 @@ RoleSet group_roles(Group group, const Methods *methods) {
 
 Role group_role(Group group) {
     static const Role ROLES[GROUP_COUNT] = {
-        [GROUP_TENSOR] = ROLE_TENSOR,     [GROUP_EXPERT_TENSOR] = ROLE_TENSOR,  [GROUP_EXPERT] = ROLE_EXPERT,
-        [GROUP_SEQUENCE] = ROLE_SEQUENCE, [GROUP_ULYSSES] = ROLE_SEQUENCE,      [GROUP_PIPELINE] = ROLE_PIPELINE,
-        [GROUP_WEIGHTS] = ROLE_FSDP,      [GROUP_EXPERT_WEIGHTS] = ROLE_FSDP,   [GROUP_TENSOR_WEIGHTS] = ROLE_TENSOR,
+        [GROUP_TENSOR] = ROLE_TENSOR,     [GROUP_EXPERT_TENSOR] = ROLE_TENSOR, [GROUP_EXPERT] = ROLE_EXPERT,
+        [GROUP_SEQUENCE] = ROLE_SEQUENCE, [GROUP_ULYSSES] = ROLE_SEQUENCE,     [GROUP_PIPELINE] = ROLE_PIPELINE,
+        [GROUP_WEIGHTS] = ROLE_FSDP,      [GROUP_EXPERT_WEIGHTS] = ROLE_FSDP,  [GROUP_TENSOR_WEIGHTS] = ROLE_TENSOR,
         [GROUP_DATA] = ROLE_DATA,         [GROUP_EXPERT_DATA] = ROLE_DATA};
     return ROLES[group];
 }
@@ -112,8 +112,7 @@ static unsigned role_footprint(const Wiring *wiring, const Placement *placement,
         out->on[axis] = (Span){factor, 1};
         if (factor == 1) continue;
         axes |= 1u << axis;
-        out->on[axis].stride =
-            nesting_stride(&wiring->nesting, factors, roles) * (group == GROUP_SEQUENCE ? inner : 1);
+        out->on[axis].stride = nesting_stride(&wiring->nesting, factors, roles) * (group == GROUP_SEQUENCE ? inner : 1);
     }
     return axes;
 }
@@ -206,8 +205,8 @@ static void method_rates(const Wiring *wiring, const Placement *placement, const
 
 void rates_set_methods(const Wiring *wiring, const Placement *placement, const Methods *from, const Methods *to,
                        Rates *rates) {
-    bool same_groups = from->sequence_replicates == to->sequence_replicates &&
-                       from->grid.expert == to->grid.expert && from->grid.expert_tensor == to->grid.expert_tensor;
+    bool same_groups = from->sequence_replicates == to->sequence_replicates && from->grid.expert == to->grid.expert &&
+                       from->grid.expert_tensor == to->grid.expert_tensor;
     if (!same_groups) {
         method_rates(wiring, placement, to, rates);
         return;

@@ -75,8 +75,7 @@ double schedule_least_share(double stages, double most, double chunks, double we
     double least = bubble_factor(stages, min_real(most, stages), chunks);
     if (most >= stages) least = min_real(least, 1 / chunks);
     if (most >= stages) least = min_real(least, max_real(0, 1 - 2 * weights));
-    if (most >= 2 * stages)
-        /* B >= F, so F + 2 B >= 3/2 (F + B). */
+    if (most >= 2 * stages) /* B >= F, so F + 2 B >= 3/2 (F + B). */
         least = min_real(least, (stages / 2 - 1) / (stages - 1) * max_real(0, 1.5 - 3 * weights));
     return least;
 }

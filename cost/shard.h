@@ -41,7 +41,7 @@ typedef struct {
     double layers;      /* of the fullest stage */
     double layers_last; /* of the last stage */
     double microbatches;
-    double layer_flops; /* as layer_flops(); 0: not worked out */
+    double layer_flops;  /* as layer_flops(); 0: not worked out */
     double layer_active; /* parameters of the mean layer that a token meets; 0: not worked out */
     /* methods; all zero: the plain way */
     double ulysses;           /* ways of `sequence` that exchange heads; 0 or 1: none */
@@ -82,7 +82,8 @@ double logits_in_layers(const Model *model, int64_t seq);
 /* Layers of the fullest stage and of the last. EVEN: as many each. BALANCED: the last, which has the logits too, gets
  * so many that the longest stage is shortest, the others as equal as can be. False: EVEN does not divide, or there are
  * fewer layers than stages. */
-bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest, int64_t *last);
+bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
+                      int64_t *last);
 
 /* Fills the shard of a plan. *padding gets what had to be padded (also when `rule` forbids it). False when the rule
  * forbids something, or when the sizes cannot be used at all (more stages than layers, more tensor ways than heads,

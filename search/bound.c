@@ -77,7 +77,8 @@ static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, in
         for (int i = 0; i < 4; i++) {
             CollectiveCost cost = collective_cost(group_collective(GROUPS[i], CONTEXT_NONE), mesh, footprints[i]);
             for (int piece = 0; piece < 2; piece++) {
-                least[i].latency_seconds[piece] = min_real(least[i].latency_seconds[piece], cost.latency_seconds[piece]);
+                least[i].latency_seconds[piece] =
+                    min_real(least[i].latency_seconds[piece], cost.latency_seconds[piece]);
                 least[i].seconds_per_byte[piece] =
                     min_real(least[i].seconds_per_byte[piece], cost.seconds_per_byte[piece]);
             }
@@ -497,9 +498,9 @@ static double shard_bytes(const Setting *setting, const Offers *offers, LeastSum
     return least * SLACK;
 }
 
-double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
-                   const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low, int64_t high,
-                   double enough, double *least_bytes) {
+double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                   LeastSums *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
+                   int64_t high, double enough, double *least_bytes) {
     Rates free = *least;
     free.cost[GROUP_SEQUENCE] = free.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
     int64_t n = sequences_of_replica(setting, degrees);
@@ -523,8 +524,8 @@ double range_bound(const Setting *setting, const Offers *offers, PaddingRule pad
 double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
                     const Rates *least, LeastSums *cache, double *least_bytes) {
     Knobs fast = least_time(shard, member);
-    double share = schedule_least_share(shard->pipeline, shard->microbatches,
-                                        most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
+    double share =
+        schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
     double best = INFINITY;
     *least_bytes = shard_bytes(setting, offers, cache, shard, member);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {

@@ -45,9 +45,9 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
  * falls as b rises (larger matmuls, weights and messages shared), so that n / high microbatches of `high` sequences take
  * no more than any of the range; idle time is that of the most microbatches, n / low rounded up. *least_bytes: of one
  * microbatch of `low` sequences, whose gradient is not accumulated; 0 where the seconds are above `enough` already. INFINITY: nothing divides. */
-double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least, LeastSums *cache,
-                   const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low, int64_t high,
-                   double enough, double *least_bytes);
+double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                   LeastSums *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
+                   int64_t high, double enough, double *least_bytes);
 
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its

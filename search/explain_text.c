@@ -210,15 +210,15 @@ static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *te
     }
     if (degrees->of[ROLE_DATA] > 1 || methods->sequence_replicates)
         prose_add(text, ", ZeRO-%d over %s", knobs->zero_stage,
-                  !methods->sequence_replicates      ? "data"
-                  : degrees->of[ROLE_DATA] > 1 ? "data and sequence"
-                                               : "sequence");
+                  !methods->sequence_replicates ? "data"
+                  : degrees->of[ROLE_DATA] > 1  ? "data and sequence"
+                                                : "sequence");
     if (methods->context != CONTEXT_NONE) prose_add(text, ", context by %s", context_method_name(methods->context));
-    if (methods->context == CONTEXT_ULYSSES_RING)
-        prose_add(text, " (heads over %lld)", (long long)methods->ulysses);
+    if (methods->context == CONTEXT_ULYSSES_RING) prose_add(text, " (heads over %lld)", (long long)methods->ulysses);
     if (methods->tensor_overlap) prose_add(text, ", tensor collectives overlapped");
     if (degrees->of[ROLE_FSDP] > 1)
-        prose_add(text, ", weights %s", knobs->regather ? "gathered again for backward" : "kept from forward to backward");
+        prose_add(text, ", weights %s",
+                  knobs->regather ? "gathered again for backward" : "kept from forward to backward");
     if (knobs->offload_optimizer) prose_add(text, ", optimizer state on the host");
 }
 

@@ -208,11 +208,11 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     const ExploreProblem *problem = tuple->problem;
     const KnobSpace *space = &tuple->space;
     double bytes, scale = problem->scale, limit = memory_limit(tuple);
-    double bound = range_bound(&problem->setting, &problem->offers, problem->request->padding,
-                               &tuple->least[bunch->first_way], cache->sums, tuple->degrees, &bunch->methods,
-                               bunch->split, space->microbatch_sequences[first], space->microbatch_sequences[last],
-                               threshold * CUT / scale, &bytes) *
-                   scale;
+    double bound =
+        range_bound(&problem->setting, &problem->offers, problem->request->padding, &tuple->least[bunch->first_way],
+                    cache->sums, tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
+                    space->microbatch_sequences[last], threshold * CUT / scale, &bytes) *
+        scale;
     if (!(bound < INFINITY)) return false; /* what does not divide says so itself */
     Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
                   (Count)(last - first + 1);
@@ -234,8 +234,7 @@ static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t 
                        ExploreCache *cache, KeyedList *list, ExploreStats *stats, Error *error) {
     const KnobSpace *space = &tuple->space;
     bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
-    if (worth && !tuple->problem->request->brute_force &&
-        range_cut(tuple, bunch, first, last, threshold, cache, stats))
+    if (worth && !tuple->problem->request->brute_force && range_cut(tuple, bunch, first, last, threshold, cache, stats))
         return true;
     if (first < last) {
         int64_t middle = first + (last - first) / 2;
@@ -358,8 +357,8 @@ bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, dou
     MethodSpace space;
     method_space(degrees, &problem->offers, &space);
     space.context_count = 1;
-    int64_t most = problem->setting.work.sequences /
-                   (degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+    int64_t most =
+        problem->setting.work.sequences / (degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
     *bound = *missing = INFINITY;
     for (int64_t way = 0; way < method_space_size(&space); way++) {
         Methods methods = method_space_at(&space, way);

@@ -38,8 +38,8 @@ typedef struct {
 
 typedef struct {
     const Request *request;
-    Setting setting;  /* its work is the batch in question */
-    Wiring wiring; /* the profile's rates, and the request's nesting */
+    Setting setting; /* its work is the batch in question */
+    Wiring wiring;   /* the profile's rates, and the request's nesting */
     Offers offers;
     const Mesh *catalog_mesh;
     const LeastRates *least;

@@ -22,6 +22,7 @@ static const double WAY_TOLERANCE = 0.1; /* of WAY_BATCH, where less was asked *
 typedef struct {
     bool tried, found;
     bool cut_short; /* a time limit ended its search */
+    bool skipped;   /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;
 } WayOutResult;
 

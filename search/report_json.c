@@ -107,9 +107,8 @@ static bool add_placement(cJSON *to, const Mesh *mesh, const Nesting *nesting, c
             int64_t factor = placement->factor[a][role];
             if (factor <= 1) continue;
             cJSON *item = json_add_object(json, NULL);
-            ok = json_add_text(item, "axis", mesh->axes[a].name) &&
-                 json_add_text(item, "role", role_name(role)) && json_add_whole(item, "factor", factor) &&
-                 json_add_whole(item, "stride", stride);
+            ok = json_add_text(item, "axis", mesh->axes[a].name) && json_add_text(item, "role", role_name(role)) &&
+                 json_add_whole(item, "factor", factor) && json_add_whole(item, "stride", stride);
             stride *= factor;
         }
     }
@@ -154,8 +153,7 @@ static bool add_expert_grid(cJSON *to, const Plan *plan) {
     GridRanks ranks;
     if (plan->knobs.methods.grid.expert == 0 || !grid_ranks(&plan->degrees, &plan->knobs.methods, &ranks)) return true;
     cJSON *json = json_add_object(to, "expert_grid");
-    return json_add_whole(json, "expert", ranks.expert) &&
-           json_add_whole(json, "expert_tensor", ranks.expert_tensor) &&
+    return json_add_whole(json, "expert", ranks.expert) && json_add_whole(json, "expert_tensor", ranks.expert_tensor) &&
            json_add_whole(json, "expert_data", ranks.weights * ranks.data);
 }
 
@@ -242,9 +240,10 @@ static bool add_why(cJSON *to, const RankedPlan *ranked) {
 static bool add_identity(cJSON *json, const Request *request, const RankedPlan *ranked) {
     char notation[NOTATION_SIZE];
     int64_t used = ranked->machine.mesh.chips;
-    bool ok = json_add_text(json, "notation", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation)) &&
-              add_degrees(json, "axes", &ranked->plan.degrees) && add_expert_grid(json, &ranked->plan) &&
-              add_machine(json, "machine", &request->chip, &ranked->machine);
+    bool ok =
+        json_add_text(json, "notation", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation)) &&
+        add_degrees(json, "axes", &ranked->plan.degrees) && add_expert_grid(json, &ranked->plan) &&
+        add_machine(json, "machine", &request->chip, &ranked->machine);
     cJSON *batch = ok ? json_add_object(json, "batch") : NULL;
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&
            json_add_whole(batch, "seq", ranked->work.seq) &&
@@ -252,8 +251,7 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
            add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
            add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
-           launch_add_json(ranked, json) &&
-           json_add_whole(json, "chips_used", used) &&
+           launch_add_json(ranked, json) && json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
            add_step(json, request, &ranked->estimate.time);
@@ -328,7 +326,7 @@ static bool add_ways(cJSON *to, const Report *report) {
         if (!way->tried) continue;
         cJSON *json = json_add_object(ways, NULL);
         ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) &&
-             json_add_bool(json, "cut_short", way->cut_short) &&
+             json_add_bool(json, "cut_short", way->cut_short) && json_add_bool(json, "skipped", way->skipped) &&
              (!way->found ||
               (add_identity(json, report->request, &way->best) && add_numbers(json, report->request, &way->best)));
     }

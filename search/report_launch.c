@@ -51,8 +51,7 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
         other = true;
         size_t length = strlen(text);
         snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "",
-                 launcher_name(answer->launcher),
-                 100 * (answer->default_seconds / ranked->estimate.time.seconds - 1));
+                 launcher_name(answer->launcher), 100 * (answer->default_seconds / ranked->estimate.time.seconds - 1));
     }
     return text;
 }

@@ -135,7 +135,9 @@ static bool add_way(Table *table, const Report *report, WayOut way) {
     char what[WORDS_SIZE], step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE];
     if (!result->found) {
         const Request *request = report->request;
-        const char *none = result->cut_short ? "time is up" : "no plan divides or fits";
+        const char *none = result->skipped     ? "not searched: many batches; --batch-tolerance 10% does"
+                           : result->cut_short ? "time is up"
+                                               : "no plan divides or fits";
         if (way == WAY_IDLE)
             snprintf(what, sizeof what, "up to %s idle: %s", share_text(request->max_idle, step), none);
         else if (way == WAY_BATCH)

@@ -31,6 +31,15 @@ static bool answered_already(const Request *changed, const Report *report) {
            (changed->padding == asked->padding || best->padding == 0);
 }
 
+/* Every batch within the tolerance brings the expert grids and schedules of a GPU cluster with it: beyond so many it
+ * takes minutes, which a user may ask for (--batch-tolerance), and a report may not. */
+enum { MIXTURE_BATCHES_MOST = 256 };
+static bool too_many_batches(const Request *changed) {
+    bool mixture = changed->roles >> ROLE_EXPERT & 1;
+    double batches = 2 * changed->batch_tolerance * (double)changed->work.sequences;
+    return mixture && chip_has_domains(&changed->chip) && batches > MIXTURE_BATCHES_MOST;
+}
+
 static void take(WayOutResult *way, const Answer *answer) {
     way->cut_short = way->cut_short || answer->cut_short;
     if (!answer->found || (way->found && way->best.ranked_seconds <= answer->best.ranked_seconds)) return;
@@ -85,6 +94,8 @@ bool report_make_ways(Report *report, Request *scratch, Error *error) {
             way->best = report->result.plans[0];
             continue;
         }
+        way->skipped = too_many_batches(scratch);
+        if (way->skipped) continue;
         Answer answer;
         if (!report_ask(report, scratch, &answer, error)) return false;
         take(way, &answer);

@@ -226,10 +226,11 @@ bool schedules_parse(const char *text, const char *where, unsigned *out, Error *
         Schedule found = SCHEDULE_NONE + 1;
         while (found < SCHEDULE_COUNT && (length >= sizeof word || !name_matches(word, schedule_name(found)))) found++;
         if (found == SCHEDULE_COUNT)
-            return error_set(error, ERROR_INPUT, where,
-                             "\"%s\" is no schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
-                             "zb_h1, dualpipe",
-                             word);
+            return error_set(
+                error, ERROR_INPUT, where,
+                "\"%s\" is no schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
+                "zb_h1, dualpipe",
+                word);
         set |= 1u << found;
         text += length;
         if (*text == '\0') break;

@@ -82,8 +82,8 @@ typedef struct {
 
     Nesting nesting;          /* order of the roles on each axis */
     const char *nesting_name; /* as --nesting spells it */
-    unsigned schedules; /* a bit per Schedule: those in the space */
-    RoleSet roles; /* expert only for mixtures */
+    unsigned schedules;       /* a bit per Schedule: those in the space */
+    RoleSet roles;            /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;
     LauncherSet launchers;  /* --for; 0: any */
@@ -95,7 +95,7 @@ typedef struct {
     char optimizer_argument[256];
     StateDtypes state_dtypes;
     TrainingState state; /* of the model under both; all zero: training_state_default() */
-    RematRule remat; /* not required: the layout decides */
+    RematRule remat;     /* not required: the layout decides */
     int top;
     bool variants;
 

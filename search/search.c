@@ -103,8 +103,9 @@ static bool entry_hopeless(Search *search, const Entry *entry, double limit, Exp
     if (search->request->brute_force) return false;
     ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
     if (!explore_hopeless(&problem, degrees, limit, cache, &bound, &missing)) return false;
-    stats->pruned[bound < INFINITY ? PRUNED_DEGREE_BOUND : missing < INFINITY ? PRUNED_MEMORY : PRUNED_INDIVISIBLE] +=
-        entry_plans(tuples, entry);
+    stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
+                  : missing < INFINITY ? PRUNED_MEMORY
+                                       : PRUNED_INDIVISIBLE] += entry_plans(tuples, entry);
     stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
     if (missing < stats->least_missing) {
         stats->least_missing = missing;
@@ -114,26 +115,31 @@ static bool entry_hopeless(Search *search, const Entry *entry, double limit, Exp
     return true;
 }
 
-/* An entry's batches, in halves where there are many: what the bound of a part leaves. */
-static bool explore_entry(Search *search, Entry entry, double limit, ExploreCache *cache, Outcome *outcome) {
+/* An entry's batches, in halves where there are many, the largest first: what the bounds of a part leave. Where one plan
+ * is wanted, the best of a batch is the limit of the next. */
+static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCache *cache, Outcome *outcome) {
     const Tuples *tuples = &search->tuples;
     ExploreStats *stats = &outcome->stats;
     if (entry.first < entry.last) {
         entry.bound = entry_bound(tuples, &entry, cache->sums);
-        if (entry.bound > limit * (1 + 1e-12) && !search->request->brute_force) {
+        if (entry.bound > *limit * (1 + 1e-12) && !search->request->brute_force) {
             stats->pruned[PRUNED_DEGREE_BOUND] += entry_plans(tuples, &entry);
             stats->least_cut_bound = min_real(stats->least_cut_bound, entry.bound);
             return true;
         }
-        if (entry_hopeless(search, &entry, limit, cache, stats)) return true;
+        if (entry_hopeless(search, &entry, *limit, cache, stats)) return true;
         Entry low = entry, high = entry;
         low.last = entry.first + (entry.last - entry.first) / 2;
         high.first = low.last + 1;
         return explore_entry(search, high, limit, cache, outcome) && explore_entry(search, low, limit, cache, outcome);
     }
     ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.first));
-    return explore_tuple(&problem, &tuples->sites[entry.site].degrees[entry.tuple], limit, cache, &outcome->list, stats,
-                         &outcome->error);
+    if (!explore_tuple(&problem, &tuples->sites[entry.site].degrees[entry.tuple], *limit, cache, &outcome->list, stats,
+                       &outcome->error))
+        return false;
+    for (int64_t row = 0; row < outcome->list.count && search->request->top == 1; row++)
+        *limit = min_real(*limit, outcome->list.rows[row].ranked_seconds);
+    return true;
 }
 
 static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcomes, Error *error) {
@@ -144,7 +150,8 @@ static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcome
         Outcome *outcome = &outcomes[i - from];
         memset(outcome, 0, sizeof(*outcome));
         outcome->stats.least_cut_bound = outcome->stats.least_open_bound = outcome->stats.least_missing = INFINITY;
-        outcome->ok = explore_entry(search, *entry, limit, &search->caches[omp_get_thread_num()], outcome);
+        double own = limit;
+        outcome->ok = explore_entry(search, *entry, &own, &search->caches[omp_get_thread_num()], outcome);
     }
     bool ok = true;
     for (int64_t i = from; i < to; i++) {

@@ -13,8 +13,8 @@ typedef struct {
     int64_t experts; /* of the widest mixture; 0: none */
     /* no torus: launchers of GPU clusters, which fold experts into other ranks and may let context ranks replicate */
     bool switched;
-    bool overlaps; /* chunked matmuls hide tensor collectives */
-    bool offloads; /* the host has room for optimizer state */
+    bool overlaps;                                           /* chunked matmuls hide tensor collectives */
+    bool offloads;                                           /* the host has room for optimizer state */
     Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules asked for: of whole stages, and of chunks */
     int whole_count, chunked_count;
 } Offers;

@@ -158,15 +158,13 @@ static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, B
         return;
     }
     ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.last));
-    TupleBound bound =
-        tuple_bound(&problem.setting, &problem.offers, request->padding, problem.least, cache, degrees);
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, request->padding, problem.least, cache, degrees);
     entry.bound = bound.seconds * problem.scale * BATCH_SLACK;
     if (bound.forbidden || bound.unusable) {
         coverage->pruned[PRUNED_INDIVISIBLE] += plans;
     } else if (bound.too_large) {
         coverage->pruned[PRUNED_MEMORY] += plans;
-        note_missing(coverage, degrees,
-                     bound.least_bytes - request->chip.hbm_bytes.value * (1 - request->hbm_reserve));
+        note_missing(coverage, degrees, bound.least_bytes - request->chip.hbm_bytes.value * (1 - request->hbm_reserve));
     } else if (!entry_add(out, entry)) {
         out->no_memory = true;
     }
@@ -179,10 +177,10 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     int64_t others = batch_count(tuples->request, degrees) - 1;
     Count plans;
     /* The most that one batch can have, and as many batches: what is added up fits where this does. */
-    if (!count_multiply(placement_count(site->table, degrees),
-                        (Count)knob_count(&tuples->request->model, degrees, tuples->request->work.sequences * 2,
-                                          &site->offers),
-                        &plans) ||
+    if (!count_multiply(
+            placement_count(site->table, degrees),
+            (Count)knob_count(&tuples->request->model, degrees, tuples->request->work.sequences * 2, &site->offers),
+            &plans) ||
         !count_multiply(plans, (Count)(others + 1), &plans)) {
         out->too_many = true;
         return;

@@ -19,7 +19,7 @@ typedef struct {
 
 /* One degree tuple on one machine with the batch asked for, or with a range of others that its replicas divide. */
 typedef struct {
-    double bound; /* ranked */
+    double bound;        /* ranked */
     int64_t first, last; /* numbers of its batches: tuple_batch() */
     int32_t site, tuple; /* sites[site].degrees[tuple] */
 } Entry;

@@ -299,9 +299,9 @@ static bool read_space(const Resolving *to) {
         !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
         return false;
     request->schedules = SCHEDULES_LAUNCHABLE;
-    if (given(to, OPTION_SCHEDULES) && !schedules_parse(given(to, OPTION_SCHEDULES),
-                                                        to->options->where[OPTION_SCHEDULES], &request->schedules,
-                                                        to->error))
+    if (given(to, OPTION_SCHEDULES) &&
+        !schedules_parse(given(to, OPTION_SCHEDULES), to->options->where[OPTION_SCHEDULES], &request->schedules,
+                         to->error))
         return false;
     LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
     if (request->launchers != 0 && !chip_has_domains(&request->chip) && !(request->launchers & on_tpu))

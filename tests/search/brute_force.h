@@ -48,7 +48,8 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
         if (own->knobs.schedule != row->knobs.schedule ||
             own->knobs.methods.grid.expert != row->knobs.methods.grid.expert ||
             own->knobs.methods.grid.expert_tensor != row->knobs.methods.grid.expert_tensor ||
-             degrees_compare(&own->degrees, &row->degrees) != 0) continue;
+            degrees_compare(&own->degrees, &row->degrees) != 0)
+            continue;
         if (compare_rows(row, own) < 0) *own = *row;
         return;
     }
@@ -72,7 +73,8 @@ static inline bool admitted(const Request *request, const Setting *setting, cons
 }
 
 /* Whether one of them can put the roles there. */
-static inline bool placed(const Wiring *wiring, const Setting *setting, LauncherSet takers, const Placement *placement) {
+static inline bool placed(const Wiring *wiring, const Setting *setting, LauncherSet takers,
+                          const Placement *placement) {
     LauncherSet placing;
     if (takers == ~0u) return true;
     launchers_placing(takers, wiring, setting->chip->name, placement, 1, &placing);

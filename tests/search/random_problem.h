@@ -476,9 +476,9 @@ static inline const char *problem_text(const Request *request, char text[320]) {
                          request->machine.mesh.axes[i].name, (long long)request->machine.mesh.axes[i].size);
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
-             request->nesting_name, request->chip.name, (long long)request->model.layers, (long long)request->work.sequences,
-             (long long)request->work.seq, request->profile.name, padding_rule_name(request->padding),
-             request->max_idle, request->batch_tolerance);
+             request->nesting_name, request->chip.name, (long long)request->model.layers,
+             (long long)request->work.sequences, (long long)request->work.seq, request->profile.name,
+             padding_rule_name(request->padding), request->max_idle, request->batch_tolerance);
     return text;
 }
 

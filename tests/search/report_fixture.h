@@ -217,8 +217,9 @@ static inline void fixture_second(RankedPlan *ranked) {
     estimate->bound_by = BOUND_ICI, estimate->bound_next = BOUND_COMPUTE, estimate->bound_next_share = 0.9;
     estimate->mfu = 0.362;
     ranked->launchable_by = 0;
-    ranked->launch[0] = (LaunchAnswer){
-        .launcher = LAUNCHER_MAXTEXT, .kind = LAUNCH_IMPOSSIBLE, .default_seconds = 1.05 * ranked->estimate.time.seconds};
+    ranked->launch[0] = (LaunchAnswer){.launcher = LAUNCHER_MAXTEXT,
+                                       .kind = LAUNCH_IMPOSSIBLE,
+                                       .default_seconds = 1.05 * ranked->estimate.time.seconds};
     ranked->launch_count = 1;
 }
 

@@ -52,9 +52,9 @@ static void check_estimate(const Problem *problem, const Setting *setting, const
                            const LayoutSolution *solution) {
     Estimate estimate;
     Error error = {0};
-    cr_assert(
-        estimate_plan(setting, &problem->request->machine.mesh, &problem->request->nesting, plan, problem->request->padding, &estimate, &error),
-        "%s", error.text);
+    cr_assert(estimate_plan(setting, &problem->request->machine.mesh, &problem->request->nesting, plan,
+                            problem->request->padding, &estimate, &error),
+              "%s", error.text);
     cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
               "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
     double held = memory_total(&estimate.memory), counted = peak(&solution->resources);
@@ -161,11 +161,13 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
     least_rates_of(problem->least, degrees, &knobs->methods, &least);
     Bounds bounds = {.tuple = *tuple};
     bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
-    bounds.family = family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
+    bounds.family =
+        family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);
     cr_expect(bounds.family <= bounds.knob * OTHER_ORDER, "%s: family %.17g, knobs %.17g, %s %s", problem->text,
-              bounds.family, bounds.knob, schedule_name(knobs->schedule), knobs->methods.tensor_overlap ? "overlap" : "");
+              bounds.family, bounds.knob, schedule_name(knobs->schedule),
+              knobs->methods.tensor_overlap ? "overlap" : "");
     cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
               problem->text, bounds.family_bytes, bounds.knob_bytes);
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
@@ -197,12 +199,14 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
     Setting setting = request_setting(problem->request);
-    TupleBound bound = tuple_bound(&setting, &problem->offers, problem->request->padding, problem->least, problem->cache, degrees);
+    TupleBound bound =
+        tuple_bound(&setting, &problem->offers, problem->request->padding, problem->least, problem->cache, degrees);
     seen.forbidden += bound.forbidden != 0;
     seen.unusable += bound.unusable;
     KnobSpace space;
     Error error = {0};
-    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
+    cr_assert(
+        knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     for (int i = 0; i < KNOBS && size > 0; i++) {
         Knobs knobs = knob_space_at(&space, draw_below(draw, size));

@@ -74,8 +74,9 @@ static bool random_plan(Random *random, const World *world, Degrees *degrees, Kn
     knobs->microbatches = replica / knobs->microbatch_sequences;
     knobs->schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
     knobs->zero_stage = degrees->of[ROLE_DATA] > 1 ? random_below(random, 3) : 0;
-    knobs->methods.context = degrees->of[ROLE_SEQUENCE] > 1 ? (random_chance(random, 0.5) ? CONTEXT_RING : CONTEXT_ALL_GATHER)
-                                                    : CONTEXT_NONE;
+    knobs->methods.context = degrees->of[ROLE_SEQUENCE] > 1
+                                 ? (random_chance(random, 0.5) ? CONTEXT_RING : CONTEXT_ALL_GATHER)
+                                 : CONTEXT_NONE;
     knobs->regather = random_chance(random, 0.5);
     PaddingSet padding;
     return shard_of_plan(&world->model, &world->setting.work, degrees, knobs, PADDING_ANY, shard, &padding);

@@ -148,8 +148,8 @@ static Request problem_request(uint64_t *seed, int number, const Catalog *catalo
 
 static struct {
     int folded, schedules, ulysses, balanced, overlapped, replicating; /* among the rows of brute force */
-    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine, recomputed,
-        offloaded;
+    int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine,
+        recomputed, offloaded;
     int cut_by_wrong_bound;
     int64_t plans;
 } seen;
