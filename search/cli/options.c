@@ -44,8 +44,7 @@ static const struct {
     [OPTION_BATCH_TOLERANCE] = {"batch-tolerance", 0, "SHARE", BOTH, true, NULL, "how far the batch may move (0)"},
     [OPTION_PADDING] = {"padding", 0, "RULE", BOTH, true, NULL, "none, launchable or any (launchable)"},
     [OPTION_SCHEDULES] = {"schedules", 0, "LIST", BOTH, true, NULL,
-                          "pipeline schedules: launchable, all, or some of gpipe, 1f1b,\n"
-                          "interleaved, circular, zb_h1, dualpipe (launchable)"},
+                          "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)"},
     [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL,
                         "how roles nest on an axis: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan"},
     [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL,
