@@ -94,7 +94,7 @@ static void rank(SplitWalk *walk) {
 }
 
 static void split_walk(SplitWalk *walk, int p, int64_t left) {
-    if (p == walk->physical->count) {
+    if (p >= walk->physical->count || p >= JAX_PHYSICAL_MAX) {
         if (left == 1) rank(walk);
         return;
     }

@@ -151,7 +151,7 @@ static bool read_layers(const Config *config, Model *model) {
 }
 
 bool hf_read_native(const Config *config, Model *model) {
-    size_t norm, positions;
+    size_t norm = 0, positions = 0;
     if (!check_keys(config, config->root, "", MODEL_KEYS, COUNT_OF(MODEL_KEYS)) ||
         !hf_dimension(config, "d_model", 0, &model->d_model) || !hf_dimension(config, "vocab", 0, &model->vocab) ||
         !hf_flag(config, "tied", false, &model->tied) || !hf_dimension(config, "max_seq", 0, &model->max_seq) ||
