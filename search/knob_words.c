@@ -29,27 +29,30 @@ static const char *schedule_at(int64_t i) { return schedule_name((Schedule)i); }
 static const char *context_at(int64_t i) { return context_method_name((ContextMethod)i); }
 static const char *bool_at(int64_t i) { return i ? "true" : "false"; }
 
-/* `name` NULL: a number. To make a knob one that can be asked for, add a line. */
+#define KNOB_MOST (INT64_C(1) << 31) /* of what has no limit of its own */
+
+/* `name` NULL: a number from `least` to `most`. To make a knob one that can be asked for, add a line. */
 static const struct {
     const char *word, *brief;
     int64_t (*of)(const Knobs *knobs);
     const char *(*name)(int64_t setting);
     int64_t count; /* names */
+    int64_t least, most;
 } WORDS[KNOB_WORDS_COUNT] = {
-    {"microbatches", NULL, microbatches, NULL, 0},
-    {"microbatch_sequences", NULL, microbatch_sequences, NULL, 0},
-    {"schedule", NULL, schedule, schedule_at, SCHEDULE_COUNT},
-    {"virtual_stages", NULL, virtual_stages, NULL, 0},
-    {"zero_stage", "zero", zero_stage, NULL, 0},
-    {"context_method", "context", context, context_at, CONTEXT_COUNT},
-    {"regather", NULL, regather, bool_at, 2},
-    {"stages", NULL, stages, stages_at, 2},
-    {"ulysses", NULL, ulysses, NULL, 0},
-    {"sequence_parameters", NULL, sequence_parameters, parameters_at, 2},
-    {"tensor_overlap", "overlap", tensor_overlap, bool_at, 2},
-    {"offload_optimizer", NULL, offload_optimizer, bool_at, 2},
-    {"folded_expert", "folded", folded_expert, NULL, 0},
-    {"folded_expert_tensor", "expert_tensor", folded_expert_tensor, NULL, 0},
+    {"microbatches", NULL, microbatches, NULL, 0, 1, KNOB_MOST},
+    {"microbatch_sequences", NULL, microbatch_sequences, NULL, 0, 1, KNOB_MOST},
+    {"schedule", NULL, schedule, schedule_at, SCHEDULE_COUNT, 0, 0},
+    {"virtual_stages", NULL, virtual_stages, NULL, 0, 1, KNOB_MOST},
+    {"zero_stage", "zero", zero_stage, NULL, 0, 0, 2},
+    {"context_method", "context", context, context_at, CONTEXT_COUNT, 0, 0},
+    {"regather", NULL, regather, bool_at, 2, 0, 0},
+    {"stages", NULL, stages, stages_at, 2, 0, 0},
+    {"ulysses", NULL, ulysses, NULL, 0, 1, KNOB_MOST},
+    {"sequence_parameters", NULL, sequence_parameters, parameters_at, 2, 0, 0},
+    {"tensor_overlap", "overlap", tensor_overlap, bool_at, 2, 0, 0},
+    {"offload_optimizer", NULL, offload_optimizer, bool_at, 2, 0, 0},
+    {"folded_expert", "folded", folded_expert, NULL, 0, 0, KNOB_MOST},
+    {"folded_expert_tensor", "expert_tensor", folded_expert_tensor, NULL, 0, 0, KNOB_MOST},
 };
 
 const char *knob_word(int word) { return WORDS[word].word; }
@@ -67,7 +70,11 @@ int64_t knob_word_of(int word, const Knobs *knobs) { return WORDS[word].of(knobs
 
 bool knob_word_parse(int word, const char *text, const char *where, int64_t *out, Error *error) {
     char all[128] = "";
-    if (!WORDS[word].name) return number_whole(text, where, 0, INT64_C(1) << 31, out, error);
+    if (!WORDS[word].name) {
+        Error wrong = {0};
+        return number_whole(text, where, WORDS[word].least, WORDS[word].most, out, &wrong) ||
+               error_set(error, wrong.kind, where, "%s: %s", WORDS[word].word, wrong.text);
+    }
     for (int64_t i = 0; i < WORDS[word].count; i++) {
         size_t length = strlen(all);
         *out = i;

@@ -82,6 +82,9 @@ static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEX
 /* The grid of folded experts stands beside the knobs; a plan without one has none. */
 static bool read_grid(const cJSON *plan, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
     int64_t expert, expert_tensor;
+    const cJSON *grid = cJSON_GetObjectItemCaseSensitive(plan, "expert_grid");
+    if (grid && !cJSON_IsObject(grid))
+        return error_set(error, ERROR_INPUT, where, "expert_grid is no object; leave it as the report had it");
     if (!json_whole_or(plan, "expert_grid.expert", 1, MACHINE_CHIPS_MAX, 0, where, &expert, error) ||
         !json_whole_or(plan, "expert_grid.expert_tensor", 1, MACHINE_CHIPS_MAX, 0, where, &expert_tensor, error))
         return false;

@@ -40,6 +40,8 @@ static const struct {
     {"overflowing degrees",
      "$P explain --model 8b --slice 4x4x4 --plan 'tensor=2147483648 fsdp=2147483648 data=2147483648'", 2, NULL,
      "--plan"},
+    {"a ZeRO stage that is fsdp's", "$P explain --model 8b --slice 4x4x4 --plan zero=3", 2, NULL, "zero_stage: 3"},
+    {"no microbatches", "$P explain --model 8b --slice 4x4x4 --plan microbatches=0", 2, NULL, "microbatches: 0"},
     {"experts of a dense model", "$P explain --model 8b --slice 4x4x4 --plan expert=8", 2, NULL, "no experts"},
     {"a report that is not there", "$P explain --from $D/none.json", 2, NULL, "none.json"},
     {"a folder for a report", "$P explain --from $D", 2, NULL, "folder"},
