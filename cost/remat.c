@@ -58,6 +58,9 @@ static bool unknown_policy(const char *word, const char *where, Error *error) {
     const char *names[COUNT_OF(POLICIES) + 1] = {"auto"};
     for (size_t i = 0; i < COUNT_OF(POLICIES); i++) names[i + 1] = POLICIES[i].name;
     const char *nearest = name_nearest(word, names, COUNT_OF(names));
+    if (strncmp(word, "auto", 4) == 0)
+        return error_set(error, ERROR_INPUT, where,
+                         "auto decides for all layers; give it alone, or a policy like full:40");
     return error_set(error, ERROR_INPUT, where, "\"%.60s\" is no policy; %s%s%s", word,
                      nearest ? "did you mean " : "give auto, none, full, save_qkv_proj, minimal ..., or states like ",
                      nearest ? nearest : "\"qkv=saved\"", nearest ? "?" : "");

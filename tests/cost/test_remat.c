@@ -115,6 +115,7 @@ Test(remat, bad_words) {
         {"fulll", "did you mean full?"},
         {"full:", "whole number"},
         {"full:0", "from 1"},
+        {"auto:3", "give it alone"},
         {"full:99999999999", "to 16384"},
         {"save_everything_that_there_is_and_then_some_more_of_it", "is no policy"},
         {"qkv=kept", "saved, recomputed or offloaded"},
