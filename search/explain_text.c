@@ -8,6 +8,7 @@
 #include "search/table.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static bool finish(Table *table, bool ok, FILE *out) {
@@ -74,10 +75,11 @@ static bool write_groups(const Request *request, const RankedPlan *ranked, FILE 
     static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
-    fputs("\nCommunication (bytes of the whole array and messages, of one microbatch, forward / backward; over data of "
-          "a step,\n"
-          "start / end; seconds over the step):\n",
-          out);
+    fputs(
+        "\nCommunication (bytes of the whole array, of a ring of keys and values what a chip passes on, and messages, "
+        "of one\n"
+        "microbatch, forward / backward; over data of a step, start / end; seconds over the step):\n",
+        out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < GROUP_COUNT && ok; i++) {
@@ -239,6 +241,18 @@ static void write_plan(const Request *request, const RankedPlan *ranked, FILE *o
     launch_write("Placing it: ", ranked, out);
 }
 
+/* Why the exit code is that of a limit. */
+static void write_gap(const Certificate *certificate, FILE *out) {
+    char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    if (certificate->proof != PROOF_GAP) return;
+    prose_add(&text, "Not proven: a limit ended the search for what was left open, its layout or its knobs");
+    if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
+        prose_add(&text, "; the best might take %s", step_text(certificate->best_bound_seconds, seconds));
+    prose_add(&text, " (gap %s).", share_text(certificate->gap, share));
+    prose_write(out, "", "  ", text.text);
+}
+
 bool explain_write_text(const Report *report, int rank, FILE *out, Error *error) {
     assert(rank >= 1 && rank <= report->result.plan_count);
     const Request *request = report->request;
@@ -248,6 +262,7 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     verdict_write(request, ranked, out);
     fputc('\n', out);
     write_plan(request, ranked, out);
+    write_gap(&report->result.certificate, out);
     fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
@@ -263,8 +278,8 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     assumed_write(request, ranked, out);
     if (request->profile.source[0]) {
         Prose text = {0};
-        char source[PROSE_NAME_SIZE];
-        prose_add(&text, "Profile: %s", clean_name(request->profile.source, source));
+        char source[PROFILE_SOURCE_SIZE];
+        prose_add(&text, "Profile: %s", clean_text(request->profile.source, source, sizeof source));
         prose_write(out, "", "  ", text.text);
     }
     if (!ok) return error_memory(error);

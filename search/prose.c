@@ -90,12 +90,12 @@ static bool harmful(const unsigned char *at, size_t size) {
            (at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
 }
 
-const char *clean_name(const char *name, char *text) {
+const char *clean_text(const char *name, char *text, size_t room) {
     size_t used = 0, left = strlen(name);
     while (left > 0) {
         size_t size = utf8_size(name, left);
         bool bad = size == 0 || harmful((const unsigned char *)name, size);
-        if (used + (bad ? 1 : size) >= PROSE_NAME_SIZE) break;
+        if (used + (bad ? 1 : size) >= room) break;
         if (bad)
             text[used++] = '?';
         else
@@ -106,6 +106,8 @@ const char *clean_name(const char *name, char *text) {
     text[used] = '\0';
     return text;
 }
+
+const char *clean_name(const char *name, char *text) { return clean_text(name, text, PROSE_NAME_SIZE); }
 
 const char *step_text(double seconds, char *text) {
     static const char *const UNITS[] = {"s", "ms", "us"};

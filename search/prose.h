@@ -33,6 +33,8 @@ int text_columns(const char *text);
 /* A name that came from a file, fit for a terminal: control characters, direction overrides and what is no UTF-8 become
  * '?'; cut to what fits. Into `text` of PROSE_NAME_SIZE bytes, returned. */
 const char *clean_name(const char *name, char *text);
+/* The same for longer texts, into `text` of `room` bytes. */
+const char *clean_text(const char *name, char *text, size_t room);
 
 /* Four significant digits, so that plans half a percent apart read apart: "3.421 s", "12.08 ms", "1,720 s". Into `text`
  * of NUMBER_TEXT_SIZE bytes, returned; so the next ones. */

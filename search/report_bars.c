@@ -99,13 +99,15 @@ void bars_write(const char *title, const Request *request, const RankedPlan *ran
     char heading[WORDS_SIZE];
     int left_count = time_lines(ranked, left), right_count = memory_lines(request, ranked, right);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    snprintf(heading, sizeof heading, "%s%*s", title, (int)max_whole(2, LEFT_COLUMNS - text_columns(title)), "");
+    int columns = LEFT_COLUMNS; /* more where the longest bar has words behind it */
+    for (int i = 0; i < left_count && i < right_count; i++)
+        columns = (int)max_whole(columns, text_columns(left[i].text) + 2);
+    snprintf(heading, sizeof heading, "%s%*s", title, (int)max_whole(2, columns - text_columns(title)), "");
     fprintf(out, "%sHBM per chip, %s\n", heading, moment_text(ranked->estimate.moment, stages));
     for (int i = 0; i < left_count || i < right_count; i++) {
         const char *first = i < left_count ? left[i].text : "";
         fputs(first, out);
-        if (i < right_count)
-            fprintf(out, "%*s%s", (int)max_whole(2, LEFT_COLUMNS - text_columns(first)), "", right[i].text);
+        if (i < right_count) fprintf(out, "%*s%s", (int)max_whole(2, columns - text_columns(first)), "", right[i].text);
         fputc('\n', out);
     }
 }

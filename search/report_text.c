@@ -101,7 +101,8 @@ static void write_shortfall(const Report *report, FILE *out) {
         prose_add(&text, "No plan fits: parameters and optimizer state alone need %s per chip",
                   number_bytes(shortfall->needed_bytes, need));
     else
-        prose_add(&text, "No plan fits: with every activation recomputed or offloaded it needs at least %s per chip",
+        prose_add(&text, "No plan fits: with %s it needs at least %s per chip",
+                  request->remat.required ? "activations as --remat asks" : "every activation recomputed or offloaded",
                   number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
     prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title),
