@@ -99,9 +99,12 @@ static bool maxtext_takes(const Facts *facts) {
            facts->plan->knobs.zero_stage <= 1; /* types.py: shard_optimizer_over_data is ZeRO-1; there is no ZeRO-2 */
 }
 
-/* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even. */
+/* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even; nobody has
+ * written ZB-H1 or DualPipe in it. */
 static bool jax_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, true) && even_stages(facts) &&
+    return runs(facts,
+                1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR) &&
+           heads_divide(facts) && kv_heads_divide(facts, true) && even_stages(facts) &&
            facts->seq % facts->sequence == 0;
 }
 
@@ -123,12 +126,12 @@ static bool megatron_tokens(const Facts *facts) {
     return facts->seq % facts->sequence == 0 && facts->seq / facts->sequence % facts->tensor == 0;
 }
 
-/* pipeline_parallel/schedules.py has 1F1B and its interleaving. Experts re-use dense ranks there (etp x ep x edp, with
- * context ranks among them): as an axis of their own they are taken where that grid is the same. */
+/* pipeline_parallel/schedules.py has 1F1B and its interleaving. Experts re-use dense ranks there (etp x ep x edp); an
+ * axis of their own, which shards dense weights too, it does not know. */
 static bool megatron_takes(const Facts *facts) {
     return heads_divide(facts) && kv_heads_divide(facts, true) /* transformer_config.py */
            && runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED) && megatron_sharding(facts) &&
-           megatron_tokens(facts) && !(facts->expert > 1 && facts->sequence > 1);
+           megatron_tokens(facts) && facts->expert == 1;
 }
 
 /* torch.distributed.pipelining: interleaved 1F1B wants whole rounds of about as many microbatches as stages. */
