@@ -63,8 +63,7 @@ static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates
             *(group >= GROUP_WEIGHTS ? &background : &each[phase]) += rule->exposed[group] * seconds;
         }
     double m = rule->microbatches, offload = of[RES_OFFLOAD_BYTES];
-    return (Cost){m * (each[0] + each[1] + background),
-                  offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
+    return (Cost){m * (each[0] + each[1] + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
                   rule->bubble[0] * each[0] + rule->bubble[1] * each[1]};
 }
 
