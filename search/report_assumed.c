@@ -156,7 +156,10 @@ void searched_write(const Report *report, FILE *out) {
     int count = report->result.plan_count;
     bool bounded = certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds);
     if (certificate->proof == PROOF_GAP) {
-        prose_add(&text, " Not proven: a limit ended the search");
+        prose_add(&text, " Not proven: %s",
+                  certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->time_limit_seconds > 0
+                      ? "a limit ended the search"
+                      : "the work limit of the layout's solver left one open");
         if (bounded)
             prose_add(&text, "; what is left might take %s", step_text(certificate->best_bound_seconds, seconds));
         prose_add(&text, " (gap %s).", share_text(certificate->gap, share));
