@@ -174,7 +174,7 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
     /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves
      * (r - 1)/r of them in r - 1 messages of one chip's share. */
     double own = BF16_BYTES * shard->tokens * keys;
-    bool ring = methods->context == CONTEXT_RING || methods->context == CONTEXT_ULYSSES_RING;
+    bool ring = context_is_ring(methods->context);
     double messages = ring ? joined - 1 : 1, bytes = ring ? own : own * joined;
     communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
     communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);

@@ -34,6 +34,11 @@ typedef enum {
     CONTEXT_COUNT
 } ContextMethod;
 
+/* Keys and values go from chip to chip, beside attention. */
+static inline bool context_is_ring(ContextMethod method) {
+    return method == CONTEXT_RING || method == CONTEXT_ULYSSES_RING;
+}
+
 /* A folded expert grid: expert x expert_tensor x the rest, over the ranks of tensor, sequence, fsdp and data that the
  * dense layers use. {0, 0}: none, experts lie on the roles. */
 typedef struct {

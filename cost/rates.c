@@ -78,7 +78,7 @@ Collective group_collective(Group group, ContextMethod context) {
     case GROUP_PIPELINE:
         return COLLECTIVE_PERMUTE;
     case GROUP_SEQUENCE:
-        return context == CONTEXT_RING || context == CONTEXT_ULYSSES_RING ? COLLECTIVE_PERMUTE : COLLECTIVE_ALL_GATHER;
+        return context_is_ring(context) ? COLLECTIVE_PERMUTE : COLLECTIVE_ALL_GATHER;
     default:
         return COLLECTIVE_ALL_GATHER;
     }

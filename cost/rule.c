@@ -125,11 +125,11 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
 
     *out = (StepRule){
         .microbatches = shard->microbatches,
-        .ring = knobs->methods.context == CONTEXT_RING || knobs->methods.context == CONTEXT_ULYSSES_RING,
+        .ring = context_is_ring(knobs->methods.context),
         .other_seconds = profile->step_seconds +
                          shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
         .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
-        .memory_limit_bytes = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve),
+        .memory_limit_bytes = setting_memory_limit(setting),
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);

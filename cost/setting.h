@@ -24,6 +24,11 @@ static inline const RematRule *setting_remat(const Setting *setting) {
     return setting->remat && setting->remat->required ? setting->remat : NULL;
 }
 
+/* Bytes of HBM that a plan may hold. */
+static inline double setting_memory_limit(const Setting *setting) {
+    return setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
+}
+
 /* Load of the busiest expert over the mean: what training with a capacity pads to, whatever the router does; else the
  * profile's. */
 static inline double setting_imbalance(const Setting *setting) {

@@ -21,9 +21,7 @@ static double split(int64_t a, int64_t b, PaddingKind kind, PaddingSet *padding)
 /* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. Chips
  * begin at multiples of `heads`: as far into a group as their greatest common divisor lets them. */
 static int64_t touched_kv_heads(int64_t heads, int64_t group) {
-    int64_t divisor = heads;
-    for (int64_t rest = group, next; rest != 0; rest = next) next = divisor % rest, divisor = rest;
-    return divide_up(heads + group - divisor, group);
+    return divide_up(heads + group - common_divisor(heads, group), group);
 }
 
 static void split_attention(const LayerKind *kind, int64_t tensor, Shard *shard, PaddingSet *padding) {
@@ -127,7 +125,7 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
                    Shard *out, PaddingSet *padding) {
     int64_t tensor = degrees->of[ROLE_TENSOR], expert = degrees->of[ROLE_EXPERT], sequence = degrees->of[ROLE_SEQUENCE];
     int64_t stages = degrees->of[ROLE_PIPELINE];
-    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * expert;
+    int64_t replicas = degrees_replicas(degrees);
     PaddingSet needs = 0;
     *padding = 0;
     const ExpertGrid roles = {expert, tensor}, *grid = &knobs->methods.grid;

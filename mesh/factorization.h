@@ -19,6 +19,11 @@ typedef struct {
     int64_t of[ROLE_COUNT]; /* by role, >= 1 */
 } Degrees;
 
+/* Ways in which the batch is split into whole sequences. */
+static inline int64_t degrees_replicas(const Degrees *degrees) {
+    return degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+}
+
 typedef struct {
     int32_t factor[MESH_AXES_MAX][ROLE_COUNT]; /* of each axis; products over roles are the axis sizes */
 } Placement;

@@ -364,8 +364,7 @@ static double state_bytes(const Setting *setting, const Offers *offers, LeastSum
 }
 
 static int64_t sequences_of_replica(const Setting *setting, const Degrees *degrees) {
-    return divide_up(setting->work.sequences,
-                     degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+    return divide_up(setting->work.sequences, degrees_replicas(degrees));
 }
 
 static Knobs knobs_of_way(const Degrees *degrees, const Methods *methods, StageSplit split, int64_t sequences) {
@@ -395,7 +394,7 @@ static double context_seconds(const Setting *setting, PaddingRule padding, const
             const SumsSlot *slot = least_sums(cache, setting, &shard, &knobs.methods, (MlpChoice)mlp);
             if (!slot->allowed) continue;
             const PartSums *layer = &slot->sums.layer;
-            bool ring = knobs.methods.context == CONTEXT_RING || knobs.methods.context == CONTEXT_ULYSSES_RING;
+            bool ring = context_is_ring(knobs.methods.context);
             double layers = stage_pace(setting, &shard).layers, seconds = 0, share = setting->profile->sequence_exposed;
             for (int phase = 0; phase < PHASE_COUNT; phase++) {
                 const Traffic *heads = &layer->traffic[GROUP_ULYSSES][phase],
@@ -419,7 +418,7 @@ static void bound_methods(const Setting *setting, const Offers *offers, PaddingR
                           LeastSums *cache, const Degrees *degrees, const Methods *methods, const double context[2],
                           TupleBound *bound) {
     int64_t n = sequences_of_replica(setting, degrees);
-    double limit = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
+    double limit = setting_memory_limit(setting);
     StageSplit most = degrees->of[ROLE_PIPELINE] > 1 ? STAGES_BALANCED : STAGES_EVEN;
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_way(degrees, methods, split, n);
@@ -565,7 +564,7 @@ double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs
 
 bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,
                   LeastSums *cache) {
-    double limit = setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve) * SLACK, weights[MOMENT_COUNT];
+    double limit = setting_memory_limit(setting) * SLACK, weights[MOMENT_COUNT];
     Knobs home = *knobs;
     home.offload_optimizer = false;
     moment_weights(shard, &home, weights);

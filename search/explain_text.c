@@ -162,12 +162,9 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, FILE 
 
 /* What the rows at the peak are made of, a row to a line. */
 static void write_memory_parts(const Request *request, const RankedPlan *ranked, FILE *out) {
-    const Estimate *estimate = &ranked->estimate;
-    Setting setting = request_setting(request);
-    setting.work = ranked->work;
     MemoryPart parts[MEMORY_PARTS_MAX];
     double in_flight;
-    int count = memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, &in_flight);
+    int count = peak_parts(request, ranked, parts, &in_flight);
     fputs("\nThe peak, part by part:\n", out);
     for (int i = 0; i < count;) {
         MemoryRow row = parts[i].row;

@@ -89,10 +89,7 @@ static bool keyed_add(KeyedList *list, Keyed item, Error *error) {
     return true;
 }
 
-static double memory_limit(const Tuple *tuple) {
-    const Setting *setting = &tuple->problem->setting;
-    return setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
-}
+static double memory_limit(const Tuple *tuple) { return setting_memory_limit(&tuple->problem->setting); }
 
 /* What became of a knob setting. */
 typedef struct {
@@ -332,8 +329,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
 static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods,
                            const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
                            ExploreCache *cache, double *bound, double *missing) {
-    double bytes, scale = problem->scale,
-                  limit = problem->setting.chip->hbm_bytes.value * (1 - problem->setting.hbm_reserve);
+    double bytes, scale = problem->scale, limit = setting_memory_limit(&problem->setting);
     double seconds = range_bound(&problem->setting, &problem->offers, problem->request->padding, least, cache->sums,
                                  degrees, methods, split, low, high, threshold * CUT / scale, &bytes) *
                      scale * (1 - 0x1p-40);
@@ -357,8 +353,7 @@ bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, dou
     MethodSpace space;
     method_space(degrees, &problem->offers, &space);
     space.context_count = 1;
-    int64_t most =
-        problem->setting.work.sequences / (degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+    int64_t most = problem->setting.work.sequences / degrees_replicas(degrees);
     *bound = *missing = INFINITY;
     for (int64_t way = 0; way < method_space_size(&space); way++) {
         Methods methods = method_space_at(&space, way);

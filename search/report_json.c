@@ -260,11 +260,9 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
 /* What each row is made of, at the peak; what the reserve has to hold, and the host. */
 static bool add_memory_detail(cJSON *json, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
-    Setting setting = request_setting(request);
-    setting.work = ranked->work;
     MemoryPart parts[MEMORY_PARTS_MAX];
     double in_flight;
-    int count = memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, &in_flight);
+    int count = peak_parts(request, ranked, parts, &in_flight);
     cJSON *detail = json_add_object(json, "memory_detail"), *row = NULL;
     bool ok =
         json_add_text(detail, "moment", moment_text(estimate->moment, ranked->plan.degrees.of[ROLE_PIPELINE] > 1)) &&

@@ -147,3 +147,11 @@ int64_t stage_layers(const Plan *plan) {
     const int64_t *states = plan->layout.layers[ACTIVATION_LAYER_INPUT];
     return states[STATE_SAVED] + states[STATE_RECOMPUTED] + states[STATE_OFFLOADED];
 }
+
+int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX],
+               double *in_flight) {
+    const Estimate *estimate = &ranked->estimate;
+    Setting setting = request_setting(request);
+    setting.work = ranked->work;
+    return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
+}

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_WORDS_H
 #define SHARDOPT_SEARCH_REPORT_WORDS_H
 
+#include "cost/memory_detail.h"
 #include "search/prose.h"
 #include "search/report.h"
 
@@ -73,5 +74,8 @@ typedef struct {
 } Unverified;
 enum { UNVERIFIED_MAX = 24 };
 int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]);
+
+/* What a plan's memory is made of at its peak: memory_parts() of its own batch. */
+int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
 
 #endif

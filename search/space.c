@@ -112,10 +112,6 @@ static int64_t distinct_quotient_count(int64_t n) {
     return below == 0 ? 1 : 2 * root - (below / root == root) + 1;
 }
 
-static int64_t replicas(const Degrees *degrees) {
-    return degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
-}
-
 /* Layers of a stage, rounded down: what virtual stages cut further. 1 when there is no pipeline or fewer layers than
  * stages. */
 static int64_t layers_of_stage(const Model *model, const Degrees *degrees) {
@@ -127,7 +123,7 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
                           KnobSpace *out) {
     const int64_t *degree = degrees->of;
     bool gathers = degree[ROLE_EXPERT] * degree[ROLE_SEQUENCE] * degree[ROLE_FSDP] > 1;
-    out->per_replica = divide_up(sequences, replicas(degrees));
+    out->per_replica = divide_up(sequences, degrees_replicas(degrees));
     out->pipelined = degree[ROLE_PIPELINE] > 1;
     out->microbatch_count = distinct_quotient_count(out->per_replica);
     out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees));
@@ -145,7 +141,7 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
 }
 
 int64_t knob_microbatches(const Degrees *degrees, int64_t sequences) {
-    return distinct_quotient_count(divide_up(sequences, replicas(degrees)));
+    return distinct_quotient_count(divide_up(sequences, degrees_replicas(degrees)));
 }
 
 int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers) {

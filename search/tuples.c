@@ -92,7 +92,7 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
  * divide, in rising order; 0 behind the last. */
 static int64_t batches_of(const Request *request, const Degrees *degrees, int64_t index) {
     if (index == 0) return request->work.sequences;
-    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    int64_t replicas = degrees_replicas(degrees);
     double asked = (double)request->work.sequences;
     int64_t low = (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9);
     int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
@@ -106,7 +106,7 @@ static int64_t batches_of(const Request *request, const Degrees *degrees, int64_
 
 /* How many there are, the asked one among them. */
 static int64_t batch_count(const Request *request, const Degrees *degrees) {
-    int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+    int64_t replicas = degrees_replicas(degrees);
     if (request->batch_tolerance <= 0) return 1;
     double asked = (double)request->work.sequences;
     int64_t low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
@@ -164,7 +164,7 @@ static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, B
         coverage->pruned[PRUNED_INDIVISIBLE] += plans;
     } else if (bound.too_large) {
         coverage->pruned[PRUNED_MEMORY] += plans;
-        note_missing(coverage, degrees, bound.least_bytes - request->chip.hbm_bytes.value * (1 - request->hbm_reserve));
+        note_missing(coverage, degrees, bound.least_bytes - setting_memory_limit(&problem.setting));
     } else if (!entry_add(out, entry)) {
         out->no_memory = true;
     }
