@@ -36,6 +36,7 @@ static Op *add(List *list, OpKind kind, const char *name) {
 static Op *add_matmul(List *list, const char *name, double m, double n, double k) {
     Op *op = add(list, OP_MATMUL, name);
     op->m = m, op->n = n, op->k = k;
+    op->low = true;
     op->weights = n * k;
     op->flops[PHASE_FORWARD] = 2 * m * n * k;
     op->flops[PHASE_BACKWARD] = 4 * m * n * k;
@@ -267,6 +268,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     double exchanged = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
 
     Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
+    router->low = false;
     if (kind->router_bias) router->weights += (double)kind->experts;
     Op *dispatch = add_elementwise(list, "expert dispatch", own * (double)kind->top_k * imbalance * d_model, 2, 2);
 
@@ -279,6 +281,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
         op->kind = OP_GROUPED_MATMUL;
         op->groups = shard->experts;
         op->expert_weights = true;
+        op->biased = kind->expert_bias;
         op->weights *= shard->experts;
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
@@ -349,6 +352,7 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
     double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
     Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
+    logits->low = false;
     if (model->logits_bias) logits->weights += shard->vocab;
     /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */
     Op *loss = add_elementwise(&list, "loss", shard->tokens * shard->vocab, 4, 6);

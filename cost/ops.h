@@ -52,6 +52,8 @@ typedef struct {
     double chunks;             /* that m is worked on in, one after the other; 1: whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
+    bool biased;    /* experts with biases and a clamped activation */
+    bool low;       /* a matmul of the blocks: in the profile's precision; else bf16 */
     double weights; /* local parameters, before fsdp */
     bool expert_weights;
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];

@@ -30,12 +30,28 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     return scaled;
 }
 
-Profile profile_in_fp8(const Profile *profile, const Chip *chip) {
-    Profile scaled = *profile;
-    if (chip->fp8_flops_per_second.value > 0)
-        scaled.matrix_efficiency =
-            profile->fp8_efficiency * chip->fp8_flops_per_second.value / chip->bf16_flops_per_second.value;
-    return scaled;
+static double low_efficiency(const Profile *profile, Precision precision) {
+    switch (precision) {
+    case PRECISION_FP8:
+        return profile->fp8_efficiency;
+    case PRECISION_MXFP8:
+        return profile->mxfp8_efficiency;
+    case PRECISION_NVFP4:
+        return profile->nvfp4_efficiency;
+    case PRECISION_INT8:
+        return profile->int8_efficiency;
+    default:
+        return profile->matrix_efficiency;
+    }
+}
+
+Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision precision) {
+    Profile made = *profile;
+    double peak = precision_peak(chip, precision), bf16 = chip->bf16_flops_per_second.value;
+    made.precision = precision;
+    made.linear_peak_ratio = peak > 0 && bf16 > 0 ? peak / bf16 : 1;
+    made.linear_efficiency = low_efficiency(profile, precision) * made.linear_peak_ratio;
+    return made;
 }
 
 static bool read_profile(const char *path, Profile *out, ProfileUse *use, Error *error) {

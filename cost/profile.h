@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/profile.h: which share of the catalog's rates a machine and its software reach. `ideal` takes every rate whole,
  * fuses all elementwise work and has no overheads: the book's model. A profile changes efficiencies only; figures stay
- * the catalog's. */
+ * the catalog's. Some of its figures belong to the chip (what its units, memory and links reach), the others to the
+ * software that runs on it (kernels, overlap, overheads): cost/profile_figure.h lists them all. */
 #ifndef SHARDOPT_COST_PROFILE_H
 #define SHARDOPT_COST_PROFILE_H
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "mesh/chip.h"
+#include "cost/precision.h"
 #include "mesh/mesh.h"
 
 #include <stdbool.h>
@@ -15,27 +16,42 @@
 enum { PROFILE_NAME_SIZE = 64, PROFILE_SOURCE_SIZE = 512 };
 
 typedef struct {
-    char name[PROFILE_NAME_SIZE]; /* "ideal", "default-tpu-v5p" */
+    char name[PROFILE_NAME_SIZE];  /* "ideal", "h100" */
+    char stack[PROFILE_NAME_SIZE]; /* the software: "megatron-core-0.15"; "": a profile without */
     char source[PROFILE_SOURCE_SIZE];
 
+    /* ---- the chip ---- */
     bool tile_padding;        /* pad the weight dimensions of a matmul to the chip's matrix tile */
-    double matrix_efficiency; /* of the dense peak, large matmuls */
-    double fp8_efficiency;    /* of the dense fp8 peak, the same; 1 in `ideal` */
+    double matrix_efficiency; /* of the dense bf16 peak, large matmuls */
+    double fp8_efficiency, mxfp8_efficiency, nvfp4_efficiency, int8_efficiency; /* of the dense peak of each */
     /* time x (1 + this * (peak / hbm) * (1/M + 1/N + 1/K)): operand traffic that is not hidden */
     double matmul_traffic;
-    double grouped_efficiency;      /* of grouped (expert) matmuls, times matrix_efficiency */
-    double attention_efficiency;    /* of the dense peak, flash forward */
-    double attention_backward_rate; /* rate of its backward over its forward */
+    double grouped_efficiency;       /* of grouped (expert) matmuls, times matrix_efficiency */
+    double biased_expert_efficiency; /* times that, where experts have biases and a clamped activation (gpt-oss) */
+    double attention_efficiency;     /* of the dense bf16 peak, flash forward */
+    double attention_backward_rate;  /* rate of its backward over its forward */
     double hbm_efficiency;
-    double elementwise_traffic; /* share of elementwise operand traffic that fusion leaves */
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
     double pcie_efficiency;
     double host_memory_share; /* of the host's memory, that offloaded activations may take */
     /* HBM of a communicator's buffers, of every role of more than one chip; and beside it of the connections that
      * all_to_all opens. --hbm-reserve has to hold them. */
     double communicator_bytes, all_to_all_bytes;
-    double expert_imbalance; /* busiest expert over the mean: >= 1 */
+    double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; nothing below 8 */
+    double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
+    double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
 
+    /* ---- the software ---- */
+    double compute_factor;   /* rate of all matmuls, times the efficiencies above: kernels, fusions, stalls */
+    double attention_factor; /* rate of attention, times attention_efficiency */
+    double grouped_factor;   /* rate of grouped matmuls, times grouped_efficiency */
+    /* 1: scores are written to HBM and attention is matmuls and a softmax over whole squares; 0: flash */
+    double unfused_attention;
+    double elementwise_traffic;       /* share of elementwise operand traffic that fusion leaves */
+    double cast_traffic;              /* share of the traffic of casts to and from 8 or 4 bits that fusion leaves */
+    double expert_imbalance;          /* busiest expert over the mean: >= 1 */
+    double dispatch_seconds_per_byte; /* of routed bytes: permutation, and copies that are no link's */
+    double expert_layer_seconds;      /* per layer with experts and microbatch: launches, waits for the host */
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical
      * 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;
@@ -44,18 +60,23 @@ typedef struct {
      * plain share: the machine has no such overlap. */
     double tensor_overlapped, expert_overlapped;
     double ring_attention_exposed; /* sequence by ring: share that its attention does not hide; 1: all */
-
+    /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call); 0:
+     * a compiler leaves out what no gradient wants (XLA) */
+    double recompute_whole;
     double layer_seconds;      /* per layer and microbatch, forward + backward */
     double microbatch_seconds; /* per microbatch and stage */
     double step_seconds;       /* per step */
+    double rank_seconds;       /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
-    double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
+    /* ---- made of both, by profile_in_precision() ---- */
+    Precision precision;
+    double linear_efficiency; /* of the blocks' matmuls, over the bf16 peak: may pass 1 */
+    double linear_peak_ratio; /* peak of the precision over the bf16 peak; 1 in bf16 */
 } Profile;
 
-/* The same machine with its matmuls in fp8: rates of matmuls are written over the bf16 peak everywhere, so their
- * efficiency takes the ratio of the two peaks in (and may pass 1). Attention stays bf16; so do logits in practice,
- * which are priced as fp8 here: a few percent of a step. `profile` is as loaded. */
-Profile profile_in_fp8(const Profile *profile, const Chip *chip);
+/* The profile with the blocks' matmuls in a precision, which the chip must have (precision_peak). Rates of matmuls are
+ * written over the bf16 peak everywhere, so that their efficiency takes the ratio of the two peaks in. */
+Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision precision);
 
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);

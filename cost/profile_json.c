@@ -3,56 +3,15 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/profile_figure.h"
 
-#include <stddef.h>
 #include <string.h>
-
-/* To add a figure, add a line. Shares below 1% and rates above the catalog's are mistakes of unit, not machines. */
-static const struct {
-    const char *key;
-    size_t offset;
-    double low, high;
-} FIGURES[] = {
-    {"matrix_efficiency", offsetof(Profile, matrix_efficiency), 0.01, 1},
-    {"fp8_efficiency", offsetof(Profile, fp8_efficiency), 0.01, 1},
-    {"matmul_traffic", offsetof(Profile, matmul_traffic), 0, 100},
-    {"grouped_efficiency", offsetof(Profile, grouped_efficiency), 0.01, 1},
-    {"attention_efficiency", offsetof(Profile, attention_efficiency), 0.01, 1},
-    {"attention_backward_rate", offsetof(Profile, attention_backward_rate), 0.01, 2},
-    {"hbm_efficiency", offsetof(Profile, hbm_efficiency), 0.01, 1},
-    {"elementwise_traffic", offsetof(Profile, elementwise_traffic), 0, 100},
-    {"ici_efficiency", offsetof(Profile, ici_efficiency), 0.01, 1},
-    {"nvlink_efficiency", offsetof(Profile, nvlink_efficiency), 0.01, 1},
-    {"network_efficiency", offsetof(Profile, network_efficiency), 0.01, 1},
-    {"dcn_efficiency", offsetof(Profile, dcn_efficiency), 0.01, 1},
-    {"pcie_efficiency", offsetof(Profile, pcie_efficiency), 0.01, 1},
-    {"host_memory_share", offsetof(Profile, host_memory_share), 0.01, 1},
-    {"communicator_bytes", offsetof(Profile, communicator_bytes), 0, 1e11},
-    {"all_to_all_bytes", offsetof(Profile, all_to_all_bytes), 0, 1e11},
-    {"expert_imbalance", offsetof(Profile, expert_imbalance), 1, 100},
-    {"tensor_exposed", offsetof(Profile, tensor_exposed), 0, 1},
-    {"expert_exposed", offsetof(Profile, expert_exposed), 0, 1},
-    {"sequence_exposed", offsetof(Profile, sequence_exposed), 0, 1},
-    {"pipeline_exposed", offsetof(Profile, pipeline_exposed), 0, 1},
-    {"fsdp_exposed", offsetof(Profile, fsdp_exposed), 0, 1},
-    {"data_exposed", offsetof(Profile, data_exposed), 0, 1},
-    {"tensor_overlapped", offsetof(Profile, tensor_overlapped), 0, 1},
-    {"expert_overlapped", offsetof(Profile, expert_overlapped), 0, 1},
-    {"ring_attention_exposed", offsetof(Profile, ring_attention_exposed), 0, 1},
-    {"layer_seconds", offsetof(Profile, layer_seconds), 0, 1},
-    {"microbatch_seconds", offsetof(Profile, microbatch_seconds), 0, 10},
-    {"step_seconds", offsetof(Profile, step_seconds), 0, 1000},
-    {"likely_low", offsetof(Profile, likely_low), 0, 1},
-    {"likely_high", offsetof(Profile, likely_high), 0, 100},
-};
 
 static bool known_key(const char *key) {
     static const char *const OTHERS[] = {"name", "source", "note", "chips", "scaleup", "tile_padding"};
     for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         if (strcmp(key, OTHERS[i]) == 0) return true;
-    for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
-        if (strcmp(key, FIGURES[i].key) == 0) return true;
-    return false;
+    return profile_figure(key) != NULL;
 }
 
 /* The value of a figure that has its source and nothing else; NULL: *error says what is wrong. */
@@ -69,13 +28,15 @@ static const cJSON *figure_value(const cJSON *json, const char *key, const char 
 }
 
 static bool read_figures(const cJSON *json, const char *where, Profile *profile, Error *error) {
-    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
-        const cJSON *value = figure_value(json, FIGURES[i].key, where, error);
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    for (int i = 0; i < count; i++) {
+        const cJSON *value = figure_value(json, figures[i].key, where, error);
         if (!value) return false;
-        if (!cJSON_IsNumber(value) || !(value->valuedouble >= FIGURES[i].low && value->valuedouble <= FIGURES[i].high))
+        if (!cJSON_IsNumber(value) || !(value->valuedouble >= figures[i].low && value->valuedouble <= figures[i].high))
             return error_set(error, ERROR_INPUT, where, "%s.value: is out of range; give a number from %g to %g",
-                             FIGURES[i].key, FIGURES[i].low, FIGURES[i].high);
-        *(double *)((char *)profile + FIGURES[i].offset) = value->valuedouble;
+                             figures[i].key, figures[i].low, figures[i].high);
+        *figure_of(profile, &figures[i]) = value->valuedouble;
     }
     const cJSON *tile = figure_value(json, "tile_padding", where, error);
     if (!tile) return false;
@@ -123,6 +84,8 @@ bool profile_from_json(const cJSON *json, const char *where, Profile *out, Profi
         return false;
     if (profile.name[0] == '\0' || profile.source[0] == '\0')
         return error_set(error, ERROR_INPUT, where, "name, source: are empty; give both");
+    profile.linear_efficiency = profile.matrix_efficiency;
+    profile.linear_peak_ratio = 1;
     *out = profile; /* written only when all of it is right */
     if (use) *use = used;
     return true;

@@ -37,6 +37,7 @@ typedef struct {
     Figure bf16_flops_per_second; /* dense */
     Figure fp8_flops_per_second;  /* 0: none */
     Figure int8_ops_per_second;
+    Figure fp4_flops_per_second; /* 0: none */
     Figure vector_flops_per_second; /* outside the matrix units; 0: not known */
     Figure hbm_bytes;
     Figure hbm_bytes_per_second;

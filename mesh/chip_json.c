@@ -15,6 +15,7 @@ const ChipFigure CHIP_FIGURES[] = {
     {"bf16_flops_per_second", "FLOP/s", offsetof(Chip, bf16_flops_per_second), 1e12, 1e18, true},
     {"fp8_flops_per_second", "FLOP/s", offsetof(Chip, fp8_flops_per_second), 1e12, 1e18, false},
     {"int8_ops_per_second", "OP/s", offsetof(Chip, int8_ops_per_second), 1e12, 1e18, false},
+    {"fp4_flops_per_second", "FLOP/s", offsetof(Chip, fp4_flops_per_second), 1e12, 1e18, false},
     {"vector_flops_per_second", "FLOP/s", offsetof(Chip, vector_flops_per_second), 1e10, 1e16, false},
     {"hbm_bytes", "B", offsetof(Chip, hbm_bytes), 1e9, 1e13, true},
     {"hbm_bytes_per_second", "B/s", offsetof(Chip, hbm_bytes_per_second), 1e10, 1e15, true},

@@ -16,11 +16,6 @@ const char *objective_name(Objective objective) {
     return NAMES[objective];
 }
 
-const char *precision_name(Precision precision) {
-    static const char *const NAMES[PRECISION_COUNT] = {"bf16", "fp8"};
-    return NAMES[precision];
-}
-
 const char *padding_rule_name(PaddingRule rule) {
     static const char *const NAMES[] = {
         [PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};
@@ -28,14 +23,12 @@ const char *padding_rule_name(PaddingRule rule) {
 }
 
 Setting request_setting(const Request *request) {
-    const Figure *peak = request->precision == PRECISION_FP8 ? &request->chip.fp8_flops_per_second
-                                                             : &request->chip.bf16_flops_per_second;
     return (Setting){.model = &request->model,
                      .chip = &request->chip,
                      .profile = &request->profile,
                      .work = request->work,
                      .hbm_reserve = request->hbm_reserve,
-                     .precision_flops_per_second = peak->value,
+                     .precision_flops_per_second = precision_peak(&request->chip, request->precision),
                      .state = request->state.optimizer[0] ? &request->state : NULL,
                      .remat = &request->remat};
 }

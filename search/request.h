@@ -3,6 +3,7 @@
 #ifndef SHARDOPT_SEARCH_REQUEST_H
 #define SHARDOPT_SEARCH_REQUEST_H
 
+#include "cost/precision.h"
 #include "cost/stage.h"
 #include "mesh/machine.h"
 
@@ -32,13 +33,6 @@ const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]);
 
 typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST, OBJECTIVE_COUNT } Objective;
 const char *objective_name(Objective objective); /* as the option spells it: "time" "chip-hours" "cost" */
-
-typedef enum {
-    PRECISION_BF16,
-    PRECISION_FP8,
-    PRECISION_COUNT
-} Precision; /* of matmuls; the state is the same for both */
-const char *precision_name(Precision precision);
 
 const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
 

@@ -364,11 +364,10 @@ static bool read_physics(const Resolving *to) {
         !profile_load(profile, &request->chip, to->arena, &request->profile, to->error))
         return false;
     request->precision = (Precision)precision;
-    if (precision != PRECISION_FP8) return true;
-    if (!(request->chip.fp8_flops_per_second.value > 0))
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION], "%s has no fp8; give bf16",
-                         request->chip.name);
-    request->profile = profile_in_fp8(&request->profile, &request->chip);
+    if (!(precision_peak(&request->chip, request->precision) > 0))
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION], "%s has no %s; give bf16",
+                         request->chip.name, precision_name(request->precision));
+    request->profile = profile_in_precision(&request->profile, &request->chip, request->precision);
     return true;
 }
 

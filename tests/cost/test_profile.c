@@ -140,8 +140,8 @@ Test(profile, mesh_by_level) {
 Test(profile, fp8_takes_the_ratio_of_peaks) {
     Profile profile = {.matrix_efficiency = 0.8, .fp8_efficiency = 0.7, .attention_efficiency = 0.5};
     Chip chip = {.bf16_flops_per_second = {.value = 1e15}, .fp8_flops_per_second = {.value = 2e15}};
-    Profile scaled = profile_in_fp8(&profile, &chip);
-    cr_expect_float_eq(scaled.matrix_efficiency * 1e15, 0.7 * 2e15, 1);
+    Profile scaled = profile_in_precision(&profile, &chip, PRECISION_FP8);
+    cr_expect_float_eq(scaled.linear_efficiency * 1e15, 0.7 * 2e15, 1);
     cr_expect_float_eq(scaled.attention_efficiency, 0.5, 0);
 }
 
