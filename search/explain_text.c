@@ -57,20 +57,6 @@ static const char *const GROUP_NAMES[GROUP_COUNT] = {
     [GROUP_EXPERT_DATA] = "data: expert gradients",
 };
 
-/* Bytes and messages of a microbatch, forward / backward; over data they are those of a step, at its start / at its
- * end. */
-static void traffic_of(const Estimate *estimate, Group group, Phase phase, double *messages, double *bytes) {
-    if (group >= GROUP_DATA) {
-        const StepRule *rule = &estimate->rule;
-        const Traffic *traffic = &(phase == PHASE_FORWARD ? rule->data_start : rule->data_end)[group - GROUP_DATA];
-        *messages = traffic->messages;
-        *bytes = traffic->bytes;
-        return;
-    }
-    *messages = estimate->resources.of[res_messages(group, phase)];
-    *bytes = estimate->resources.of[res_bytes(group, phase)];
-}
-
 static bool write_groups(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
@@ -88,9 +74,8 @@ static bool write_groups(const Request *request, const RankedPlan *ranked, FILE 
         char chips[NUMBER_TEXT_SIZE], bytes_text[2 * NUMBER_TEXT_SIZE + 4], messages_text[64], step[NUMBER_TEXT_SIZE],
             exposed[NUMBER_TEXT_SIZE];
         char lies[WORDS_SIZE], number[2][NUMBER_TEXT_SIZE];
-        double messages[PHASE_COUNT], bytes[PHASE_COUNT];
-        for (int phase = 0; phase < PHASE_COUNT; phase++)
-            traffic_of(estimate, group, (Phase)phase, &messages[phase], &bytes[phase]);
+        Traffic first = group_traffic(estimate, group, PHASE_FORWARD);
+        Traffic second = group_traffic(estimate, group, PHASE_BACKWARD);
         Wiring wiring = {&ranked->machine.mesh, request->nesting};
         const Methods *methods = &ranked->plan.knobs.methods;
         Footprint footprint = group_footprint(&wiring, &ranked->plan.placement, group, methods);
@@ -98,9 +83,9 @@ static bool write_groups(const Request *request, const RankedPlan *ranked, FILE 
         footprint_words(&ranked->machine.mesh, &footprint, &words);
         snprintf(lies, sizeof lies, "%.*s", (int)sizeof lies - 1, words.text);
         table_wrap(lies, 34);
-        snprintf(bytes_text, sizeof bytes_text, "%s / %s", number_bytes(bytes[0], number[0]),
-                 number_bytes(bytes[1], number[1]));
-        snprintf(messages_text, sizeof messages_text, "%.6g / %.6g", messages[0], messages[1]);
+        snprintf(bytes_text, sizeof bytes_text, "%s / %s", number_bytes(first.bytes, number[0]),
+                 number_bytes(second.bytes, number[1]));
+        snprintf(messages_text, sizeof messages_text, "%.6g / %.6g", first.messages, second.messages);
         const char *cells[] = {GROUP_NAMES[i],
                                number_grouped(group_degree(group, &ranked->plan.degrees, methods), chips),
                                lies,

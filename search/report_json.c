@@ -186,8 +186,9 @@ static bool add_launchers(cJSON *to, LauncherSet set) {
     return ok;
 }
 
-static bool add_step(cJSON *to, const Request *request, const StepTime *time) {
+static bool add_step(cJSON *to, const Request *request, const Estimate *estimate) {
     const Profile *profile = &request->profile;
+    const StepTime *time = &estimate->time;
     cJSON *json = json_add_object(to, "step");
     bool ok = json_add_real(json, "seconds", time->seconds) &&
               json_add_real(json, "lower_seconds", time->lower_seconds) &&
@@ -200,7 +201,8 @@ static bool add_step(cJSON *to, const Request *request, const StepTime *time) {
     ok = roles != NULL;
     for (int role = 0; role < ROLE_COUNT && ok; role++)
         ok = json_add_real(roles, role_name((Role)role), role_seconds(time, (Role)role, NULL));
-    return ok && json_add_real(json, "exposed_communication_seconds", time->exposed_seconds) &&
+    return ok && traffic_add_roles(estimate, json) &&
+           json_add_real(json, "exposed_communication_seconds", time->exposed_seconds) &&
            json_add_real(json, "bubble_seconds", time->bubble_seconds) &&
            json_add_real(json, "optimizer_seconds", time->optimizer_seconds) &&
            json_add_real(json, "other_seconds", time->other_seconds);
@@ -254,7 +256,7 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            launch_add_json(ranked, json) && json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
-           add_step(json, request, &ranked->estimate.time);
+           add_step(json, request, &ranked->estimate) && traffic_add_groups(ranked, json);
 }
 
 /* What each row is made of, at the peak; what the reserve has to hold, and the host. */

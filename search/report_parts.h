@@ -27,4 +27,12 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
 void launch_write(const char *heading, const RankedPlan *ranked, FILE *out);
 bool launch_add_json(const RankedPlan *ranked, cJSON *to);
 
+/* Of the JSON report, over a step: `communication_bytes`, by role, and `communication`, by group of chips. Bytes are of
+ * the whole array that a group of n chips gathers or scatters, counted once for each pass (an all_gather and a
+ * reduce_scatter are one pass, an all_reduce is both), of which one chip sends (n - 1)/n; of an all_to_all what all n
+ * send together, of which one sends (n - 1)/n^2 to others; of a pipeline and of a ring of keys and values what one chip
+ * passes on. */
+bool traffic_add_roles(const Estimate *estimate, cJSON *to);
+bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
+
 #endif

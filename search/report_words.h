@@ -37,6 +37,10 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
 /* Seconds over a step of the communication reported under a role, and how much of it is certainly exposed. */
 double role_seconds(const StepTime *time, Role role, double *exposed);
 
+/* What a group sends in one microbatch; over data what it sends in a step, at its start (PHASE_FORWARD) and at its end.
+ * Bytes as in cost/ops.h: of the whole array, once for each pass. */
+Traffic group_traffic(const Estimate *estimate, Group group, Phase phase);
+
 /* Why this plan is as it is: sentences, derived from the estimate alone. */
 enum { WHY_MAX = 16, WHY_SIZE = 512 };
 typedef struct {

@@ -211,6 +211,40 @@ Test(report, json_sums_hold) {
     cJSON_Delete(json);
 }
 
+/* Over a step: four microbatches, and once what the replicas of parameters send. */
+Test(report, json_bytes_by_role) {
+    fixture_fill(&fixture);
+    Estimate *estimate = &fixture.plans[0].estimate;
+    estimate->rule.microbatches = 4;
+    memset(&estimate->resources, 0, sizeof estimate->resources);
+    double *of = estimate->resources.of;
+    of[res_bytes(GROUP_TENSOR, PHASE_FORWARD)] = 10, of[res_bytes(GROUP_TENSOR, PHASE_BACKWARD)] = 20;
+    of[res_messages(GROUP_TENSOR, PHASE_FORWARD)] = 2, of[res_messages(GROUP_TENSOR, PHASE_BACKWARD)] = 3;
+    of[res_bytes(GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD)] = 7;
+    of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] = 3, of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)] = 5;
+    estimate->rule.data_start[0] = (Traffic){1, 50}, estimate->rule.data_end[0] = (Traffic){2, 100};
+    cJSON *json = report_json();
+    const cJSON *plan = cJSON_GetArrayItem(json_at(json, "plans"), 0), *group;
+    cr_expect_float_eq(real(plan, "step.communication_bytes.tensor"), 4 * (10 + 20 + 7), 1e-9);
+    cr_expect_float_eq(real(plan, "step.communication_bytes.fsdp"), 4 * (3 + 5), 1e-9);
+    cr_expect_float_eq(real(plan, "step.communication_bytes.data"), 150, 1e-9);
+    cr_expect_float_eq(real(plan, "step.communication_bytes.expert"), 0, 0);
+    static const struct {
+        const char *name;
+        double messages, bytes;
+    } GROUPS[] = {{"tensor", 20, 120}, {"weights", 0, 32}, {"tensor_weights", 0, 28}, {"data", 3, 150}};
+    size_t count = 0;
+    cJSON_ArrayForEach(group, json_at(plan, "communication")) {
+        cr_assert(count < COUNT_OF(GROUPS));
+        cr_expect_str_eq(json_at(group, "group")->valuestring, GROUPS[count].name);
+        cr_expect_float_eq(real(group, "messages"), GROUPS[count].messages, 1e-9, "%s", GROUPS[count].name);
+        cr_expect_float_eq(real(group, "bytes"), GROUPS[count].bytes, 1e-9, "%s", GROUPS[count].name);
+        count++;
+    }
+    cr_expect_eq(count, COUNT_OF(GROUPS));
+    cJSON_Delete(json);
+}
+
 Test(report, json_placement_multiplies_to_the_axes) {
     fixture_fill(&fixture);
     cJSON *json = report_json();
