@@ -10,6 +10,8 @@ install(FILES docs/shardopt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 foreach(folder models/zoo mesh/catalog cost/profiles cost/optimizers)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} FILES_MATCHING PATTERN *.json)
 endforeach()
+install(DIRECTORY runs/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/runs/data FILES_MATCHING PATTERN *.tsv)
+install(FILES runs/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/runs)
 
 # CMake: find_package(shardopt), then shardopt::shardopt: the shared library where it was built, else the archive.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/shardopt)
