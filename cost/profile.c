@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "cost/profile_json.h"
 
+#include <math.h>
 #include <string.h>
 
 static double level_efficiency(const Profile *profile, AxisLevel level) {
@@ -27,6 +28,21 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     Mesh scaled = *mesh;
     for (int i = 0; i < scaled.axis_count; i++)
         scaled.axes[i].bytes_per_second *= level_efficiency(profile, scaled.axes[i].level);
+    return scaled;
+}
+
+Profile profile_at_scale(const Profile *profile, double chips, double slices) {
+    Profile scaled = *profile;
+    double stretch = (1 + profile->jitter * (chips > 8 ? log2(chips / 8) : 0)) *
+                     (1 + profile->slice_loss * (slices > 1 ? log2(slices) : 0));
+    double *const rates[] = {&scaled.matrix_efficiency,  &scaled.linear_efficiency, &scaled.attention_efficiency,
+                             &scaled.hbm_efficiency,     &scaled.ici_efficiency,    &scaled.nvlink_efficiency,
+                             &scaled.network_efficiency, &scaled.dcn_efficiency,    &scaled.pcie_efficiency};
+    double *const seconds[] = {&scaled.layer_seconds, &scaled.microbatch_seconds,   &scaled.step_seconds,
+                               &scaled.rank_seconds,  &scaled.expert_layer_seconds, &scaled.dispatch_seconds_per_byte};
+    if (!(stretch > 1)) return scaled;
+    for (size_t i = 0; i < COUNT_OF(rates); i++) *rates[i] /= stretch;
+    for (size_t i = 0; i < COUNT_OF(seconds); i++) *seconds[i] *= stretch;
     return scaled;
 }
 

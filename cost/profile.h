@@ -78,6 +78,10 @@ typedef struct {
  * written over the bf16 peak everywhere, so that their efficiency takes the ratio of the two peaks in. */
 Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision precision);
 
+/* The profile of a machine of so many chips and slices: all its rates less, all its seconds more, by what jitter and
+ * slices cost. */
+Profile profile_at_scale(const Profile *profile, double chips, double slices);
+
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 

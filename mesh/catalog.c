@@ -28,6 +28,21 @@ static bool same_name(const char *own, const char *folded) {
     return strcmp(name, folded) == 0 || (strncmp(name, "tpu", 3) == 0 && strcmp(name + 3, folded) == 0);
 }
 
+Chip chip_device(const Chip *chip) {
+    Chip device = *chip;
+    double parts = (double)max_whole(1, chip->devices_per_chip);
+    device.bf16_flops_per_second.value /= parts;
+    device.fp8_flops_per_second.value /= parts;
+    device.int8_ops_per_second.value /= parts;
+    device.fp4_flops_per_second.value /= parts;
+    device.vector_flops_per_second.value /= parts;
+    device.hbm_bytes.value /= parts;
+    device.hbm_bytes_per_second.value /= parts;
+    device.pcie_bytes_per_second.value /= parts;
+    device.host_bytes.value /= parts;
+    return device;
+}
+
 const Chip *catalog_find(const Catalog *catalog, const char *name) {
     char folded[FOLDED_SIZE];
     fold(name, folded);

@@ -92,6 +92,9 @@ static inline bool chip_has_domains(const Chip *chip) {
     return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH;
 }
 
+/* What one of its devices has: rates and memory of a chip in equal parts (tpu7x: two). Links are the mesh's. */
+Chip chip_device(const Chip *chip);
+
 /* "torus_2d" "torus_3d" "switch" "mesh" "unknown": as the catalog spells it. */
 const char *scaleup_name(ScaleupKind kind);
 

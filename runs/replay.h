@@ -5,6 +5,7 @@
 #define SHARDOPT_RUNS_REPLAY_H
 
 #include "cost/estimate.h"
+#include "cost/optimizer.h"
 #include "cost/profile_set.h"
 #include "mesh/chip_json.h"
 #include "models/model_json.h"
@@ -43,10 +44,17 @@ typedef struct {
     double mfu;
 } Prediction;
 
-/* Reads a run. Never fails but for want of memory: what cannot be replayed says why. Pure but for the catalogs that are
- * passed. */
-void replay_prepare(const Run *run, const Zoo *zoo, const Catalog *chips, const ProfileSet *set, Arena *arena,
-                    Replay *out);
+/* What runs are looked up in. */
+typedef struct {
+    Zoo zoo;
+    Catalog chips;
+    Optimizer optimizer; /* AdamW */
+} ReplayData;
+bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
+
+/* Reads a run; what cannot be replayed says why in `skipped`. Pure, allocates nothing. `set`: for chip_entry and
+ * stack_entry, which point into it. */
+void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out);
 
 /* What the model says under the set's figures. Pure, no allocation: a fit's inner loop. False: the plan cannot be priced
  * (then `skipped` should have said so). */

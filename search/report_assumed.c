@@ -111,7 +111,7 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, "; %s matmuls, %s", precision_name(request->precision),
               training_state_words(setting_state(&setting), words));
     prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
-              number_bytes(request->hbm_reserve * request->chip.hbm_bytes.value, a));
+              number_bytes(request->hbm_reserve * setting.chip->hbm_bytes.value, a));
     add_profile(request, &text);
     prose_add(&text,
               "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",

@@ -137,6 +137,7 @@ bool report_make_helps(Report *report, Request *scratch, Error *error) {
         request_copy(report->request, scratch);
         fix_machine(best, scratch);
         if (!CHANGES[i](&(Change){scratch, help.text, sizeof help.text})) continue;
+        scratch->device = chip_device(&scratch->chip);
         if (!report_ask_no_slower(report, scratch, &answer, error)) return false;
         /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
         if (answer.cut_short || (!answer.found && CHANGES[i] != one_more)) continue;

@@ -356,7 +356,7 @@ static bool add_nearest(cJSON *to, const Report *report) {
              json_add_real(json, "needed_bytes", shortfall->needed_bytes) &&
              json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
              add_memory(json, "memory", &shortfall->memory, shortfall->limit_bytes,
-                        report->request->chip.hbm_bytes.value * report->request->hbm_reserve);
+                        request_setting(report->request).chip->hbm_bytes.value * report->request->hbm_reserve);
     }
     cJSON *nearest = ok ? json_add_array(to, "nearest") : NULL;
     ok = nearest != NULL;

@@ -24,7 +24,7 @@ const char *padding_rule_name(PaddingRule rule) {
 
 Setting request_setting(const Request *request) {
     return (Setting){.model = &request->model,
-                     .chip = &request->chip,
+                     .chip = request->chip.devices_per_chip > 1 ? &request->device : &request->chip,
                      .profile = &request->profile,
                      .work = request->work,
                      .hbm_reserve = request->hbm_reserve,

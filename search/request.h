@@ -62,6 +62,7 @@ typedef struct {
     Model model;
     char model_argument[256];
     Chip chip;
+    Chip device; /* one of several of a chip (tpu7x); else not used: request_setting() */
     Machine machine;
     MachineRequest machine_request;
     char machine_argument[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */

@@ -255,7 +255,7 @@ static void fill_shortfall(const Search *search, Shortfall *out) {
     const Request *request = search->request;
     if (!(search->stats.least_missing < INFINITY)) return;
     out->known = true;
-    out->limit_bytes = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
+    out->limit_bytes = request_setting(request).chip->hbm_bytes.value * (1 - request->hbm_reserve);
     out->needed_bytes = out->limit_bytes + search->stats.least_missing;
     out->plan.degrees = search->stats.missing_degrees;
     out->plan.knobs = search->stats.missing_knobs;

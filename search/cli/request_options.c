@@ -111,6 +111,7 @@ static bool read_chip(const Resolving *to) {
                          "%s contradicts the slice %.60s, which is of %s; give one of them", chip->name, slice,
                          implied->name);
     to->request->chip = *chip;
+    to->request->device = chip_device(chip);
     return true;
 }
 

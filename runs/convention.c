@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a source counts as FLOPs differs by a third and more; runs/README.md has the table. The words that decide stand in
+ * the column mfu_convention. */
+#include "runs/replay_parts.h"
+
+#include "models/parameters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Narayanan et al. 2021, section 5.1, equation (3): forward and backward are 72 L d^2 (1 + s / (6 d) + V / (12 L d))
+ * with each matmul counted; the recomputed forward makes 96 and V / (16 L d). The attention is the full square. */
+static double megatron_2021(const Model *model, double seq, bool recomputed) {
+    double L = (double)model->layers, d = (double)model->d_model, V = (double)model->vocab,
+           factor = recomputed ? 96 : 72;
+    return factor * L * d * d * (1 + seq / (6 * d) + V / (16 * L * d));
+}
+
+static double flops_per_token(const Replay *replay) {
+    const Run *run = replay->run;
+    bool hardware = text_has(run->convention, "HARDWARE") || text_has(run->convention, "Megatron 2021");
+    if (hardware) return megatron_2021(&replay->model, (double)run->seq, text_has(run->remat, "full"));
+    bool halved = text_has(run->convention, "causal-halved") || text_has(run->convention, "causal halved");
+    return model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
+}
+
+/* "peak 989": TFLOP/s; else the chip's own, of the precision that MFU is usually divided by. */
+static double peak_flops(const Replay *replay) {
+    const char *at = strstr(replay->run->convention, "peak ");
+    double peak = at ? strtod(at + 5, NULL) : 0;
+    if (!(peak > 0)) {
+        const char *slash = strstr(replay->run->convention, "/ ");
+        peak = slash ? strtod(slash + 2, NULL) : 0;
+    }
+    if (peak > 50 && peak < 1e5) return peak * 1e12;
+    return replay->chip.bf16_flops_per_second.value * (double)replay->chip.devices_per_chip;
+}
+
+bool replay_measured(Replay *replay) {
+    const Run *run = replay->run;
+    double tokens = (double)run->global_batch * (double)run->seq, chips = (double)run->chips;
+    if (run->step_seconds > 0) {
+        replay->measured_seconds = run->step_seconds;
+        replay->measured_by = "step";
+    } else if (run->tokens_per_second_per_chip > 0) {
+        replay->measured_seconds = tokens / (run->tokens_per_second_per_chip * chips);
+        replay->measured_by = "tokens";
+    } else if (run->tflops_per_chip > 0) {
+        replay->measured_seconds = tokens * flops_per_token(replay) / (run->tflops_per_chip * 1e12 * chips);
+        replay->measured_by = "flops";
+    } else if (run->mfu > 0) {
+        replay->measured_seconds = tokens * flops_per_token(replay) / (run->mfu * peak_flops(replay) * chips);
+        replay->measured_by = "mfu";
+    } else if (run->memory_gb <= 0) {
+        return replay_skip(replay, "no figure of its speed or memory");
+    }
+    replay->step_factor = text_has(run->notes, "evaluation pass") ? 1.06 : 1;
+    replay->measured_bytes = run->memory_gb * (text_has(run->source, "torchtitan") ? 1073741824.0 : 1e9);
+    return true;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "runs/replay_parts.h"
+
+#include "base/util.h"
+#include "cost/schedule.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- degrees ---- */
+
+static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->chip); }
+
+/* Chips that share parameters: "256 (zero3)", "zero3 over 384", "512 devices (zero3, ...)"; 0: they are not sharded. */
+static int64_t shard_group(const char *fsdp) {
+    if (!text_has(fsdp, "zero3") && !text_has(fsdp, "zero2")) return 0;
+    const char *over = strstr(fsdp, "over ");
+    if (over) return strtoll(over + 5, NULL, 10);
+    return isdigit((unsigned char)fsdp[0]) ? strtoll(fsdp, NULL, 10) : -1;
+}
+
+static bool set_degrees(Replay *replay) {
+    const Run *run = replay->run;
+    Degrees *degrees = &replay->plan.degrees;
+    int64_t devices = replay->mesh.devices, tensor = max_whole(1, run->tensor), context = max_whole(1, run->context),
+            stages = max_whole(1, run->pipeline), group = shard_group(run->fsdp);
+    bool roles = on_torus(replay) && run->expert > 1; /* expert is an axis of its own there */
+    int64_t expert = roles ? run->expert : 1, model = tensor * context * stages * expert;
+    if (tensor > devices || context > devices || stages > devices || devices % model != 0)
+        return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)devices);
+    int64_t rest = devices / model, fsdp = group > 0 ? group : group < 0 ? rest : 1;
+    if (group == 0 && on_torus(replay) && run->fsdp[0] == '\0') fsdp = rest;
+    if (rest % fsdp != 0) {
+        /* the group counts what else shards: context, or experts */
+        fsdp = rest % (fsdp / context > 0 ? fsdp / context : 1) == 0 ? max_whole(1, fsdp / context) : rest;
+        replay_note(replay, true, "shard group taken as %lld", (long long)fsdp);
+    }
+    *degrees = (Degrees){.of = {[ROLE_TENSOR] = tensor,
+                                [ROLE_EXPERT] = expert,
+                                [ROLE_SEQUENCE] = context,
+                                [ROLE_FSDP] = fsdp,
+                                [ROLE_DATA] = rest / fsdp,
+                                [ROLE_PIPELINE] = stages}};
+    return true;
+}
+
+/* ---- knobs ---- */
+
+static int64_t year_of(const Run *run) {
+    for (const char *at = run->version; *at; at++)
+        if (strncmp(at, "20", 2) == 0 && isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]))
+            return strtoll(at, NULL, 10);
+    return 2024;
+}
+
+static void set_microbatches(Replay *replay) {
+    const Run *run = replay->run;
+    Knobs *knobs = &replay->plan.knobs;
+    int64_t replicas = degrees_replicas(&replay->plan.degrees);
+    int64_t of_replica = divide_up(run->global_batch, replicas), micro = run->micro_batch;
+    if (micro <= 0) {
+        /* as large as is usual: one of a large model, more of a small one */
+        double hidden = (double)replay->model.d_model;
+        micro = hidden <= 2304                                               ? 16
+                : hidden <= 3072                                             ? 8
+                : hidden <= 4096 && replay->plan.degrees.of[ROLE_TENSOR] < 8 ? 4
+                                                                             : 1;
+        if (year_of(run) >= 2023) micro = 1;
+        while (micro > 1 && of_replica % micro != 0) micro /= 2;
+        replay_note(replay, true, "microbatch of %lld assumed", (long long)micro);
+    }
+    knobs->microbatch_sequences = min_whole(micro, of_replica);
+    knobs->microbatches = divide_up(of_replica, knobs->microbatch_sequences);
+    replay->work = (Work){.sequences = run->global_batch, .seq = run->seq};
+}
+
+static void set_schedule(Replay *replay) {
+    const Run *run = replay->run;
+    Knobs *knobs = &replay->plan.knobs;
+    int64_t stages = replay->plan.degrees.of[ROLE_PIPELINE], layers = replay->model.layers, chunks = run->chunks;
+    knobs->virtual_stages = 1;
+    knobs->schedule = stages > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
+    knobs->stages = stages > 1 ? STAGES_BALANCED : STAGES_EVEN;
+    if (stages <= 1) return;
+    if (chunks <= 0) {
+        chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
+        replay_note(replay, true, "%lld chunks a stage assumed", (long long)chunks);
+    }
+    if (chunks > 1 && layers / stages >= chunks) {
+        knobs->schedule = SCHEDULE_INTERLEAVED;
+        knobs->virtual_stages = chunks;
+    }
+    if (text_has(run->notes, "dualpipe")) knobs->schedule = SCHEDULE_DUALPIPE, knobs->virtual_stages = 1;
+    if (text_has(run->notes, "zero-bubble") || text_has(run->notes, "zero bubble")) knobs->schedule = SCHEDULE_ZB_H1;
+}
+
+static void set_methods(Replay *replay) {
+    const Run *run = replay->run;
+    const Degrees *degrees = &replay->plan.degrees;
+    Knobs *knobs = &replay->plan.knobs;
+    bool torus = on_torus(replay);
+    int64_t context = degrees->of[ROLE_SEQUENCE];
+    if (context > 1) {
+        knobs->methods.context = torus || text_has(run->notes, "all-gather") ? CONTEXT_ALL_GATHER : CONTEXT_RING;
+        if (text_has(run->notes, "ulysses")) knobs->methods.context = CONTEXT_ULYSSES;
+        knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1;
+    }
+    knobs->regather = degrees->of[ROLE_FSDP] == 1 || !text_has(run->fsdp, "zero2");
+    bool sharded = text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") ||
+                   ((run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown")) && year_of(run) >= 2022);
+    int64_t replicas = degrees->of[ROLE_DATA] * (knobs->methods.sequence_replicates ? context : 1);
+    knobs->zero_stage = replicas > 1 && sharded ? 1 : 0;
+    if (!torus && run->expert > 1 && replay->model.kinds[replay->model.kind_count - 1].experts > 0)
+        knobs->methods.grid = (ExpertGrid){run->expert, 1};
+}
+
+/* ---- remat ---- */
+
+static void state(Replay *replay, Activation activation, ActivationState to) { replay->remat.state[activation] = to; }
+
+/* What MaxText's custom policies name; all else is recomputed. */
+static void custom_remat(Replay *replay, const char *text) {
+    for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    ActivationState kept = text_has(text, "offload") ? STATE_OFFLOADED : STATE_SAVED;
+    if (text_has(text, "decoder input") && !text_has(text, "decoder input kept"))
+        state(replay, ACTIVATION_LAYER_INPUT, kept);
+    if (text_has(text, "qkv_proj") || text_has(text, "qkv projections") || text_has(text, "q/k/v"))
+        state(replay, ACTIVATION_QKV, text_has(text, "q/k/v recomputed") ? STATE_RECOMPUTED : kept);
+    if (text_has(text, "k/v kept")) state(replay, ACTIVATION_QKV, STATE_SAVED);
+    if (text_has(text, "out proj") || text_has(text, "mlpwo")) state(replay, ACTIVATION_MIDDLE, kept);
+}
+
+static const struct {
+    const char *word, *policy;
+} POLICIES[] = {
+    {"minimal_with_context", "minimal_with_context"},
+    {"save_dot_except_mlpwi", "save_dot_except_mlpwi"},
+    {"save_dot_except_logits", "minimal"},
+    {"minimal", "minimal"},
+    {"qkv_proj_offloaded", "qkv_proj_offloaded"},
+    {"save_qkv_proj", "save_qkv_proj"},
+    {"mla_up_proj+mlp", "mlp"},
+};
+
+static void set_remat(Replay *replay) {
+    const char *text = replay->run->remat;
+    Error error = {0};
+    replay->remat = (RematRule){.required = true};
+    const char *blocks = strstr(text, "full block for ");
+    const char *offloaded = strstr(text, "activations of ");
+    if (text_has(text, "custom")) {
+        custom_remat(replay, text);
+    } else if (blocks) {
+        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+        replay->remat.layers = max_whole(1, strtoll(blocks + 15, NULL, 10));
+    } else if (offloaded) {
+        if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0)
+            for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
+        replay->remat.layers = max_whole(1, strtoll(offloaded + 15, NULL, 10));
+    } else if (strncmp(text, "full", 4) == 0) {
+        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    } else if (text_has(text, "selective") || text_has(text, "minimal")) {
+        for (size_t i = 0; i < COUNT_OF(POLICIES); i++)
+            if (text_has(text, POLICIES[i].word)) {
+                if (!remat_parse(POLICIES[i].policy, "remat", &replay->remat, &error)) continue;
+                break;
+            }
+        if (text_has(text, "layernorm"))
+            state(replay, ACTIVATION_ATTENTION_INPUT, STATE_RECOMPUTED),
+                state(replay, ACTIVATION_MLP_INPUT, STATE_RECOMPUTED);
+        if (text_has(text, "moe_act")) state(replay, ACTIVATION_PRODUCT, STATE_RECOMPUTED);
+        if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
+        if (text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
+            state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
+    } else if (text_has(text, "unknown") || text[0] == '\0') {
+        replay_note(replay, true, "no recomputation assumed");
+    }
+}
+
+/* Rows of a rule as a layout holds them. */
+static void set_layout(Replay *replay) {
+    Layout *layout = &replay->plan.layout;
+    Degrees *degrees = &replay->plan.degrees;
+    int64_t fullest = replay->model.layers, last = fullest, stages = degrees->of[ROLE_PIPELINE];
+    bool along = degrees->of[ROLE_TENSOR] > 1 && (replay->run->sequence_parallel == 1 || on_torus(replay));
+    bool copies = false;
+    for (int i = 0; i < replay->model.kind_count; i++)
+        copies = copies ||
+                 (replay->model.kinds[i].kv_heads > 0 && replay->model.kinds[i].kv_heads < degrees->of[ROLE_TENSOR]);
+    if (replay->plan.knobs.methods.grid.expert > 0 && degrees->of[ROLE_TENSOR] > 1) along = true;
+    layout->sharding = (Sharding){.residual = along ? RESIDUAL_SEQUENCE : RESIDUAL_REPLICATED,
+                                  .mlp = MLP_TENSOR,
+                                  .kv = copies ? KV_REPLICATED : KV_SPLIT,
+                                  .embedding = TABLE_VOCABULARY,
+                                  .logits = TABLE_VOCABULARY};
+    if (stages > 1)
+        layers_per_stage(&replay->model, replay->work.seq, stages, replay->plan.knobs.stages, &fullest, &last);
+    for (int a = 0; a < ACTIVATION_COUNT; a++) remat_layers(&replay->remat, (Activation)a, fullest, layout->layers[a]);
+}
+
+/* ---- precision and state ---- */
+
+static void set_precision(Replay *replay) {
+    const char *text = replay->run->precision;
+    replay->precision = text_has(text, "nvfp4")   ? PRECISION_NVFP4
+                        : text_has(text, "mxfp8") ? PRECISION_MXFP8
+                        : text_has(text, "fp8")   ? PRECISION_FP8
+                        : text_has(text, "int8")  ? PRECISION_INT8
+                                                  : PRECISION_BF16;
+    if (precision_peak(&replay->chip, replay->precision) > 0) return;
+    if (replay->precision == PRECISION_MXFP8 && precision_peak(&replay->chip, PRECISION_FP8) > 0) {
+        replay->precision = PRECISION_FP8;
+        return;
+    }
+    replay_note(replay, true, "%s has no figure of %s: bf16", replay->chip.name, precision_name(replay->precision));
+    replay->precision = PRECISION_BF16;
+}
+
+static void set_state(const Optimizer *optimizer, Replay *replay) {
+    StateDtypes dtypes = {0};
+    if (text_has(replay->run->notes, "PURE")) dtypes.gradients = DTYPE_BF16;
+    if (text_has(replay->run->notes, "fp32 reduce")) dtypes.gradients = DTYPE_FP32;
+    if (text_has(replay->run->precision, "fp32 weights")) dtypes.master = DTYPE_FP32;
+    replay->state = training_state(&replay->model, optimizer, &dtypes);
+}
+
+bool replay_plan(const Optimizer *optimizer, Replay *replay) {
+    const Run *run = replay->run;
+    if (run->seq <= 0) return replay_skip(replay, "no sequence length");
+    if (run->global_batch <= 0) return replay_skip(replay, "no global batch");
+    if (run->seq > INT64_C(1) << 24 || run->global_batch > INT64_C(1) << 32)
+        return replay_skip(replay, "an absurd batch");
+    if (!set_degrees(replay)) return false;
+    set_microbatches(replay);
+    set_schedule(replay);
+    set_methods(replay);
+    set_remat(replay);
+    set_precision(replay);
+    set_layout(replay);
+    set_state(optimizer, replay);
+    return true;
+}

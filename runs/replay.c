@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "runs/replay.h"
+
+#include "base/util.h"
+#include "runs/replay_parts.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool replay_skip(Replay *replay, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(replay->skipped, sizeof replay->skipped, format, list);
+    va_end(list);
+    return false;
+}
+
+void replay_note(Replay *replay, bool guess, const char *format, ...) {
+    size_t used = strlen(replay->notes);
+    va_list list;
+    if (guess) replay->unknowns++;
+    if (used > 0 && used + 2 < sizeof replay->notes) {
+        strcpy(replay->notes + used, "; ");
+        used += 2;
+    }
+    va_start(list, format);
+    vsnprintf(replay->notes + used, sizeof replay->notes - used, format, list);
+    va_end(list);
+}
+
+bool text_has(const char *text, const char *part) {
+    size_t length = strlen(part);
+    for (; *text; text++)
+        if (strncasecmp(text, part, length) == 0) return true;
+    return length == 0;
+}
+
+bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
+    return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
+           optimizer_load("adamw", "optimizer", arena, &out->optimizer, error);
+}
+
+static Setting setting_of(const Replay *replay, const Profile *profile) {
+    return (Setting){.model = &replay->model,
+                     .chip = &replay->chip,
+                     .profile = profile,
+                     .work = replay->work,
+                     .hbm_reserve = 0,
+                     .precision_flops_per_second =
+                         precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
+                     .state = &replay->state,
+                     .remat = &replay->remat};
+}
+
+static Profile profile_of(const Replay *replay, const ProfileSet *set) {
+    Profile composed;
+    profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
+    if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
+    composed = profile_in_precision(&composed, &replay->chip, replay->precision);
+    return profile_at_scale(&composed, (double)replay->mesh.chips, (double)replay->slices);
+}
+
+void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
+    memset(out, 0, sizeof *out);
+    out->run = run;
+    out->step_factor = 1;
+    if (!replay_model(&data->zoo, out) || !replay_machine(&data->chips, out) || !replay_plan(&data->optimizer, out) ||
+        !replay_placement(out) || !replay_measured(out))
+        return;
+    StackQuery query = {.framework = run->framework,
+                        .version = run->version,
+                        .notes = run->notes,
+                        .scaleup = chip_has_domains(&out->chip) ? "switch" : "torus",
+                        .chip = out->chip.name};
+    out->chip_entry = profile_set_chip(set, &out->chip);
+    out->stack_entry = profile_set_match(set, &query);
+    if (!out->chip_entry) {
+        replay_skip(out, "no profile is for %s", out->chip.name);
+        return;
+    }
+    out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
+    Estimate estimate;
+    if (!replay_estimate(out, set, &estimate)) replay_skip(out, "its plan does not divide its model and batch");
+}
+
+bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {
+    Profile profile = profile_of(replay, set);
+    Setting setting = setting_of(replay, &profile);
+    Error error = {0};
+    return estimate_plan(&setting, &replay->mesh, &replay->nesting, &replay->plan, PADDING_ANY, out, &error);
+}
+
+bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out) {
+    Estimate estimate;
+    if (!replay_estimate(replay, set, &estimate)) return false;
+    double factor = replay->step_factor;
+    Profile profile = profile_of(replay, set);
+    *out = (Prediction){.seconds = estimate.time.seconds * factor,
+                        .lower_seconds = estimate.time.lower_seconds * factor,
+                        .upper_seconds = estimate.time.serial_seconds * factor,
+                        .memory_bytes = memory_total(&estimate.memory),
+                        .bound_by = estimate.bound_by,
+                        .mfu = estimate.mfu / factor};
+    out->likely_low_seconds = out->seconds * profile.likely_low;
+    out->likely_high_seconds = out->seconds * profile.likely_high;
+    return true;
+}
