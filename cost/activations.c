@@ -22,7 +22,11 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
             const Op *op = &ops[j];
             int target = op->makes;
             for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].makes;
-            if (target < 0 || (product_made && op->makes < 0)) continue;
+            if (target < 0 || (product_made && op->makes < 0)) {
+                /* torch runs the module that it checkpoints to its end, the last matmul too */
+                if (!(product_made && setting->profile->recompute_whole > 0.5)) continue;
+                target = ACTIVATION_GATE_UP;
+            }
             product_made = product_made || op->makes == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
             bool memory_bound;
@@ -41,7 +45,7 @@ static void costs_of(const Setting *setting, const Shard *shard, const Knobs *kn
                 costs[owner].recompute_bytes[group] += share * traffic->bytes;
             }
             if (op->makes >= 0) {
-                cost->bytes += share * op->saved_bytes;
+                cost->bytes += share * op_saved_bytes(op, setting->profile);
                 cost->exists = cost->recomputable = true;
             }
         }

@@ -202,6 +202,8 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     Op *attention = add(list, OP_ATTENTION, "attention");
     double span = attention_span(kind, (int64_t)shard->seq, false);
     attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
+    attention->score_elements = tokens * attention_span(kind, (int64_t)shard->seq, true) * shard->heads;
+    attention->head_dim = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
     attention->hbm_bytes[PHASE_FORWARD] =
         BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
@@ -291,6 +293,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
     makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
     Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+    dispatch->routed_bytes = combine->routed_bytes = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model;
     for (int phase = 0; phase < PHASE_COUNT && ways > 1; phase++) {
         communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
         communicate(combine, GROUP_EXPERT, phase, 1, exchanged);

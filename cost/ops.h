@@ -52,9 +52,12 @@ typedef struct {
     double chunks;             /* that m is worked on in, one after the other; 1: whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
-    bool biased;    /* experts with biases and a clamped activation */
-    bool low;       /* a matmul of the blocks: in the profile's precision; else bf16 */
-    double weights; /* local parameters, before fsdp */
+    bool biased;           /* experts with biases and a clamped activation */
+    bool low;              /* a matmul of the blocks: in the profile's precision; else bf16 */
+    double score_elements; /* attention: of the whole square (or window), all heads of the chip */
+    double head_dim;       /* attention */
+    double routed_bytes;   /* of dispatched tokens, in each phase */
+    double weights;        /* local parameters, before fsdp */
     bool expert_weights;
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
     int makes;          /* the Activation it produces, or -1 */
@@ -68,6 +71,10 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
                  const Methods *methods, double imbalance, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
+
+/* Bytes that the activation takes which the op makes: unfused attention keeps probabilities, their dropout mask and what
+ * dropout leaves, 5 bytes a score (Korthikanti et al. 2022, section 4.1). */
+double op_saved_bytes(const Op *op, const Profile *profile);
 
 /* Roofline: seconds of one op in one phase: max of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency), padded
  * to tiles where the profile says so. *memory_bound tells which. */

@@ -26,9 +26,19 @@ static double level_efficiency(const Profile *profile, AxisLevel level) {
 
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     Mesh scaled = *mesh;
+    scaled.fabric.routed_copies = profile->routed_copies;
     for (int i = 0; i < scaled.axis_count; i++)
         scaled.axes[i].bytes_per_second *= level_efficiency(profile, scaled.axes[i].level);
     return scaled;
+}
+
+Profile profile_for_model(const Profile *profile, const Model *model) {
+    Profile made = *profile;
+    made.routed_copies = 0;
+    if (profile->dispatch_per_node < 0.5) return made;
+    for (int i = 0; i < model->kind_count; i++)
+        made.routed_copies = max_real(made.routed_copies, (double)model->kinds[i].top_k);
+    return made;
 }
 
 Profile profile_at_scale(const Profile *profile, double chips, double slices) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cost/precision.h"
 #include "mesh/mesh.h"
+#include "models/model.h"
 
 #include <stdbool.h>
 
@@ -47,11 +48,15 @@ typedef struct {
     double grouped_factor;   /* rate of grouped matmuls, times grouped_efficiency */
     /* 1: scores are written to HBM and attention is matmuls and a softmax over whole squares; 0: flash */
     double unfused_attention;
-    double elementwise_traffic;       /* share of elementwise operand traffic that fusion leaves */
-    double cast_traffic;              /* share of the traffic of casts to and from 8 or 4 bits that fusion leaves */
-    double expert_imbalance;          /* busiest expert over the mean: >= 1 */
-    double dispatch_seconds_per_byte; /* of routed bytes: permutation, and copies that are no link's */
-    double expert_layer_seconds;      /* per layer with experts and microbatch: launches, waits for the host */
+    double score_traffic;            /* share of the traffic of unfused scores that fusion leaves */
+    double unaligned_attention_rate; /* unfused: rate over plain where the head is no multiple of 8 wide */
+    double elementwise_traffic;      /* share of elementwise operand traffic that fusion leaves */
+    double cast_traffic;             /* share of the traffic of casts to and from 8 or 4 bits that fusion leaves */
+    double expert_imbalance;         /* busiest expert over the mean: >= 1 */
+    /* per byte of routed tokens and layer, all four passages together: permutation, and copies that are no link's */
+    double dispatch_seconds_per_byte;
+    double dispatch_per_node; /* 1: one copy of a token to each domain that needs it; 0: one to each of its experts */
+    double expert_layer_seconds; /* per layer with experts and microbatch: launches, waits for the host */
     /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical
      * 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;
@@ -71,6 +76,7 @@ typedef struct {
     /* ---- made of both, by profile_in_precision() ---- */
     Precision precision;
     double linear_efficiency; /* of the blocks' matmuls, over the bf16 peak: may pass 1 */
+    double routed_copies;     /* of a token where dispatch_per_node, else 0: profile_for_model() */
     double linear_peak_ratio; /* peak of the precision over the bf16 peak; 1 in bf16 */
 } Profile;
 
@@ -81,6 +87,9 @@ Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision
 /* The profile of a machine of so many chips and slices: all its rates less, all its seconds more, by what jitter and
  * slices cost. */
 Profile profile_at_scale(const Profile *profile, double chips, double slices);
+
+/* The profile under a model: how many copies of a token its dispatch saves. */
+Profile profile_for_model(const Profile *profile, const Model *model);
 
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);

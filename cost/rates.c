@@ -73,6 +73,7 @@ int64_t group_degree(Group group, const Degrees *degrees, const Methods *methods
 Collective group_collective(Group group, ContextMethod context) {
     switch (group) {
     case GROUP_EXPERT:
+        return COLLECTIVE_DISPATCH;
     case GROUP_ULYSSES:
         return COLLECTIVE_ALL_TO_ALL;
     case GROUP_PIPELINE:

@@ -41,6 +41,26 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
     return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic + casts;
 }
 
+/* Flash attention: a causal half, scores computed again in backward. Unfused: whole squares as matmuls with a softmax
+ * between them whose scores, probabilities and dropout mask pass through HBM: 13 bytes a score forward, 17 backward
+ * (Korthikanti et al. 2022, section 4, has what is kept of them: 5 bytes). Heads that are no multiple of 8 wide fall off
+ * the matrix units there. */
+static double attention_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
+    double peak = chip->bf16_flops_per_second.value, rate = profile->attention_efficiency * profile->attention_factor;
+    if (profile->unfused_attention < 0.5)
+        return op->flops[phase] / (peak * rate * (phase == PHASE_BACKWARD ? profile->attention_backward_rate : 1));
+    static const double UNFUSED_MATMULS = 0.6, BYTES[PHASE_COUNT] = {13, 17};
+    double hbm = chip->hbm_bytes_per_second.value * profile->hbm_efficiency;
+    double flops = 2 * op->flops[PHASE_FORWARD] * (phase == PHASE_BACKWARD ? 2 : 1);
+    double matmul = flops / (peak * profile->matrix_efficiency * profile->compute_factor * UNFUSED_MATMULS);
+    if (fmod(op->head_dim, 8) != 0) matmul /= profile->unaligned_attention_rate;
+    return matmul + BYTES[phase] * op->score_elements * profile->score_traffic / hbm;
+}
+
+double op_saved_bytes(const Op *op, const Profile *profile) {
+    return op->saved_bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
+}
+
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound) {
     double hbm = chip->hbm_bytes_per_second.value * profile->hbm_efficiency, busy = 0;
     double bytes = op->hbm_bytes[phase] / hbm;
@@ -50,12 +70,11 @@ double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *pr
         busy = matmul_seconds(op, phase, chip, profile);
         break;
     case OP_ATTENTION:
-        busy = op->flops[phase] /
-               (chip->bf16_flops_per_second.value * profile->attention_efficiency * profile->attention_factor *
-                (phase == PHASE_BACKWARD ? profile->attention_backward_rate : 1));
+        busy = attention_seconds(op, phase, chip, profile);
         break;
     case OP_ELEMENTWISE:
         bytes *= profile->elementwise_traffic;
+        bytes += op->routed_bytes * profile->dispatch_seconds_per_byte / 4; /* in and out, forward and backward */
         break;
     case OP_LOOKUP:
         break;

@@ -71,7 +71,10 @@ static double weight_gradient_seconds(const Setting *setting, const Shard *shard
     double active = shard->layer_active;
     if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
     double flops = 2 * shard->tokens * active / shard->tensor * layers;
-    return flops / (setting->chip->bf16_flops_per_second.value * setting->profile->matrix_efficiency);
+    const Profile *profile = setting->profile;
+    double grouped = profile->grouped_efficiency * profile->grouped_factor; /* may pass the plain rate */
+    double rate = profile->linear_efficiency * profile->compute_factor * max_real(1, grouped);
+    return flops / (setting->chip->bf16_flops_per_second.value * rate);
 }
 
 static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
@@ -107,7 +110,9 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
                                      : profile->expert_exposed;
     out->exposed[GROUP_ULYSSES] = profile->sequence_exposed;
     out->exposed[GROUP_SEQUENCE] = out->ring ? profile->ring_attention_exposed : profile->sequence_exposed;
-    out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed;
+    /* chunks of a stage have more of them, and other chunks to work on meanwhile */
+    out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed *
+                                   (knobs->schedule == SCHEDULE_INTERLEAVED && profile->pipeline_exposed < 1 ? 0.5 : 1);
     out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] =
         profile->fsdp_exposed;
     out->exposed[GROUP_DATA] = out->exposed[GROUP_EXPERT_DATA] = profile->data_exposed;
@@ -117,17 +122,28 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
         out->far_exposed[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
 }
 
+/* Share of the layers that have experts. */
+static double expert_layer_share(const Model *model) {
+    double layers = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].experts > 0) layers += (double)model->kinds[i].count;
+    return layers / (double)model->layers;
+}
+
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
                   StepRule *out) {
     const Profile *profile = setting->profile;
     Held held = held_of_sums(setting, shard, knobs, sums, false), owned = owned_of_held(shard, knobs, &held);
     StagePace pace = stage_pace(setting, shard);
 
+    double experts = expert_layer_share(setting->model) * profile->expert_layer_seconds;
+    double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
     *out = (StepRule){
         .microbatches = shard->microbatches,
         .ring = context_is_ring(knobs->methods.context),
-        .other_seconds = profile->step_seconds +
-                         shard->microbatches * (profile->microbatch_seconds + pace.layers * profile->layer_seconds),
+        .other_seconds =
+            profile->step_seconds + ranks +
+            shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
         .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
         .memory_limit_bytes = setting_memory_limit(setting),
     };

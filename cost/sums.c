@@ -32,7 +32,7 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
         to->gathered_weights += times * op->weights * shard->tensor;
     else if (ways > 1)
         to->gathered_weights += times * op->weights;
-    if (op->makes >= 0) to->saved[op->makes] += times * op->saved_bytes;
+    if (op->makes >= 0) to->saved[op->makes] += times * op_saved_bytes(op, setting->profile);
 }
 
 void layer_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,

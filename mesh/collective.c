@@ -10,7 +10,7 @@ const char *collective_name(Collective op) {
     static const char *const NAMES[COLLECTIVE_COUNT] = {
         [COLLECTIVE_ALL_GATHER] = "all_gather", [COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
         [COLLECTIVE_ALL_REDUCE] = "all_reduce", [COLLECTIVE_ALL_TO_ALL] = "all_to_all",
-        [COLLECTIVE_PERMUTE] = "permute",
+        [COLLECTIVE_DISPATCH] = "all_to_all",   [COLLECTIVE_PERMUTE] = "permute",
     };
     assert(op >= 0 && op < COLLECTIVE_COUNT);
     return NAMES[op];
@@ -231,10 +231,17 @@ static bool takes_whole_slice(const Mesh *mesh, const Footprint *footprint) {
     return true;
 }
 
+/* Copies that leave a domain, over those that would if each expert's went apart. */
+static double copies_leaving(double domains, double copies) {
+    return domains * (1 - pow(1 - 1 / domains, copies)) / copies;
+}
+
 CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint *footprint) {
     GroupAxis axes[MESH_AXES_MAX];
     int count = 0;
     const Fabric *fabric = &mesh->fabric;
+    double copies = op == COLLECTIVE_DISPATCH ? fabric->routed_copies : 0;
+    if (op == COLLECTIVE_DISPATCH) op = COLLECTIVE_ALL_TO_ALL;
     bool twisted = fabric->twisted_gain > 0 && op == COLLECTIVE_ALL_TO_ALL && takes_whole_slice(mesh, footprint);
     for (int a = 0; a < mesh->axis_count; a++) {
         const Axis *axis = &mesh->axes[a];
@@ -249,6 +256,8 @@ CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint 
             .bytes_per_second = axis->bytes_per_second,
             .latency_seconds = axis->latency_seconds,
         };
+        if (copies > 1 && axis->level == LEVEL_NETWORK)
+            axes[count - 1].bytes_per_second /= copies_leaving((double)span.factor, copies);
         if (twisted && axis->kind == AXIS_RING) axes[count - 1].bytes_per_second *= fabric->twisted_gain;
     }
     if (count == 0) return (CollectiveCost){{0, 0}, {0, 0}};

@@ -36,6 +36,9 @@ typedef struct {
     double ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
     double leaf_nodes;       /* nodes (domains) under one leaf of the network; neighbours share a leaf */
     double oversubscription; /* of leaf uplinks: what nodes can send over what leaves the leaf; <= 1: full bisection */
+    /* Copies of a token that a dispatch would send, one for each of its experts, where it sends one to each domain that
+     * needs any; 0: it sends them all (and on tori). */
+    double routed_copies;
     double twisted_gain;     /* all_to_all over the whole slice is this much faster than untwisted; 0: not twisted */
 } Fabric;
 

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The kind of most layers: what columns describe. */

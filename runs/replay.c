@@ -60,6 +60,7 @@ static Profile profile_of(const Replay *replay, const ProfileSet *set) {
     profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
     if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
     composed = profile_in_precision(&composed, &replay->chip, replay->precision);
+    composed = profile_for_model(&composed, &replay->model);
     return profile_at_scale(&composed, (double)replay->mesh.chips, (double)replay->slices);
 }
 
@@ -70,13 +71,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     if (!replay_model(&data->zoo, out) || !replay_machine(&data->chips, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;
-    StackQuery query = {.framework = run->framework,
-                        .version = run->version,
-                        .notes = run->notes,
-                        .scaleup = chip_has_domains(&out->chip) ? "switch" : "torus",
-                        .chip = out->chip.name};
+    (void)run;
     out->chip_entry = profile_set_chip(set, &out->chip);
-    out->stack_entry = profile_set_match(set, &query);
+    out->stack_entry = profile_set_best_stack(set, &out->chip);
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;

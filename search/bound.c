@@ -13,10 +13,12 @@
 struct LeastRates {
     int64_t *divisors; /* rising */
     int64_t count;
-    CollectiveCost (*cost)[3]; /* all_gather, all_to_all, permute */
+    CollectiveCost (*cost)[4]; /* all_gather, all_to_all, permute, dispatch */
 };
 
-static int column(Collective op) { return op == COLLECTIVE_ALL_TO_ALL ? 1 : op == COLLECTIVE_PERMUTE ? 2 : 0; }
+static int column(Collective op) {
+    return op == COLLECTIVE_ALL_TO_ALL ? 1 : op == COLLECTIVE_PERMUTE ? 2 : op == COLLECTIVE_DISPATCH ? 3 : 0;
+}
 
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
     LeastRates *table = ARENA_NEW(arena, LeastRates, 1);
@@ -40,9 +42,10 @@ LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
         table->cost = arena_alloc(arena, (size_t)table->count, sizeof(*table->cost));
         if (!table->divisors || !table->cost) return NULL;
     }
-    static const Collective OPS[] = {COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_PERMUTE};
+    static const Collective OPS[] = {COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_PERMUTE,
+                                     COLLECTIVE_DISPATCH};
     for (int64_t i = 0; i < table->count; i++)
-        for (int op = 0; op < 3; op++) table->cost[i][op] = collective_cost_least(OPS[op], mesh, table->divisors[i]);
+        for (int op = 0; op < 4; op++) table->cost[i][op] = collective_cost_least(OPS[op], mesh, table->divisors[i]);
     return table;
 }
 
@@ -314,6 +317,13 @@ static Knobs least_time(const Shard *shard, const Knobs *member) {
 static void least_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
                        StepRule *rule) {
     rule_of_sums(setting, shard, knobs, sums, rule);
+    if (setting->profile->rank_seconds > 0) { /* what ZeRO takes for each rank is not there without it */
+        StepRule plain;
+        Knobs whole = *knobs;
+        whole.zero_stage = 0;
+        rule_of_sums(setting, shard, &whole, sums, &plain);
+        rule->other_seconds = min_real(rule->other_seconds, plain.other_seconds);
+    }
     if (shard->pipeline <= 1) return;
     StepRule two;
     Knobs other = *knobs;

@@ -6,12 +6,17 @@
 
 /* 1e12 FLOP/s, 1e10 B/s, tiles of 128. [1000, 100] x [100, 200]: 4e7 FLOPs, 40 us. */
 Test(roofline, seconds) {
-    const Profile tiles = {.tile_padding = true, .matrix_efficiency = 1, .hbm_efficiency = 1},
-                  half = {.matrix_efficiency = 0.5, .hbm_efficiency = 1};
-    const Profile grouped = {.matrix_efficiency = 0.5, .grouped_efficiency = 0.8, .hbm_efficiency = 1},
-                  slow = {.matrix_efficiency = 1, .hbm_efficiency = 0.5};
-    const Profile traffic = {.matrix_efficiency = 1, .matmul_traffic = 1.4, .hbm_efficiency = 1};
-    const Profile attention = {.attention_efficiency = 0.5, .attention_backward_rate = 0.8, .hbm_efficiency = 1};
+    const Profile tiles = {.tile_padding = true, .matrix_efficiency = 1, .compute_factor = 1, .hbm_efficiency = 1},
+                  half = {.matrix_efficiency = 0.5, .compute_factor = 1, .hbm_efficiency = 1};
+    const Profile grouped = {.matrix_efficiency = 0.5,
+                             .compute_factor = 1,
+                             .grouped_efficiency = 0.8,
+                             .grouped_factor = 1,
+                             .hbm_efficiency = 1},
+                  slow = {.matrix_efficiency = 1, .compute_factor = 1, .hbm_efficiency = 0.5};
+    const Profile traffic = {.matrix_efficiency = 1, .compute_factor = 1, .matmul_traffic = 1.4, .hbm_efficiency = 1};
+    const Profile attention = {
+        .attention_efficiency = 0.5, .attention_factor = 1, .attention_backward_rate = 0.8, .hbm_efficiency = 1};
     const Profile fused = {.hbm_efficiency = 0.5, .elementwise_traffic = 0.25};
     const Op matmul = {.kind = OP_MATMUL,
                        .m = 1000,

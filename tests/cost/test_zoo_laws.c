@@ -164,7 +164,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
 Test(zoo_laws, weight_gradients_fit) {
     uint64_t state = 2;
     Profile slow = IDEAL;
-    slow.matrix_efficiency = 0.7, slow.grouped_efficiency = 0.6, slow.attention_efficiency = 0.5;
+    slow.matrix_efficiency = slow.linear_efficiency = 0.7, slow.grouped_efficiency = 0.6, slow.attention_efficiency = 0.5;
     slow.attention_backward_rate = 0.8, slow.matmul_traffic = 0.6, slow.elementwise_traffic = 1;
     slow.hbm_efficiency = 0.9, slow.expert_imbalance = 1.2;
     const Profile *profiles[] = {&IDEAL, &slow};

@@ -357,6 +357,7 @@ Test(collective, footprint_closes_or_not) {
     for (size_t i = 0; i < COUNT_OF(SPANS); i++) {
         Footprint footprint = {{SPANS[i].span}};
         for (Collective op = 0; op < COLLECTIVE_COUNT; op++) {
+            if (op == COLLECTIVE_DISPATCH) continue; /* an all_to_all, but for what a machine says of copies */
             CollectiveCost a = collective_cost(op, &mesh, &footprint), b = group_collective_cost(op, &SPANS[i].same, 1);
             cr_expect(not_more(a, b) && not_more(b, a), "%s", SPANS[i].name);
         }

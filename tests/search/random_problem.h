@@ -191,6 +191,24 @@ static inline const Chip *random_chip(Draw *draw, const Catalog *catalog) {
 
 /* ---- profiles ---- */
 
+/* Kernels, dispatch and precision, drawn apart so that what follows them is drawn as before. */
+static inline void random_software(Draw draw, const Chip *chip, Profile *profile) {
+    profile->compute_factor = draw_real(&draw, 0.7, 1.3);
+    profile->attention_factor = draw_real(&draw, 0.3, 1.2);
+    profile->grouped_factor = draw_real(&draw, 0.5, 2);
+    profile->biased_expert_efficiency = draw_real(&draw, 0.3, 1);
+    profile->unfused_attention = draw_chance(&draw, 0.3);
+    profile->score_traffic = draw_real(&draw, 0, 1);
+    profile->recompute_whole = draw_chance(&draw, 0.5);
+    profile->cast_traffic = draw_real(&draw, 0, 1);
+    profile->dispatch_seconds_per_byte = draw_real(&draw, 0, 1e-10);
+    profile->expert_layer_seconds = draw_real(&draw, 0, 1e-4);
+    profile->rank_seconds = draw_real(&draw, 0, 1e-3);
+    profile->routed_copies = draw_chance(&draw, 0.5) ? draw_real(&draw, 1, 8) : 0;
+    Precision precision = draw_chance(&draw, 0.3) ? PRECISION_FP8 : PRECISION_BF16;
+    *profile = profile_in_precision(profile, chip, precision_peak(chip, precision) > 0 ? precision : PRECISION_BF16);
+}
+
 /* `ideal`, the chip's own, or one with every efficiency and overhead drawn. */
 static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena) {
     Profile profile;
@@ -216,6 +234,7 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     profile.layer_seconds = draw_real(draw, 0, 1e-4);
     profile.microbatch_seconds = draw_real(draw, 0, 1e-4);
     profile.step_seconds = draw_real(draw, 0, 1e-2);
+    random_software(*draw, chip, &profile);
     return profile;
 }
 
@@ -257,8 +276,10 @@ static inline void random_remat(Draw *draw, RematRule *remat) {
 enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
 
 static inline void set_hbm(Request *request, double bytes) {
+    bytes *= (double)request->chip.devices_per_chip; /* of a device */
     request->chip.hbm_bytes.value = bytes;
     request->chip.host_bytes.value = 0.1 * bytes; /* so that the host too runs short */
+    request->device = chip_device(&request->chip);
 }
 
 /* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */

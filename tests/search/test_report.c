@@ -313,6 +313,12 @@ static void small_request(int64_t slices, int64_t sequences, int64_t heads, Requ
         (LayerKind){.count = 12, .heads = heads, .kv_heads = heads, .head_dim = 64, .d_ff = 3072, .norms = 2};
     request->profile = (Profile){.name = "ideal",
                                  .matrix_efficiency = 1,
+                                 .linear_efficiency = 1,
+                                 .linear_peak_ratio = 1,
+                                 .compute_factor = 1,
+                                 .attention_factor = 1,
+                                 .grouped_factor = 1,
+                                 .biased_expert_efficiency = 1,
                                  .grouped_efficiency = 1,
                                  .attention_efficiency = 1,
                                  .attention_backward_rate = 1,

@@ -252,7 +252,7 @@ static void check_shortfall(const Request *request, const SearchResult *result, 
     const Shortfall *shortfall = &result->shortfall;
     cr_expect(all.plan_count == 0 || shortfall->known, "%s: memory is what is missing, and that is not said", text);
     if (shortfall->known) {
-        double limit = request->chip.hbm_bytes.value * (1 - request->hbm_reserve);
+        double limit = request_setting(request).chip->hbm_bytes.value * (1 - request->hbm_reserve);
         cr_expect(fabs(shortfall->limit_bytes - limit) <= 1e-12 * limit &&
                       shortfall->needed_bytes > shortfall->limit_bytes,
                   "%s: needs %.17g of %.17g", text, shortfall->needed_bytes, shortfall->limit_bytes);
