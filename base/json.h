@@ -61,5 +61,7 @@ cJSON *json_add_array(cJSON *to, const char *key);
 /* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
  * U+FFFD. False: memory is out or the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
+/* One text in quotes, with the same escapes: for writers with a form of their own. */
+void json_print_text(FILE *out, const char *text);
 
 #endif

@@ -53,7 +53,7 @@ cJSON *json_add_array(cJSON *to, const char *key) { return attach(to, key, cJSON
 
 /* Quotes, backslashes and control characters as escapes; bytes that are not UTF-8 (a file name can hold them) become
  * U+FFFD, so that what we print is JSON whatever we were given. */
-static void print_text(FILE *out, const char *text) {
+void json_print_text(FILE *out, const char *text) {
     static const char SHORT[] = "\"\\\b\f\n\r\t", NAMES[] = "\"\\bfnrt";
     size_t left = strlen(text);
     putc('"', out);
@@ -88,7 +88,7 @@ static void print_value(FILE *out, const cJSON *json, int level) {
             if (child != json->child) putc(',', out);
             print_break(out, level + 1);
             if (is_object) {
-                print_text(out, child->string ? child->string : "");
+                json_print_text(out, child->string ? child->string : "");
                 fputs(": ", out);
             }
             print_value(out, child, level + 1);
@@ -96,7 +96,7 @@ static void print_value(FILE *out, const cJSON *json, int level) {
         if (json->child) print_break(out, level);
         putc(is_object ? '}' : ']', out);
     } else if (cJSON_IsString(json)) {
-        print_text(out, json->valuestring ? json->valuestring : "");
+        json_print_text(out, json->valuestring ? json->valuestring : "");
     } else if (cJSON_IsRaw(json)) {
         fputs(json->valuestring ? json->valuestring : "null", out);
     } else if (cJSON_IsNumber(json)) {

@@ -94,8 +94,9 @@ Profile profile_for_model(const Profile *profile, const Model *model);
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 
-/* What --profile accepts: "ideal", "default" (the chip's own, or of its kin), the name of a file in cost/profiles, or a
- * path. */
-bool profile_load(const char *argument, const Chip *chip, Arena *arena, Profile *out, Error *error);
+/* What --profile and --stack accept: the name of a file in cost/profiles ("default", "ideal"), or a path: of a set of
+ * profiles and stacks (cost/profile_set.h), of which the chip's own or its kin's is taken, or of one whole profile, with
+ * which there is no stack. `stack` NULL or "": the best current one of the chip. */
+bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
 
 #endif

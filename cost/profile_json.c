@@ -8,7 +8,7 @@
 #include <string.h>
 
 static bool known_key(const char *key) {
-    static const char *const OTHERS[] = {"name", "source", "note", "chips", "scaleup", "tile_padding"};
+    static const char *const OTHERS[] = {"name", "source", "note", "tile_padding"};
     for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         if (strcmp(key, OTHERS[i]) == 0) return true;
     return profile_figure(key) != NULL;
@@ -50,27 +50,8 @@ static bool read_figures(const cJSON *json, const char *where, Profile *profile,
     return true;
 }
 
-static bool read_use(const cJSON *json, const char *where, ProfileUse *use, Error *error) {
-    const cJSON *chips = cJSON_GetObjectItemCaseSensitive(json, "chips"), *chip;
-    if (chips && (!cJSON_IsArray(chips) || cJSON_GetArraySize(chips) > PROFILE_CHIPS_MAX))
-        return error_set(error, ERROR_INPUT, where, "chips: give an array of at most %d chip names", PROFILE_CHIPS_MAX);
-    cJSON_ArrayForEach(chip, chips) {
-        if (!cJSON_IsString(chip) || chip->valuestring[0] == '\0' || strlen(chip->valuestring) >= CHIP_NAME_SIZE)
-            return error_set(error, ERROR_INPUT, where, "chips: each is a chip name of 1 to %d bytes",
-                             CHIP_NAME_SIZE - 1);
-        strcpy(use->chips[use->chip_count++], chip->valuestring);
-    }
-    char scaleup[16];
-    if (!json_text_or(json, "scaleup", "", where, scaleup, sizeof scaleup, error)) return false;
-    use->torus = strcmp(scaleup, "torus") == 0;
-    use->nvlink = strcmp(scaleup, "switch") == 0;
-    return scaleup[0] == '\0' || use->torus || use->nvlink ||
-           error_set(error, ERROR_INPUT, where, "scaleup: is \"%s\"; give torus or switch", scaleup);
-}
-
-bool profile_from_json(const cJSON *json, const char *where, Profile *out, ProfileUse *use, Error *error) {
+bool profile_from_json(const cJSON *json, const char *where, Profile *out, Error *error) {
     Profile profile = {0};
-    ProfileUse used = {0};
     const cJSON *child;
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a profile is an object; see cost/profiles");
     cJSON_ArrayForEach(child, json) {
@@ -80,13 +61,12 @@ bool profile_from_json(const cJSON *json, const char *where, Profile *out, Profi
     }
     if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) ||
-        !read_figures(json, where, &profile, error) || !read_use(json, where, &used, error))
+        !read_figures(json, where, &profile, error))
         return false;
     if (profile.name[0] == '\0' || profile.source[0] == '\0')
         return error_set(error, ERROR_INPUT, where, "name, source: are empty; give both");
     profile.linear_efficiency = profile.matrix_efficiency;
     profile.linear_peak_ratio = 1;
     *out = profile; /* written only when all of it is right */
-    if (use) *use = used;
     return true;
 }

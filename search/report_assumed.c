@@ -85,6 +85,7 @@ static void add_profile(const Request *request, Prose *to) {
     const Profile *profile = &request->profile;
     char name[PROSE_NAME_SIZE];
     prose_add(to, "; profile %s", clean_name(profile->name, name));
+    if (profile->stack[0]) prose_add(to, ", software %s", clean_name(profile->stack, name));
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
                   profile->likely_high);

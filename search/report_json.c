@@ -46,7 +46,8 @@ static bool add_program(cJSON *to, const Report *report) {
     cJSON *json = json_add_object(to, "program");
     return json_add_text(json, "version", SHARDOPT_VERSION) &&
            json_add_text(json, "data_sha256", report->data_sha256) &&
-           json_add_text(json, "profile", report->request->profile.name);
+           json_add_text(json, "profile", report->request->profile.name) &&
+           (report->request->profile.stack[0] == '\0' || json_add_text(json, "stack", report->request->profile.stack));
 }
 
 static bool add_model(cJSON *to, const Request *request) {

@@ -68,6 +68,7 @@ typedef struct {
     char machine_argument[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
     Profile profile;
     char profile_argument[256];
+    char stack_argument[PROFILE_NAME_SIZE]; /* "": the best current one of the chip */
 
     Work work;                     /* sequences, seq: what is used */
     double requested_batch_tokens; /* before rounding to whole sequences */

@@ -53,6 +53,7 @@ bool request_add_json(const Request *request, cJSON *to) {
            json_add_text(to, "remat", remat_text(&request->remat, remat)) &&
            json_add_real(to, "hbm_reserve", request->hbm_reserve) &&
            json_add_text(to, "profile", request->profile_argument) &&
+           (request->profile.stack[0] == '\0' || json_add_text(to, "stack", request->profile.stack)) &&
            json_add_bool(to, "brute_force", request->brute_force) &&
            (request->time_limit_seconds == 0 || json_add_real(to, "time_limit", request->time_limit_seconds));
 }

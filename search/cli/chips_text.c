@@ -220,9 +220,9 @@ bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
     if (!write_figures(chip, out)) return false;
     fprintf(out, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
     write_missing(chip, out);
-    if (standing.plans && profile_load("default", chip, arena, &profile, &error))
-        fprintf(out, "profile: %s; a step is likely %.2f to %.2f of the predicted\n", profile.name, profile.likely_low,
-                profile.likely_high);
+    if (standing.plans && profile_load("default", NULL, chip, arena, &profile, &error))
+        fprintf(out, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
+                profile.stack, profile.likely_low, profile.likely_high);
     if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out);
     write_hosts(chip, out);
     write_paragraph(chip->topology_verified ? "source" : "source (not checked)", chip->topology_source, out);

@@ -38,6 +38,7 @@ typedef enum {
     OPTION_REMAT,
     OPTION_HBM_RESERVE,
     OPTION_PROFILE,
+    OPTION_STACK,
     OPTION_BRUTE_FORCE,
     OPTION_TIME_LIMIT,
     OPTION_THREADS,
@@ -73,7 +74,7 @@ bool options_parse(int argc, char **argv, OptionUse use, Arena *arena, Options *
 
 void options_help(FILE *out, OptionUse use);
 
-/* Fills in the defaults and loads what is named: model, chip, profile. What it points at lives in the arena. */
+/* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
 
 /* How the answer is to be written; none of it changes the answer. */

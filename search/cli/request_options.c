@@ -354,6 +354,13 @@ static bool read_remat(const Resolving *to) {
                      given(to, OPTION_REMAT), request->chip.title);
 }
 
+static bool read_stack(const Resolving *to) {
+    const char *stack = given(to, OPTION_STACK);
+    if (!stack) return true;
+    if (stack[0] == '\0') return wrong(to, OPTION_STACK, "is empty; give a name such as megatron-core");
+    return copy_argument(to, OPTION_STACK, stack, to->request->stack_argument, sizeof to->request->stack_argument);
+}
+
 static bool read_physics(const Resolving *to) {
     Request *request = to->request;
     const char *profile = given(to, OPTION_PROFILE) ? given(to, OPTION_PROFILE) : "default";
@@ -362,7 +369,8 @@ static bool read_physics(const Resolving *to) {
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
         !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->profile_argument, sizeof request->profile_argument) ||
-        !profile_load(profile, &request->chip, to->arena, &request->profile, to->error))
+        !read_stack(to) ||
+        !profile_load(profile, request->stack_argument, &request->chip, to->arena, &request->profile, to->error))
         return false;
     request->precision = (Precision)precision;
     if (!(precision_peak(&request->chip, request->precision) > 0))

@@ -88,7 +88,7 @@ Test(options, defaults_are_the_contracts) {
     cr_expect_eq(request->launchers, 0u);
     cr_expect_eq(request->roles, (RoleSet)ROLES_DENSE);
     cr_expect_eq(request->batch_origin, FROM_MODEL);
-    cr_expect_str_eq(request->profile.name, "default-tpu-v5p");
+    cr_expect_str_eq(request->profile.name, "tpu-v5p");
     cr_expect_eq(request->threads, 0);
     arena_free(&arena);
 }
@@ -226,7 +226,7 @@ static const struct {
      "does not"},
     {"no plans", {"--model", "405b", "--top", "0"}, "--top", "from 1"},
     {"too many plans", {"--model", "405b", "--top", "1001"}, "--top", "to 1000"},
-    {"a precision that is none", {"--model", "405b", "--precision", "int4"}, "--precision", "bf16 or fp8"},
+    {"a precision that is none", {"--model", "405b", "--precision", "int4"}, "--precision", "nvfp4 or int8"},
     {"fp8 where there is none", {"--model", "8b", "--precision", "fp8", "--chip", "a100-80g"}, "--precision", "no fp8"},
     {"an unknown profile", {"--model", "405b", "--profile", "idael"}, "--profile", "ideal"},
     {"a profile that is not there", {"--model", "405b", "--profile", "/nonexistent/p.json"}, "/nonexistent/p.json", ""},

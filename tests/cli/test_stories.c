@@ -140,16 +140,20 @@ Test(stories, tensor_inside_nvlink) {
 /* README's gallery, DeepSeek-V3 on 256 nodes: its published grid, 128 x 16 with experts folded 64 ways, is taken as it
  * is. A chip sends 7/8 of its 4,096 tokens' 8 copies of 7,168 bf16 out of the node, twice forward and twice backward:
  * no less than 1.64 GB for each of the fullest stage's layers with experts, at 50 GB/s; there are 58 such layers in 16
- * stages, so some stage has 4. Inside the node the network is free of them. */
+ * stages, so some stage has 4. Inside the node the network is free of them. A dispatcher that sends a token once to each
+ * node reaches 8 x (1 - (7/8)^8) = 5.25 of the 8 nodes for its 8 experts. */
 Test(stories, deepseek_experts_across_nodes) {
     static const char MACHINE[] = "explain --model deepseek-v3 --chip h100 --nodes 256 --batch 60Mi --seq 4096 --plan "
                                   "'data=128 pipeline=16 zero=1 schedule=1f1b microbatches=120 folded=";
-    char words[256];
+    char words[320];
     int code;
-    snprintf(words, sizeof words, "%s64'", MACHINE);
+    snprintf(words, sizeof words, "%s64' --stack megatron-core", MACHINE);
     cJSON *wide = ask(words, &code);
     cr_assert_eq(code, 0);
-    snprintf(words, sizeof words, "%s8'", MACHINE);
+    snprintf(words, sizeof words, "%s64' --stack megatron-bridge-25-fused", MACHINE);
+    cJSON *fused = ask(words, &code);
+    cr_assert_eq(code, 0);
+    snprintf(words, sizeof words, "%s8' --stack megatron-core", MACHINE);
     cJSON *narrow = ask(words, &code);
     cr_assert_eq(code, 0);
     const cJSON *plan = plan_at(wide, 1);
@@ -159,9 +163,12 @@ Test(stories, deepseek_experts_across_nodes) {
     double sent = 120 * 4.0 * 4 * 4096 * 8 * 7168 * 2 * 7 / 8;
     double seconds = number(plan, "step.communication_seconds.expert");
     cr_expect(seconds >= 0.9 * sent / 50e9 && seconds < 1.5 * sent / 50e9, "%g", seconds);
+    double once = number(plan_at(fused, 1), "step.communication_seconds.expert") / seconds;
+    cr_expect(once > 0.6 && once < 0.7, "5.25 of 8: %g", once);
     cr_expect_lt(number(plan_at(narrow, 1), "step.communication_seconds.expert"), 0.2 * seconds);
     cr_expect_lt(number(plan_at(narrow, 1), "step.seconds"), number(plan, "step.seconds"));
     cJSON_Delete(wide);
+    cJSON_Delete(fused);
     cJSON_Delete(narrow);
 }
 

@@ -28,7 +28,7 @@ static void load(void) {
     cr_assert(catalog_find(&catalog, "v5p"));
     chip = *catalog_find(&catalog, "v5p");
     cr_assert(model_load("llama3-70b", &arena, &model, &error), "%s: %s", error.where, error.text);
-    cr_assert(profile_load("ideal", &chip, &arena, &profile, &error), "%s: %s", error.where, error.text);
+    cr_assert(profile_load("ideal", NULL, &chip, &arena, &profile, &error), "%s: %s", error.where, error.text);
     Machine machine;
     machine_of_slice(&chip, (SliceShape){{16, 16, 32}}, 1, &machine);
     mesh = machine.mesh;

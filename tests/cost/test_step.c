@@ -295,7 +295,7 @@ Test(step, ideal_is_ideal) {
     Chip chip = bench_chip(1, 1);
     Profile file;
     Error error = {0};
-    cr_assert(profile_load("ideal", &chip, &arena, &file, &error), "%s: %s", error.where, error.text);
+    cr_assert(profile_load("ideal", NULL, &chip, &arena, &file, &error), "%s: %s", error.where, error.text);
     Profile zero = {0};
     memcpy(file.name, zero.name, sizeof file.name), memcpy(file.source, zero.source, sizeof file.source);
     Profile bench = IDEAL;

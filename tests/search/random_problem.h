@@ -214,8 +214,8 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     Profile profile;
     Error error = {0};
     int64_t choice = draw_below(draw, 3);
-    cr_assert(profile_load(choice == 1 ? "default" : "ideal", chip, arena, &profile, &error), "%s: %s", error.where,
-              error.text);
+    cr_assert(profile_load(choice == 1 ? "default" : "ideal", NULL, chip, arena, &profile, &error), "%s: %s",
+              error.where, error.text);
     if (choice < 2) return profile;
     profile.tile_padding = draw_chance(draw, 0.5);
     profile.matmul_traffic = draw_real(draw, 0, 2);

@@ -34,7 +34,7 @@ static void world_open(World *world, const char *model, const char *chip, const 
         if (strcmp(catalog.chips[i].name, chip) == 0) found = &catalog.chips[i];
     cr_assert(found, "%s", chip);
     world->chip = *found;
-    cr_assert(profile_load(profile, &world->chip, &world->arena, &world->profile, &error), "%s: %s", error.where,
+    cr_assert(profile_load(profile, NULL, &world->chip, &world->arena, &world->profile, &error), "%s: %s", error.where,
               error.text);
     cr_assert(machine_from_request(&world->chip, &request, &machine, &error), "%s: %s", error.where, error.text);
     world->mesh = profile_mesh(&world->profile, &machine.mesh);

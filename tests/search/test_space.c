@@ -240,7 +240,7 @@ Test(space, eight_pods) {
                                          .d_ff = 53248,
                                          .norms = 2}; /* Llama 3.1 405B */
     cr_assert(machine_from_request(chip, &(MachineRequest){.pods = 8}, &request.machine, &error), "%s", error.text);
-    cr_assert(profile_load("ideal", chip, &arena, &request.profile, &error), "%s", error.text);
+    cr_assert(profile_load("ideal", NULL, chip, &arena, &request.profile, &error), "%s", error.text);
     cr_assert(requirements_parse("tensor>=8 tensor<=10 sequence<=2 pipeline<=2", "test", request.requirements,
                                  &request.requirement_count, &error));
 
