@@ -209,19 +209,6 @@ static bool add_step(cJSON *to, const Request *request, const Estimate *estimate
            json_add_real(json, "other_seconds", time->other_seconds);
 }
 
-static bool add_memory(cJSON *to, const char *key, const MemoryRows *rows, double limit, double reserve) {
-    cJSON *json = json_add_object(to, key);
-    return json_add_real(json, "limit_bytes", limit) && json_add_real(json, "total_bytes", memory_total(rows)) &&
-           json_add_real(json, "parameters_bytes", rows->parameters_bytes) &&
-           json_add_real(json, "gradients_bytes", rows->gradients_bytes) &&
-           json_add_real(json, "optimizer_bytes", rows->optimizer_bytes) &&
-           json_add_real(json, "activations_bytes", rows->activations_bytes) &&
-           json_add_real(json, "gathered_bytes", rows->gathered_bytes) &&
-           json_add_real(json, "logits_bytes", rows->logits_bytes) &&
-           json_add_real(json, "transient_bytes", rows->transient_bytes) &&
-           json_add_real(json, "reserve_bytes", reserve);
-}
-
 static bool add_training(cJSON *to, const Request *request, const RankedPlan *ranked) {
     Training training = training_of(request, ranked);
     cJSON *json = json_add_object(to, "training");
@@ -260,26 +247,6 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            add_step(json, request, &ranked->estimate) && traffic_add_groups(ranked, json);
 }
 
-/* What each row is made of, at the peak; what the reserve has to hold, and the host. */
-static bool add_memory_detail(cJSON *json, const Request *request, const RankedPlan *ranked) {
-    const Estimate *estimate = &ranked->estimate;
-    MemoryPart parts[MEMORY_PARTS_MAX];
-    double in_flight;
-    int count = peak_parts(request, ranked, parts, &in_flight);
-    cJSON *detail = json_add_object(json, "memory_detail"), *row = NULL;
-    bool ok =
-        json_add_text(detail, "moment", moment_text(estimate->moment, ranked->plan.degrees.of[ROLE_PIPELINE] > 1)) &&
-        json_add_real(detail, "free_bytes", estimate->memory_limit_bytes - memory_total(&estimate->memory)) &&
-        json_add_real(detail, "microbatches_in_flight", in_flight);
-    for (int i = 0; i < count && ok; i++) {
-        char key[64];
-        snprintf(key, sizeof key, "%s_bytes", parts[i].name);
-        if (i == 0 || parts[i].row != parts[i - 1].row) row = json_add_object(detail, memory_row_name(parts[i].row));
-        ok = row && json_add_real(row, key, parts[i].bytes);
-    }
-    return ok;
-}
-
 static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
     bool ok = json_add_text(json, "bound_by", bound_name(estimate->bound_by)) &&
@@ -289,8 +256,9 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
               json_add_text(json, "flop_convention", "6N + causal attention, useful tokens") &&
               json_add_real(json, "peak_flops_per_chip", request_setting(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
-              add_memory(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
-    return ok && add_memory_detail(json, request, ranked) && add_training(json, request, ranked);
+              memory_add_json(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
+    return ok && memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
+           add_training(json, request, ranked);
 }
 
 static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *ranked) {
@@ -356,8 +324,8 @@ static bool add_nearest(cJSON *to, const Report *report) {
         ok = json_add_text(json, "notation", degrees_notation(&shortfall->plan.degrees, false, notation)) &&
              json_add_real(json, "needed_bytes", shortfall->needed_bytes) &&
              json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
-             add_memory(json, "memory", &shortfall->memory, shortfall->limit_bytes,
-                        request_setting(report->request).chip->hbm_bytes.value * report->request->hbm_reserve);
+             memory_add_json(json, "memory", &shortfall->memory, shortfall->limit_bytes,
+                             request_setting(report->request).chip->hbm_bytes.value * report->request->hbm_reserve);
     }
     cJSON *nearest = ok ? json_add_array(to, "nearest") : NULL;
     ok = nearest != NULL;

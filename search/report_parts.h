@@ -27,6 +27,12 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
 void launch_write(const char *heading, const RankedPlan *ranked, FILE *out);
 bool launch_add_json(const RankedPlan *ranked, cJSON *to);
 
+/* Of the JSON report: rows of memory under `key`; `memory_moments`, the rows at each moment that can peak; and
+ * `memory_detail`, what each row is made of at the peak, what the reserve has to hold, and the host. */
+bool memory_add_json(cJSON *to, const char *key, const MemoryRows *rows, double limit, double reserve);
+bool memory_add_moments(cJSON *to, const Request *request, const RankedPlan *ranked);
+bool memory_add_detail(cJSON *to, const Request *request, const RankedPlan *ranked);
+
 /* Of the JSON report, over a step: `communication_bytes`, by role, and `communication`, by group of chips. Bytes are of
  * the whole array that a group of n chips gathers or scatters, counted once for each pass (an all_gather and a
  * reduce_scatter are one pass, an all_reduce is both), of which one chip sends (n - 1)/n; of an all_to_all what all n
