@@ -51,11 +51,7 @@ const char *run_framework(const Run *run, char text[RUN_LABEL_SIZE]) {
     return text;
 }
 
-int64_t run_sharded_over(const Run *run) {
-    if (!is_digit(run->fsdp[0]) || !strstr(run->fsdp, "zero3")) return 1;
-    long long over = strtoll(run->fsdp, NULL, 10); /* saturates */
-    return over > 1 ? over : 1;
-}
+bool run_is_sharded(const Run *run) { return strstr(run->fsdp, "zero3") != NULL; }
 
 static bool is_full(const Run *run) { return strncasecmp(run->remat, "full", 4) == 0; }
 
@@ -66,7 +62,7 @@ static RunKind dense_kind(const Run *run) {
                                 : KIND_DENSE_PIPELINE;
     if (run->tensor > 1) return KIND_DENSE_TENSOR;
     if (run->context > 1) return KIND_DENSE_CONTEXT;
-    if (run_sharded_over(run) > 1) return is_full(run) ? KIND_DENSE_FSDP_FULL : KIND_DENSE_FSDP;
+    if (run_is_sharded(run)) return is_full(run) ? KIND_DENSE_FSDP_FULL : KIND_DENSE_FSDP;
     return KIND_DENSE_REPLICATED;
 }
 

@@ -16,8 +16,8 @@ const char *run_source(const Run *run, char text[RUN_LABEL_SIZE]);
  * 24.04" is NeMo. */
 const char *run_framework(const Run *run, char text[RUN_LABEL_SIZE]);
 
-/* Whether parameters are sharded over data-parallel ranks: the number of them ("256 (zero3)" is 256), else 1. */
-int64_t run_sharded_over(const Run *run);
+/* Whether parameters are sharded over data-parallel ranks: "256 (zero3)", "zero3 over 384". */
+bool run_is_sharded(const Run *run);
 
 typedef enum {
     KIND_DENSE_FSDP,

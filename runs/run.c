@@ -222,12 +222,9 @@ static bool read_rows(const char *path, TsvReader *reader, const int *at, RunTab
     }
 }
 
-bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {
+bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, RunTable *out, Error *error) {
     RunTable table = {0};
-    char *text;
-    size_t length;
     int at[COUNT_OF(COLUMNS)];
-    if (!file_read(path, FILE_MAX, arena, &text, &length, error)) return false;
     Sha256 hash = sha256_start();
     sha256_add(&hash, text, length);
     sha256_hex(&hash, table.sha256);
@@ -247,4 +244,11 @@ bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error)
     if (!ids_differ(path, &table, arena, error)) return false;
     *out = table;
     return true;
+}
+
+bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {
+    char *text;
+    size_t length;
+    return file_read(path, FILE_MAX, arena, &text, &length, error) &&
+           run_table_parse(path, text, length, arena, out, error);
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
@@ -33,5 +34,8 @@ typedef struct {
 /* Tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by name, in any
  * order; those that are unknown are left alone. What is wrong is FILE:LINE:COLUMN. In the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
+
+/* The same of text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */
+bool run_table_parse(const char *where, char *text, size_t length, Arena *arena, RunTable *out, Error *error);
 
 #endif

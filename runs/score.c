@@ -110,7 +110,7 @@ static Keyed *sorted(const Context *c, const int64_t *rows, int64_t count, const
     Keyed *keyed = ARENA_NEW(c->arena, Keyed, (size_t)count);
     if (!keyed) return NULL;
     for (int64_t i = 0; i < count; i++) {
-        keyed[i].row = rows ? rows[i] : i;
+        keyed[i].row = rows[i];
         for (int k = 0; k < KEYS_MAX; k++)
             if (!(keyed[i].key[k] = folded(name_of(&c->rows[keyed[i].row], by[k]), c->arena))) return NULL;
     }
@@ -125,8 +125,8 @@ static int64_t end_of_run(const Keyed *keyed, int64_t from, int64_t count) {
 }
 
 /* What every row is off when its FLOPs are done at the usual rate of its chip and precision. */
-static bool baseline_errors(Context *c, int64_t count) {
-    Keyed *keyed = sorted(c, NULL, count, LIKE_MACHINE);
+static bool baseline_errors(Context *c, const int64_t *timed, int64_t count) {
+    Keyed *keyed = sorted(c, timed, count, LIKE_MACHINE);
     double *rates = ARENA_NEW(c->arena, double, (size_t)count);
     if (!keyed || !rates) return false;
     for (int64_t from = 0, to; from < count; from = to) {
@@ -181,9 +181,9 @@ static bool group_make(const Context *c, const char *name, const int64_t *rows, 
 }
 
 /* One group for each name, called as its first row calls it. */
-static bool groups_make(const Context *c, int64_t count, ScoreBy by, Score *out) {
+static bool groups_make(const Context *c, const int64_t *timed, int64_t count, ScoreBy by, Score *out) {
     const int like[KEYS_MAX] = {(int)by, BY_NOTHING, BY_NOTHING};
-    Keyed *keyed = sorted(c, NULL, count, like);
+    Keyed *keyed = sorted(c, timed, count, like);
     int64_t *rows = ARENA_NEW(c->arena, int64_t, (size_t)count), groups = 0;
     if (!keyed || !rows) return false;
     for (int64_t from = 0; from < count; from = end_of_run(keyed, from, count)) groups++;
@@ -214,17 +214,18 @@ static bool memory_stats(const Context *c, int64_t count, ErrorStats *out) {
 }
 
 static bool make(Context *c, int64_t count, Score *out) {
-    int64_t *rows = ARENA_NEW(c->arena, int64_t, (size_t)count);
+    int64_t *timed = ARENA_NEW(c->arena, int64_t, (size_t)count), n = 0;
     c->errors = ARENA_NEW(c->arena, double, (size_t)count);
     c->baseline = ARENA_NEW(c->arena, double, (size_t)count);
-    if (!rows || !c->errors || !c->baseline) return false;
+    if (!timed || !c->errors || !c->baseline) return false;
     for (int64_t i = 0; i < count; i++) {
-        rows[i] = i;
+        if (!(c->rows[i].measured_seconds > 0)) continue;
+        timed[n++] = i;
         c->errors[i] = c->rows[i].predicted_seconds / c->rows[i].measured_seconds - 1;
     }
-    if (!baseline_errors(c, count) || !group_make(c, "", rows, count, &out->all)) return false;
+    if (!baseline_errors(c, timed, n) || !group_make(c, "", timed, n, &out->all)) return false;
     for (ScoreBy by = 0; by < BY_COUNT; by++)
-        if (!groups_make(c, count, by, out)) return false;
+        if (!groups_make(c, timed, n, by, out)) return false;
     return memory_stats(c, count, &out->memory);
 }
 

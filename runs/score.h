@@ -20,8 +20,8 @@ typedef struct {
     const char *id, *model, *precision;
     const char *label[BY_COUNT];
     int64_t chips;
-    double flops; /* of the model, in a step, on all chips: for the baseline */
-    double measured_seconds, predicted_seconds;
+    double flops;                               /* of the model, in a step, on all chips: for the baseline */
+    double measured_seconds, predicted_seconds; /* measured 0: only its memory was; it counts there alone */
     double likely_low_seconds, likely_high_seconds;
     double measured_bytes, predicted_bytes; /* HBM of a chip; measured 0: not measured */
 } Scored;

@@ -13,6 +13,7 @@ static const Command COMMANDS[] = {
     {"explain", command_explain, "one plan in full"},
     {"models", command_models, "the models it knows; with a name one of them, its parts, counts and sources"},
     {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
+    {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
 };
 
 static void print_help(FILE *out) {
