@@ -14,6 +14,7 @@ static const Command COMMANDS[] = {
     {"models", command_models, "the models it knows; with a name one of them, its parts, counts and sources"},
     {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
     {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
+    {"calibrate", command_calibrate, "fit profiles to measured runs, with the error of unseen ones"},
 };
 
 static void print_help(FILE *out) {
@@ -22,7 +23,7 @@ static void print_help(FILE *out) {
             "usage: shardopt [plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]\n"
             "       shardopt COMMAND [OPTIONS]\n\n",
             program_version());
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) fprintf(out, "  %-8s %s\n", COMMANDS[i].name, COMMANDS[i].does);
+    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) fprintf(out, "  %-9s %s\n", COMMANDS[i].name, COMMANDS[i].does);
     fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
 }
 

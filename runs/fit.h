@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* runs/fit.h: the figures of a set of profiles that measured runs say something about, fitted to them.
+ *
+ * A parameter is a figure that may move (sigma > 0) and that the prediction of a run moves with, through the kin of its
+ * chip or of its software. The residual of a run is ln(predicted / measured). Runs that repeat each other must not
+ * outvote the others: a run weighs 1/sqrt(n) where n runs share its source, model, chip generation and precision, so
+ * that a group weighs sqrt(n). What is minimised, and how: runs/least_squares.h; a scale of 4% is what a run of one
+ * table differs from the next. */
+#ifndef SHARDOPT_RUNS_FIT_H
+#define SHARDOPT_RUNS_FIT_H
+
+#include "cost/profile_set.h"
+#include "runs/least_squares.h"
+
+/* A run as a fit sees it. */
+typedef struct {
+    const char *id, *source, *model, *precision; /* source: its family */
+    const SetEntry *chip, *stack;                /* whose figures it takes, of the problem's set; stack may be NULL */
+    double measured_seconds;                     /* > 0 */
+    int unknowns;                                /* settings that had to be guessed */
+    bool flagged;                                /* odd, by what is known of it (runs/data/flagged.tsv) */
+} FitRun;
+
+/* Seconds of run `run` under a set whose entries have the places of the problem's. Pure; several threads at once. False,
+ * or not a positive number: no prediction. */
+typedef bool FitPredict(const void *context, int32_t run, const ProfileSet *set, double *seconds);
+
+typedef enum {
+    FIT_PRIORS, /* of the set's file: the first fit of a set, or one to all that is known */
+    /* The values that the set has, as far as runs determined them: a few new runs go on from there. A cluster differs from
+     * those published by less than is unknown without any run: the logarithm is believed to half of sigma. */
+    FIT_VALUES
+} FitStart;
+
+typedef struct {
+    const ProfileSet *set; /* resolved; its values begin the fit */
+    const FitRun *runs;
+    int32_t run_count;
+    FitPredict *predict;
+    const void *context;
+    FitStart start;
+    int threads;    /* >= 1 */
+    int iterations; /* Jacobians of a whole fit, at most; 0: 40 */
+} FitProblem;
+
+/* A figure that is fitted: entries[at.entry].figures[at.figure] of profiles or stacks. */
+typedef struct {
+    bool of_stack;
+    bool held; /* kept at its prior by fit_hold() */
+    SetAt at;
+    LeastParameter least;
+} FitParameter;
+
+/* What stays the same from fold to fold. */
+typedef struct {
+    const FitProblem *problem;
+    FitParameter *parameters;
+    LeastColumn *columns; /* of each parameter: the runs that it moves at all, near the start */
+    int parameter_count;
+    bool *usable;            /* of each run: it has a prediction */
+    const char **generation; /* of each run: the entry that gives its chip's matrix_efficiency */
+    ProfileSet *sets;        /* one copy of the set for each thread */
+} FitModel;
+
+/* A set with entries of its own, in the arena. False: memory is out. */
+bool fit_set_copy(const ProfileSet *set, Arena *arena, ProfileSet *out);
+
+bool fit_prepare(const FitProblem *problem, Arena *arena, FitModel *out, Error *error);
+
+/* 1/sqrt(n) of every usable run, 0 of the others, and of flagged ones when they are excluded. */
+void fit_weights(const FitModel *model, bool exclude_flagged, double *weights);
+
+/* Fits with these weights from these parameters (NULL: those of the set); `iterations` Jacobians at most, 0: the
+ * problem's. */
+bool fit_solve(const FitModel *model, const double *weights, const double *start, int iterations, bool posterior,
+               Arena *arena, LeastSolution *out, Error *error);
+
+/* Seconds of all usable runs under the parameters x; 0 of the others. */
+void fit_predictions(const FitModel *model, const double *x, double *seconds);
+
+/* A figure is determined where the fit left it less than this much of its prior's deviation: half of its variance came
+ * from runs. */
+#define FIT_DETERMINED 0.7
+
+/* Holds at their prior the parameters that this solution does not determine, for the fits that follow. How many more than
+ * before. With FIT_VALUES a fit is repeated until there are none: a figure that the runs do not determine has not moved. */
+int fit_hold(FitModel *model, const LeastSolution *solution);
+
+/* Writes the parameters into a set whose entries have the places of the problem's: value, deviation, runs (how many of
+ * those with a weight it moves by 1% or more, when it moves by one deviation of its prior) and determined. Figures that
+ * no run moves go to their prior, which may have followed its kin; with FIT_VALUES these and those held are left alone. */
+bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,
+               Error *error);
+
+#endif
