@@ -14,6 +14,7 @@ static const double TOLERANCE = 1e-4;
 static const double KNOWN_SIGMA = 0.5; /* of sigma, see FIT_VALUES */
 
 static const double HELD_SIGMA = 1e-6;
+static const double HOPELESS = 0.95; /* of its prior's deviation is left */
 
 /* ---- copies of the set, one a thread ---- */
 
@@ -280,15 +281,28 @@ static bool is_determined(const FitParameter *parameter, double deviation) {
     return !parameter->held && deviation < FIT_DETERMINED * parameter->least.sigma;
 }
 
+/* Figures that pull the same way share what the runs say, so that none of them may look determined: what is hopeless goes
+ * at once, of the others one at a time, and the last of them gets it all. */
 int fit_hold(FitModel *model, const LeastSolution *solution) {
-    int more = 0;
+    int held = 0, weakest = -1;
+    double most = 0;
     for (int j = 0; j < model->parameter_count; j++) {
         FitParameter *parameter = &model->parameters[j];
         if (parameter->held || is_determined(parameter, solution->deviation[j])) continue;
+        double left = solution->deviation[j] / parameter->least.sigma;
+        if (left > most) {
+            most = left;
+            weakest = j;
+        }
+        if (left < HOPELESS) continue;
         parameter->held = true;
-        more++;
+        held++;
     }
-    return more;
+    if (held == 0 && weakest >= 0) {
+        model->parameters[weakest].held = true;
+        held = 1;
+    }
+    return held;
 }
 
 /* Runs that a figure moves by 1% or more of a step, when it goes up by a deviation of its prior (down where its bound is

@@ -82,8 +82,9 @@ void fit_predictions(const FitModel *model, const double *x, double *seconds);
  * from runs. */
 #define FIT_DETERMINED 0.7
 
-/* Holds at their prior the parameters that this solution does not determine, for the fits that follow. How many more than
- * before. With FIT_VALUES a fit is repeated until there are none: a figure that the runs do not determine has not moved. */
+/* Holds parameters that this solution does not determine at their prior for the fits that follow: all that have kept 95% of
+ * their prior's deviation, or, where there is none, the one that has kept most. How many; 0: all that is left is determined.
+ * With FIT_VALUES a fit is repeated until then, so that what the runs do not determine has not moved. */
 int fit_hold(FitModel *model, const LeastSolution *solution);
 
 /* Writes the parameters into a set whose entries have the places of the problem's: value, deviation, runs (how many of
