@@ -12,7 +12,7 @@ static double level_efficiency(const Profile *profile, AxisLevel level) {
     case LEVEL_NVLINK:
         return profile->nvlink_efficiency;
     case LEVEL_NETWORK:
-        return profile->network_efficiency;
+        return profile->network_efficiency * profile->network_factor;
     case LEVEL_DCN:
         return profile->dcn_efficiency;
     }

@@ -43,6 +43,7 @@ typedef struct {
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
 
     /* ---- the software ---- */
+    double network_factor;   /* rate of the network between domains, times network_efficiency */
     double compute_factor;   /* rate of all matmuls, times the efficiencies above: kernels, fusions, stalls */
     double attention_factor; /* rate of attention, times attention_efficiency */
     double grouped_factor;   /* rate of grouped matmuls, times grouped_efficiency */

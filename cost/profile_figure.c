@@ -37,6 +37,7 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(likely_high), 0, 0, 100, 1, 100, 0, "one run in twenty is above the predicted step times this"},
 
     {STACK(compute_factor), 1, 0.1, 2, 0.7, 1.3, 0.05, "rate of all matmuls under this software"},
+    {STACK(network_factor), 1, 0.01, 1, 0.05, 1, 0.3, "rate of the network under this software"},
     {STACK(attention_factor), 1, 0.02, 2, 0.2, 1.3, 0.15, "rate of attention under this software"},
     {STACK(grouped_factor), 1, 0.05, 4, 0.3, 2, 0.15, "rate of grouped matmuls under this software"},
     {STACK(unfused_attention), 0, 0, 1, 0, 1, 0, "1: scores go through HBM"},

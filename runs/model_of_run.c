@@ -46,7 +46,12 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
         if (run->vocab > 0) replay->model.vocab = run->vocab;
         return true;
     }
-    if (run->layers <= 0 || run->d_model <= 0 || run->heads <= 0 || run->d_ff <= 0)
+    int64_t heads = run->heads;
+    if (heads <= 0 && run->d_model > 0) {
+        heads = max_whole(1, run->d_model / (run->d_model % 128 == 0 ? 128 : 96));
+        replay_note(replay, true, "%lld heads assumed", (long long)heads);
+    }
+    if (run->layers <= 0 || run->d_model <= 0 || run->d_ff <= 0)
         return replay_skip(replay, "its model has no dimensions in the table, and the zoo has no %.40s", run->model);
     Model model = {.layers = run->layers,
                    .d_model = run->d_model,
@@ -65,9 +70,9 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
     LayerKind *kind = &model.kinds[0];
     *kind = (LayerKind){.count = run->layers,
                         .attention = ATTENTION_HEADS,
-                        .heads = run->heads,
-                        .kv_heads = run->kv_heads > 0 ? run->kv_heads : run->heads,
-                        .head_dim = run->head_dim > 0 ? run->head_dim : run->d_model / run->heads,
+                        .heads = heads,
+                        .kv_heads = run->kv_heads > 0 ? run->kv_heads : heads,
+                        .head_dim = run->head_dim > 0 ? run->head_dim : max_whole(1, run->d_model / heads),
                         .gated = run->gated,
                         .norms = 2};
     if (run->experts > 0) {

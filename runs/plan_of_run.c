@@ -18,7 +18,7 @@ static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->c
 static int64_t shard_group(const char *fsdp) {
     if (!text_has(fsdp, "zero3") && !text_has(fsdp, "zero2")) return 0;
     const char *over = strstr(fsdp, "over ");
-    if (over) return strtoll(over + 5, NULL, 10);
+    if (over && isdigit((unsigned char)over[5])) return strtoll(over + 5, NULL, 10);
     return isdigit((unsigned char)fsdp[0]) ? strtoll(fsdp, NULL, 10) : -1;
 }
 
@@ -157,8 +157,7 @@ static void set_remat(Replay *replay) {
         for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
         replay->remat.layers = max_whole(1, strtoll(blocks + 15, NULL, 10));
     } else if (offloaded) {
-        if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0)
-            for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
+        for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
         replay->remat.layers = max_whole(1, strtoll(offloaded + 15, NULL, 10));
     } else if (strncmp(text, "full", 4) == 0) {
         for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
@@ -180,8 +179,15 @@ static void set_remat(Replay *replay) {
     }
 }
 
+/* What goes to the host does so beside the step; where the catalog has no rate of it, for nothing. */
+static void price_offload(Replay *replay) {
+    if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0) return;
+    replay->chip.pcie_bytes_per_second.value = 1e15;
+    replay->chip.host_bytes.value = 1e15;
+}
+
 /* Rows of a rule as a layout holds them. */
-static void set_layout(Replay *replay) {
+void replay_layout(Replay *replay) {
     Layout *layout = &replay->plan.layout;
     Degrees *degrees = &replay->plan.degrees;
     int64_t fullest = replay->model.layers, last = fullest, stages = degrees->of[ROLE_PIPELINE];
@@ -223,7 +229,13 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
     StateDtypes dtypes = {0};
     if (text_has(replay->run->notes, "PURE")) dtypes.gradients = DTYPE_BF16;
     if (text_has(replay->run->notes, "fp32 reduce")) dtypes.gradients = DTYPE_FP32;
-    if (text_has(replay->run->precision, "fp32 weights")) dtypes.master = DTYPE_FP32;
+    /* recipes of NeMo, Megatron-Bridge and MLPerf reduce gradients in bf16; from MLPerf 4.0 on weights are fp8 too */
+    const char *framework = replay->run->framework, *version = replay->run->version;
+    bool recipes = text_has(framework, "NeMo") || text_has(framework, "Bridge") || text_has(version, "MLPerf");
+    if (recipes) dtypes.gradients = DTYPE_BF16;
+    if (text_has(version, "MLPerf") && !text_has(version, "v3") && replay->precision == PRECISION_FP8)
+        dtypes.parameters = DTYPE_FP8, dtypes.master = DTYPE_FP32;
+    if (text_has(replay->run->precision, "fp16")) dtypes.gradients = DTYPE_FP16;
     replay->state = training_state(&replay->model, optimizer, &dtypes);
 }
 
@@ -238,8 +250,9 @@ bool replay_plan(const Optimizer *optimizer, Replay *replay) {
     set_schedule(replay);
     set_methods(replay);
     set_remat(replay);
+    price_offload(replay);
     set_precision(replay);
-    set_layout(replay);
+    replay_layout(replay);
     set_state(optimizer, replay);
     return true;
 }

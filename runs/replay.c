@@ -58,10 +58,42 @@ static Setting setting_of(const Replay *replay, const Profile *profile) {
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {
     Profile composed;
     profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
+    if (replay->tensor_overlap) composed.tensor_exposed = min_real(composed.tensor_exposed, composed.tensor_overlapped);
+    if (!replay->serial_ranks) composed.rank_seconds = 0;
     if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
     composed = profile_in_precision(&composed, &replay->chip, replay->precision);
     composed = profile_for_model(&composed, &replay->model);
     return profile_at_scale(&composed, (double)replay->mesh.chips, (double)replay->slices);
+}
+
+/* Stages that cannot be balanced are even, or have one chunk. What a source does not say of recomputation is what fits. */
+static void settle(Replay *replay, const ProfileSet *set) {
+    static const char *const POLICIES[] = {"none", "minimal_with_context", "minimal", "full"};
+    Estimate estimate;
+    Error error = {0};
+    Knobs *knobs = &replay->plan.knobs;
+    bool unknown = text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0';
+    for (int turn = 0; !replay_estimate(replay, set, &estimate); turn++) {
+        if (turn == 0 && knobs->stages == STAGES_BALANCED) {
+            knobs->stages = STAGES_EVEN;
+        } else if (turn <= 1 && knobs->virtual_stages > 1) {
+            knobs->stages = STAGES_BALANCED;
+            knobs->virtual_stages = 1;
+            knobs->schedule = SCHEDULE_1F1B;
+        } else {
+            replay_skip(replay, "its plan does not divide its model and batch");
+            return;
+        }
+        replay_layout(replay);
+    }
+    for (size_t i = 1; unknown && i < COUNT_OF(POLICIES); i++) {
+        if (memory_total(&estimate.memory) <= replay->chip.hbm_bytes.value) break;
+        if (!remat_parse(POLICIES[i], "remat", &replay->remat, &error)) return;
+        replay_layout(replay);
+        replay_estimate(replay, set, &estimate);
+        if (i + 1 == COUNT_OF(POLICIES) || memory_total(&estimate.memory) <= replay->chip.hbm_bytes.value)
+            replay_note(replay, true, "recomputation of %s assumed, since without it does not fit", POLICIES[i]);
+    }
 }
 
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
@@ -71,16 +103,16 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     if (!replay_model(&data->zoo, out) || !replay_machine(&data->chips, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;
-    (void)run;
     out->chip_entry = profile_set_chip(set, &out->chip);
-    out->stack_entry = profile_set_best_stack(set, &out->chip);
+    out->stack_entry = profile_set_match(set, &(StackQuery){run->framework, run->version, run->notes, &out->chip});
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
-    Estimate estimate;
-    if (!replay_estimate(out, set, &estimate)) replay_skip(out, "its plan does not divide its model and batch");
+    out->tensor_overlap = run->sequence_parallel == 1;
+    out->serial_ranks = text_has(run->fsdp, "over all");
+    settle(out, set);
 }
 
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {

@@ -27,6 +27,8 @@ typedef struct {
     Precision precision;
     TrainingState state;
     RematRule remat;
+    bool tensor_overlap; /* collectives over tensor are said to be overlapped */
+    bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
     bool expert_overlap; /* dispatch is said to be overlapped */
     const SetEntry *chip_entry, *stack_entry;
     double measured_seconds;        /* of a step */

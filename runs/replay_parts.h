@@ -23,6 +23,8 @@ bool replay_machine(const Catalog *chips, Replay *replay);
 
 /* plan_of_run.c: degrees, knobs, remat, state. */
 bool replay_plan(const Optimizer *optimizer, Replay *replay);
+/* The layout of replay->remat under the plan's stages. */
+void replay_layout(Replay *replay);
 /* Where the framework's order of ranks (GPUs) or JAX (TPUs) puts them. */
 bool replay_placement(Replay *replay);
 
