@@ -52,15 +52,15 @@ Test(profile, default_is_the_chips) {
         {"v5p", "tpu-v5p", "maxtext-tpu", 0.85, 1},
         {"v6e", "tpu-v6e", "maxtext-tpu", 0.70, 1},
         {"v7", "tpu-v7", "maxtext-tpu", 0.69, 1},
-        {"a100-40g", "a100", "megatron-bridge-26.06", 0.79, 0.95 * 20 / 25},
-        {"a100-80g", "a100", "megatron-bridge-26.06", 0.79, 0.95 * 20 / 25},
-        {"h100", "h100", "megatron-bridge-26.06", 0.70, 0.95 * 20.6 / 25},
-        {"h200", "h100", "megatron-bridge-26.06", 0.70, 0.95 * 20.6 / 25},
-        {"b200", "b200", "megatron-bridge-26.06", 0.78, 0.95 * 40.1 / 50},
+        {"a100-40g", "a100", "megatron-bridge-25-fused", 0.79, 0.95 * 20 / 25},
+        {"a100-80g", "a100", "megatron-bridge-25-fused", 0.79, 0.95 * 20 / 25},
+        {"h100", "h100", "megatron-bridge-25-fused", 0.70, 0.95 * 20.6 / 25},
+        {"h200", "h100", "megatron-bridge-25-fused", 0.70, 0.95 * 20.6 / 25},
+        {"b200", "b200", "megatron-bridge-25-fused", 0.78, 0.95 * 40.1 / 50},
         {"gb200", "b200", "megatron-bridge-26.06", 0.78, 0.95 * 40.1 / 50},
-        {"b300", "b300", "megatron-bridge-26.06", 0.84, 0.95 * 40.1 / 50},
+        {"b300", "b300", "megatron-bridge-25-fused", 0.84, 0.95 * 40.1 / 50},
         {"gb300", "b300", "megatron-bridge-26.06", 0.84, 0.95 * 40.1 / 50},
-        {"h100-96g", "h100-96g", "megatron-bridge-26.06", 0.70, 0.95 * 20.6 / 25},
+        {"h100-96g", "h100-96g", "megatron-bridge-25-fused", 0.70, 0.95 * 20.6 / 25},
         {"mi300x", "mi300", "primus", 0.78, 48. / 64}, /* AMD's own measure of a link */
         {"mi355x", "mi300", "primus", 0.78, 48. / 64},
         {"gaudi2", "gaudi2", "gaudi", 0.64, 0.76},
@@ -104,14 +104,14 @@ Test(profile, arguments) {
         const char *argument, *stack, *name, *software;
         const char *where, *text; /* of the error; NULL: none */
     } ROWS[] = {
-        {"default", "", "h100", "megatron-bridge-26.06", NULL, NULL},
+        {"default", "", "h100", "megatron-bridge-25-fused", NULL, NULL},
         {"DEFAULT", "megatron-core", "h100", "megatron-core", NULL, NULL},
         {"default", "Megatron_Core 0.15", "h100", "megatron-bridge-25-fused", NULL, NULL}, /* an alias */
         {"default", "maxtext-tpu", "h100", "maxtext-tpu", NULL, NULL},
         {"ideal", NULL, "ideal", "", NULL, NULL},
         {"ideal", "megatron-core", NULL, NULL, "--stack", "without stacks"},
         {"default", "megatron-cor", NULL, NULL, "--stack", "did you mean megatron-core"},
-        {"default", "xyz", NULL, NULL, "--stack", "such as megatron-bridge-26.06"},
+        {"default", "xyz", NULL, NULL, "--stack", "such as megatron-bridge-25-fused"},
         {"defualt", NULL, NULL, NULL, "--profile", "did you mean default"},
         {"", NULL, NULL, NULL, "--profile", "is empty"},
         {"/no/such.json", NULL, NULL, NULL, "/no/such.json", ""},
@@ -147,8 +147,11 @@ Test(profile, arguments) {
 }
 
 Test(profile, mesh_by_level) {
-    Profile profile = {
-        .ici_efficiency = 0.5, .nvlink_efficiency = 0.25, .network_efficiency = 0.125, .dcn_efficiency = 0.75};
+    Profile profile = {.ici_efficiency = 0.5,
+                       .nvlink_efficiency = 0.25,
+                       .network_efficiency = 0.25,
+                       .network_factor = 0.5,
+                       .dcn_efficiency = 0.75};
     Mesh mesh = {.axis_count = 4};
     for (int i = 0; i < 4; i++)
         mesh.axes[i] = (Axis){.level = (AxisLevel)i, .size = 2, .bytes_per_second = 8e9, .latency_seconds = 1e-6};
