@@ -151,12 +151,7 @@ static bool groups_of(Gather *gather, Calibration *c, bool chips, Arena *arena, 
 static bool start_seconds(const FitModel *model, Arena *arena, double *seconds) {
     double *x = ARENA_NEW(arena, double, (size_t)model->parameter_count);
     if (!x) return false;
-    for (int round = 0; round <= model->parameter_count; round++) /* kin of kin */
-        for (int j = 0; j < model->parameter_count; j++) {
-            const LeastParameter *least = &model->parameters[j].least;
-            double prior = least->prior * (least->of >= 0 ? x[least->of] : 1);
-            x[j] = min_real(max_real(prior, least->low), least->high);
-        }
+    for (int j = 0; j < model->parameter_count; j++) x[j] = model->parameters[j].least.start;
     fit_predictions(model, x, seconds);
     return true;
 }

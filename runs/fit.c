@@ -46,22 +46,52 @@ static double predicted_seconds(const FitModel *model, int32_t run, const Profil
     return problem->predict(problem->context, run, set, &seconds) && isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
+static int parameter_of(const FitModel *model, bool of_stack, SetAt at) {
+    for (int j = 0; j < model->parameter_count; j++) {
+        const FitParameter *parameter = &model->parameters[j];
+        if (parameter->of_stack == of_stack && parameter->at.entry == at.entry && parameter->at.figure == at.figure)
+            return j;
+    }
+    return -1;
+}
+
+/* Puts every figure that may move to its prior, less those that `model` has as parameters (NULL: none); these follow their
+ * kin. Entries stand behind their kin, but `of` may name any: as many rounds as a chain has links. */
+static void put_priors(const FitModel *model, ProfileSet *set) {
+    for (int round = 0; round < SET_ENTRIES_MAX; round++) {
+        bool changed = false;
+        for (int of_stack = 0; of_stack <= 1; of_stack++) {
+            SetEntry *list = of_stack ? set->stacks : set->profiles;
+            int entries = of_stack ? set->stack_count : set->profile_count;
+            for (int e = 0; e < entries; e++)
+                for (int f = 0; f < list[e].figure_count; f++) {
+                    SetFigure *figure = &list[e].figures[f];
+                    SetAt at = {(int16_t)e, (int16_t)f};
+                    if (!(figure->sigma > 0) || (model && parameter_of(model, of_stack, at) >= 0)) continue;
+                    double prior = min_real(max_real(set_figure_prior(list, figure), figure->figure->fit_low),
+                                            figure->figure->fit_high);
+                    changed = changed || figure->value != prior;
+                    figure->value = prior;
+                    figure->deviation = figure->sigma;
+                    figure->runs = 0;
+                    figure->determined = false;
+                }
+        }
+        if (!changed) return;
+    }
+}
+
 /* ---- which figures are parameters ---- */
 
-/* With FIT_VALUES the values that the set has are the priors, and follow nobody. */
-static LeastParameter least_of(const FitProblem *problem, bool of_stack, const SetFigure *figure) {
+/* Of a set that stands where the fit begins. With FIT_VALUES those values are the priors, and follow nobody. */
+static LeastParameter least_of(const FitProblem *problem, const SetFigure *figure) {
     const ProfileFigure *kind = figure->figure;
     double low = kind->fit_low > 0 ? kind->fit_low : 1e-12;
     LeastParameter least = {.low = low, .high = max_real(kind->fit_high, low), .of = -1};
     least.start = min_real(max_real(figure->value, least.low), least.high);
-    if (problem->start == FIT_VALUES) {
-        least.prior = least.start;
-        least.sigma = max_real(figure->deviation, KNOWN_SIGMA * figure->sigma);
-    } else {
-        least.prior = set_figure_prior(of_stack ? problem->set->stacks : problem->set->profiles, figure);
-        if (!(least.prior > 0)) least.prior = least.start;
-        least.sigma = figure->sigma;
-    }
+    least.prior = least.start;
+    least.sigma =
+        problem->start == FIT_PRIORS ? figure->sigma : max_real(figure->deviation, KNOWN_SIGMA * figure->sigma);
     return least;
 }
 
@@ -95,29 +125,19 @@ static bool moved_runs(FitModel *model, const FitParameter *parameter, const dou
     return true;
 }
 
-static int parameter_of(const FitModel *model, bool of_stack, SetAt at) {
-    for (int j = 0; j < model->parameter_count; j++) {
-        const FitParameter *parameter = &model->parameters[j];
-        if (parameter->of_stack == of_stack && parameter->at.entry == at.entry && parameter->at.figure == at.figure)
-            return j;
-    }
-    return -1;
-}
-
 /* All figures that may move, first profiles, then stacks. */
-static int candidates(const FitProblem *problem, FitParameter *out) {
+static int candidates(const FitProblem *problem, const ProfileSet *set, FitParameter *out) {
     int count = 0;
     for (int of_stack = 0; of_stack <= 1; of_stack++) {
-        const SetEntry *list = of_stack ? problem->set->stacks : problem->set->profiles;
-        int entries = of_stack ? problem->set->stack_count : problem->set->profile_count;
+        const SetEntry *list = of_stack ? set->stacks : set->profiles;
+        int entries = of_stack ? set->stack_count : set->profile_count;
         for (int e = 0; e < entries; e++)
             for (int f = 0; f < list[e].figure_count; f++) {
                 const SetFigure *figure = &list[e].figures[f];
                 if (!(figure->sigma > 0) || !(figure->figure->fit_high > 0)) continue;
                 if (out)
-                    out[count] = (FitParameter){.of_stack = of_stack,
-                                                .at = {(int16_t)e, (int16_t)f},
-                                                .least = least_of(problem, of_stack, figure)};
+                    out[count] = (FitParameter){
+                        .of_stack = of_stack, .at = {(int16_t)e, (int16_t)f}, .least = least_of(problem, figure)};
                 count++;
             }
     }
@@ -127,12 +147,12 @@ static int candidates(const FitProblem *problem, FitParameter *out) {
 /* Those of the candidates that a run moves with, and those that the prior of one of them is a multiple of. */
 static bool choose_parameters(FitModel *model, const double *base, Arena *arena, Error *error) {
     const FitProblem *problem = model->problem;
-    int count = candidates(problem, NULL);
+    int count = candidates(problem, &model->sets[0], NULL);
     FitParameter *all = ARENA_NEW(arena, FitParameter, (size_t)count);
     LeastColumn *columns = ARENA_NEW(arena, LeastColumn, (size_t)count);
     bool *wanted = ARENA_NEW(arena, bool, (size_t)count);
     if (!all || !columns || !wanted) return error_memory(error);
-    candidates(problem, all);
+    candidates(problem, &model->sets[0], all);
     bool whole = true;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(problem->threads) reduction(&& : whole)
     for (int j = 0; j < count; j++) {
@@ -201,6 +221,7 @@ bool fit_prepare(const FitProblem *problem, Arena *arena, FitModel *out, Error *
     if (!out->usable || !out->generation || !out->sets || !base) return error_memory(error);
     for (int t = 0; t < problem->threads; t++)
         if (!fit_set_copy(problem->set, arena, &out->sets[t])) return error_memory(error);
+    for (int t = 0; t < problem->threads && problem->start == FIT_PRIORS; t++) put_priors(NULL, &out->sets[t]);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(problem->threads)
     for (int32_t i = 0; i < problem->run_count; i++) {
         base[i] = predicted_seconds(out, i, &out->sets[omp_get_thread_num()]);
@@ -325,32 +346,6 @@ static int64_t runs_moved(const FitModel *model, int j, const double *x, const d
     return moved;
 }
 
-/* What no run moved follows its kin. Entries stand behind their kin, but `of` may name any: as many rounds as a chain has
- * links. */
-static void settle_others(const FitModel *model, ProfileSet *set) {
-    for (int round = 0; round < SET_ENTRIES_MAX; round++) {
-        bool changed = false;
-        for (int of_stack = 0; of_stack <= 1; of_stack++) {
-            SetEntry *list = of_stack ? set->stacks : set->profiles;
-            int entries = of_stack ? set->stack_count : set->profile_count;
-            for (int e = 0; e < entries; e++)
-                for (int f = 0; f < list[e].figure_count; f++) {
-                    SetFigure *figure = &list[e].figures[f];
-                    SetAt at = {(int16_t)e, (int16_t)f};
-                    if (!(figure->sigma > 0) || parameter_of(model, of_stack, at) >= 0) continue;
-                    double prior = min_real(max_real(set_figure_prior(list, figure), figure->figure->fit_low),
-                                            figure->figure->fit_high);
-                    changed = changed || figure->value != prior;
-                    figure->value = prior;
-                    figure->deviation = figure->sigma;
-                    figure->runs = 0;
-                    figure->determined = false;
-                }
-        }
-        if (!changed) return;
-    }
-}
-
 bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,
                Error *error) {
     const FitProblem *problem = model->problem;
@@ -374,7 +369,7 @@ bool fit_write(const FitModel *model, const LeastSolution *solution, const doubl
         figure->runs = moved[j];
         figure->determined = determined;
     }
-    if (problem->start == FIT_PRIORS) settle_others(model, set);
+    if (problem->start == FIT_PRIORS) put_priors(model, set);
 done:
     arena_free(&scratch);
     return ok;

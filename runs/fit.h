@@ -26,14 +26,14 @@ typedef struct {
 typedef bool FitPredict(const void *context, int32_t run, const ProfileSet *set, double *seconds);
 
 typedef enum {
-    FIT_PRIORS, /* of the set's file: the first fit of a set, or one to all that is known */
+    FIT_PRIORS, /* of the set's file, where the fit begins too: its values do not matter */
     /* The values that the set has, as far as runs determined them: a few new runs go on from there. A cluster differs from
      * those published by less than is unknown without any run: the logarithm is believed to half of sigma. */
     FIT_VALUES
 } FitStart;
 
 typedef struct {
-    const ProfileSet *set; /* resolved; its values begin the fit */
+    const ProfileSet *set; /* resolved */
     const FitRun *runs;
     int32_t run_count;
     FitPredict *predict;
@@ -70,7 +70,7 @@ bool fit_prepare(const FitProblem *problem, Arena *arena, FitModel *out, Error *
 /* 1/sqrt(n) of every usable run, 0 of the others, and of flagged ones when they are excluded. */
 void fit_weights(const FitModel *model, bool exclude_flagged, double *weights);
 
-/* Fits with these weights from these parameters (NULL: those of the set); `iterations` Jacobians at most, 0: the
+/* Fits with these weights from these parameters (NULL: where `start` says); `iterations` Jacobians at most, 0: the
  * problem's. */
 bool fit_solve(const FitModel *model, const double *weights, const double *start, int iterations, bool posterior,
                Arena *arena, LeastSolution *out, Error *error);
