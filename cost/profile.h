@@ -99,5 +99,7 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
  * profiles and stacks (cost/profile_set.h), of which the chip's own or its kin's is taken, or of one whole profile, with
  * which there is no stack. `stack` NULL or "": the best current one of the chip. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
+/* The file that such an argument names, in the arena; NULL: there is none of that name. */
+const char *profile_path(const char *argument, Arena *arena, Error *error);
 
 #endif

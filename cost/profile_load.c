@@ -14,8 +14,7 @@ static bool is_path(const char *argument) {
     return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
 }
 
-/* The path of the file that the argument names. */
-static const char *profile_path(const char *argument, Arena *arena, Error *error) {
+const char *profile_path(const char *argument, Arena *arena, Error *error) {
     if (is_path(argument)) return argument;
     char **names;
     size_t count;
@@ -94,5 +93,51 @@ bool profile_load(const char *argument, const char *stack, const Chip *chip, Are
     bool ok = json && load_json(json, path, stack ? stack : "", chip, arena, &profile, error);
     cJSON_Delete(json);
     if (ok) *out = profile;
+    return ok;
+}
+
+/* ---- one whole profile as a set ---- */
+
+static void split(const Profile *profile, FigureOwner owner, SetEntry *out) {
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    snprintf(out->name, sizeof out->name, "%s", profile->name);
+    snprintf(out->source, sizeof out->source, "%s", profile->source);
+    out->torus = out->switched = true;
+    out->match_count = 1; /* of every run: it asks for nothing */
+    for (int i = 0; i < count; i++) {
+        if (figures[i].owner != owner) continue;
+        double value = figure_value_of(profile, &figures[i]);
+        out->figures[out->figure_count++] = (SetFigure){
+            .figure = &figures[i], .value = value, .prior = value, .of_at = {-1, -1}, .source = out->source};
+    }
+}
+
+static bool set_of_one(const Profile *profile, const char *path, Arena *arena, ProfileSet *out, Error *error) {
+    ProfileSet set = {.profile_count = 1, .stack_count = 1};
+    set.profiles = ARENA_NEW(arena, SetEntry, 1);
+    set.stacks = ARENA_NEW(arena, SetEntry, 1);
+    if (!set.profiles || !set.stacks) return error_memory(error);
+    snprintf(set.name, sizeof set.name, "%s", profile->name);
+    snprintf(set.source, sizeof set.source, "%s", profile->source);
+    split(profile, FIGURE_OF_CHIP, set.profiles);
+    split(profile, FIGURE_OF_STACK, set.stacks);
+    set.profiles->tile_padding = profile->tile_padding;
+    set.profiles->tile_source = set.profiles->source;
+    if (!profile_set_resolve(&set, path, error)) return false;
+    *out = set;
+    return true;
+}
+
+bool profile_set_load(const char *argument, Arena *arena, ProfileSet *out, Error *error) {
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
+    const char *path = profile_path(argument, arena, error);
+    cJSON *json = path ? json_read_file(path, error) : NULL;
+    Profile profile;
+    bool ok = json && (profile_set_is(json) ? profile_set_from_json(json, path, arena, out, error)
+                                            : profile_from_json(json, path, &profile, error) &&
+                                                  set_of_one(&profile, path, arena, out, error));
+    cJSON_Delete(json);
     return ok;
 }

@@ -90,6 +90,8 @@ typedef struct {
 bool profile_set_read(const char *path, Arena *arena, ProfileSet *out, Error *error);
 /* cost/profiles/default.json */
 bool profile_set_default(Arena *arena, ProfileSet *out, Error *error);
+/* What --profile names (profile_load()): a set, or one whole profile as a set that has it for every chip and software. */
+bool profile_set_load(const char *argument, Arena *arena, ProfileSet *out, Error *error);
 
 /* Fills kin_at, at, of_at and the inherited tile_padding of every entry. The reader has done it; whoever adds figures to
  * an entry does it again. An error is a kin or an `of` that is not there, or an `of` that leads back to itself; `file`

@@ -40,11 +40,6 @@ static bool write_form(Writer write, const ValidateView *view, FILE *out, const 
     return ok;
 }
 
-static bool load_profiles(const char *name, Arena *arena, ProfileSet *out, Error *error) {
-    if (!name || strcmp(name, "default") == 0) return profile_set_default(arena, out, error);
-    return profile_set_read(name, arena, out, error);
-}
-
 /* Sources and chips of the table, for who named another one. */
 static bool unmatched(const RunTable *table, const Validation *validation, Error *error) {
     const char *where = validation->unmatched_chip ? "--chip" : "--source", *name = validation->unmatched;
@@ -82,7 +77,7 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
-        !load_profiles(options->profile, arena, set, error) ||
+        !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
         !validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error))
         return false;
     if (validation.unmatched) return unmatched(&table, &validation, error);

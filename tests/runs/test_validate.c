@@ -57,6 +57,11 @@ static const Row ROWS[] = {
     {"two-3", "h100", "Torch", 16, "none", "", "39"},          {"two-4", "h100", "Torch", 16, "none", "", ""},
 };
 
+static void release(Run result) {
+    free(result.out);
+    free(result.err);
+}
+
 static double number_at(const cJSON *json, const char *path) {
     const cJSON *value = json_at(json, path);
     cr_assert(cJSON_IsNumber(value), "%s", path);
@@ -108,6 +113,8 @@ Test(validate, json) {
 
     Run threads = run(FOLDER, "$P validate $D/runs.tsv --format json --threads 7");
     cr_expect_str_eq(threads.out, all.out, "any number of threads");
+    release(threads);
+    release(all);
     close_folder();
 }
 
@@ -124,6 +131,8 @@ static const struct {
     {"markdown", "$P validate $T --format markdown", 0, "| source | runs |", NULL},
     {"one source", "$P validate $T --source one", 0, "2 of 2 measured runs", NULL},
     {"one chip under another name", "$P validate $T --chip H100", 0, "3 of 4 measured runs", NULL},
+    {"peak rates", "$P validate $T --profile ideal", 0, "with profile ideal", NULL},
+    {"no such profile", "$P validate $T --profile deflt", 2, NULL, "did you mean default"},
     {"a picture", "$P validate $T --plot $D/p.svg >$D/t && cat $D/p.svg", 0, "role=\"img\"", NULL},
     {"to a file", "$P validate $T --format html -o $D/v.html && cat $D/v.html", 0, "<svg", NULL},
     {"a gate that holds", "$P validate $T --source one --max-error worst=900%,skipped=0", 0, "replayed", NULL},
@@ -165,8 +174,7 @@ Test(validate, lines) {
                   LINES[i].name, result.out);
         cr_expect(LINES[i].err ? strstr(result.err, LINES[i].err) != NULL : result.err[0] == '\0', "%s: %s",
                   LINES[i].name, result.err);
-        free(result.out);
-        free(result.err);
+        release(result);
     }
     close_folder();
 }
@@ -192,9 +200,14 @@ Test(validate, hostile_names) {
     cr_expect_null(strstr(markdown.out, "<script"));
     cr_expect(strstr(markdown.out, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;\"'\\|\\`\\[x\\](y)"), "%s",
               markdown.out);
-    cJSON *json = parse(run(FOLDER, "$P validate $D/runs.tsv --format json").out);
+    Run text = run(FOLDER, "$P validate $D/runs.tsv --format json");
+    cJSON *json = parse(text.out);
     cr_expect_str_eq(json_at(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "runs"), 0), "id")->valuestring,
                      HOSTILE[0].id);
     cJSON_Delete(json);
+    release(html);
+    release(markdown);
+    release(text);
+    free(svg);
     close_folder();
 }
