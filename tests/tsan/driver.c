@@ -2,6 +2,7 @@
 /* One answer for any number of threads. A plain program, because Criterion forks, which the thread sanitizer does not
  * bear; under it (preset tsan) this is also the search for data races. */
 #include "base/util.h"
+#include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/search.h"
 
@@ -88,21 +89,49 @@ static char *answer(const char *const *problem, int threads) {
     return text;
 }
 
+/* The same of an error table: every digit of every run is in its JSON. */
+static char *error_table(int threads) {
+    char number[16], path[] = SHARDOPT_SOURCE_DATA "/runs/data/train.tsv";
+    char *words[] = {"validate", path, "--format", "json", "--threads", number, NULL}, *text = NULL;
+    size_t length;
+    Error error = {0};
+    FILE *out = open_memstream(&text, &length);
+    snprintf(number, sizeof number, "%d", threads);
+    bool ok = out && command_validate(6, words, (Streams){.out = out, .err = stderr}, &error) == EXIT_DONE;
+    if (out) fclose(out);
+    if (ok) return text;
+    fprintf(stderr, "%s: %s\n", error.where, error.text);
+    free(text);
+    return NULL;
+}
+
+/* Whether an answer is the first one. */
+static bool compare(const char *name, int threads, const char *first, const char *text) {
+    bool same = first && text && strcmp(first, text) == 0;
+    printf("%s: %s, %d threads as with one\n", same ? "ok" : "FAIL", name, threads);
+    if (!same) printf("--- one\n%s--- %d\n%s", first ? first : "", threads, text ? text : "");
+    fflush(stdout);
+    return same;
+}
+
 int main(void) {
     int passed = 0, failed = 0;
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
         char *first = answer(PROBLEMS[i].words, THREADS[0]);
         for (size_t t = 1; t < COUNT_OF(THREADS); t++) {
             char *text = answer(PROBLEMS[i].words, THREADS[t]);
-            bool same = first && text && strcmp(first, text) == 0;
-            same ? passed++ : failed++;
-            printf("%s: %s, %d threads as with one\n", same ? "ok" : "FAIL", PROBLEMS[i].name, THREADS[t]);
-            if (!same) printf("--- one\n%s--- %d\n%s", first ? first : "", THREADS[t], text ? text : "");
-            fflush(stdout);
+            compare(PROBLEMS[i].name, THREADS[t], first, text) ? passed++ : failed++;
             free(text);
         }
         free(first);
     }
+    char *first = error_table(THREADS[0]);
+    for (size_t t = 1; t < COUNT_OF(THREADS); t++) {
+        char *text = error_table(THREADS[t]);
+        compare("an error table", THREADS[t], first, text) ? passed++ : failed++;
+        free(text);
+    }
+    free(first);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }
