@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What XLA makes of a sharded layer that JAX hands it, beside what shardopt says of the same plan. See README.md."""
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+SKIPPED = 77
+# One count of layers and a higher one: the difference is a layer, without what stands before and behind the stack.
+TEXT_LAYERS, LOOP_LAYERS = (2, 3), (2, 4)
+BYTES_TOLERANCE = 0.01
+MEMORY_TOLERANCE = 0.03
+HOW = {
+    "widened": "bf16 that XLA widened to fp32 for the CPU before sending it: counted as bf16",
+    "cut": "the CPU has no reduce_scatter: all_reduce of which every chip cuts out its part, counted as one pass",
+}
+
+
+def jax_devices():
+    """Eight devices that are the host's cores; exits where there is no JAX."""
+    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    try:
+        import jax
+    except ImportError:
+        print("SKIPPED: JAX is not installed: pip install jax")
+        sys.exit(SKIPPED)
+    return jax.devices("cpu")
+
+
+class Jax:
+    """One plan as JAX and XLA compile it. Nothing runs."""
+
+    def __init__(self, plan, devices):
+        import numpy
+        from jax.sharding import Mesh
+
+        self.plan = plan
+        self.mesh = Mesh(numpy.array(devices).reshape(*plan.axes.values()), tuple(plan.axes))
+
+    def programs(self, dtype, counts, scan):
+        import hlo
+        import layer
+
+        plan = layer.Shardings(self.mesh, self.plan, dtype)
+        for layers in counts:
+            compiled = layer.compiled(plan, layers, self.plan.sequences, self.plan.seq, scan)
+            yield compiled, hlo.Module(compiled.as_text())
+
+    def roles_of(self, groups):
+        """The axes of the mesh along which the groups lie."""
+        import numpy
+
+        numbers, names = numpy.arange(self.mesh.size).reshape(self.mesh.devices.shape), self.mesh.axis_names
+        ways = len(next(iter(groups)))
+        for count in range(1, len(names) + 1):
+            for axes in itertools.combinations(range(len(names)), count):
+                if numpy.prod([numbers.shape[axis] for axis in axes]) != ways:
+                    continue
+                rest = [axis for axis in range(len(names)) if axis not in axes]
+                rows = numpy.transpose(numbers, rest + list(axes)).reshape(-1, ways)
+                if frozenset(frozenset(row.tolist()) for row in rows) == groups:
+                    return frozenset(names[axis] for axis in axes)
+        return frozenset()
+
+    def group_of(self, sent):
+        """The group of shardopt's report that an array belongs to: by who sends it, and whether it holds tokens."""
+        import layer
+
+        roles, tokens = self.roles_of(sent.groups), sent.elements % 3 == 0
+        plan = layer.Shardings(self.mesh, self.plan, "bfloat16")
+        if tokens:
+            return next((role for role in ("tensor", "sequence", "expert") if roles == {role}), "?")
+        if self.plan.model["experts"] and roles == set(plan.expert_weights):
+            return "expert_weights"
+        if roles == {"data"} or roles == {"tensor"}:  # over tensor: gradients of norms, where the stream is split
+            return next(iter(roles))
+        return "weights" if roles and roles <= {"fsdp", "sequence", "expert", "tensor", "data"} else "?"
+
+    def traffic(self):
+        """Of one layer: {(group, collective, bytes that one chip sends, notes): count}."""
+        count = Counter()
+        for sign, (_, module) in zip((-1, 1), self.programs("bfloat16", TEXT_LAYERS, False)):
+            for sent in module.sent():
+                count[self.group_of(sent), sent.kind, sent.bytes_of_one, sent.notes] += sign
+        return {key: times for key, times in count.items() if times}
+
+    def memory(self):
+        """Bytes of one layer: arguments (weights), results (their gradients), and what is kept between forward and
+        backward. In fp32, and halved: the CPU has no bf16 matmul, and XLA keeps fp32 copies of what it widens."""
+        sizes = []
+        for compiled, _ in self.programs("float32", LOOP_LAYERS, True):
+            said = compiled.memory_analysis()
+            sizes.append((said.argument_size_in_bytes, said.output_size_in_bytes, said.temp_size_in_bytes))
+        return [(more - less) / 2 / (LOOP_LAYERS[1] - LOOP_LAYERS[0]) for less, more in zip(*sizes)]
+
+
+class Shardopt:
+    """The same plan as shardopt prices it."""
+
+    def __init__(self, program, plan):
+        self.plan = plan
+        self.priced = [self.explain(program, plan, layers) for layers in TEXT_LAYERS]
+        for one in self.priced:
+            rows = {row["tensor"]: row["sharding"] for row in one["layout"]}
+            gathers = any(item["group"] == "tensor_weights" for item in one["communication"])
+            if rows["layer_input"] != plan.residual or gathers != plan.gather_mlp:
+                sys.exit(f"{plan.name}: shardopt's layout is another: the stream lies {rows['layer_input']}, the MLP's "
+                         f"weights are {'' if gathers else 'not '}gathered over tensor")
+
+    @staticmethod
+    def explain(program, plan, layers):
+        import plans
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "config.json")
+            with open(path, "w") as file:
+                json.dump(plans.config(plan.model, layers), file)
+            words = [program, "explain", "--model", path, "--chip", "h100", "--nodes", "1", "--seq", str(plan.seq),
+                     "--sequences", str(plan.sequences), "--remat", "none", "--plan", plan.notation, "--quiet",
+                     "--format", "json"]
+            return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["plans"][0]
+
+    def traffic(self):
+        """Of one layer: {group: bytes that one chip sends}. Weights that come together over fsdp and tensor are one group:
+        XLA gathers them in one."""
+        sent = Counter()
+        for sign, one in zip((-1, 1), self.priced):
+            for item in one["communication"]:
+                chips, group = item["chips"], item["group"]
+                share = (chips - 1) / chips / (chips if group == "expert" else 1)
+                sent["weights" if group == "tensor_weights" else group] += sign * share * item["bytes"]
+        return sent
+
+    def memory(self):
+        """Bytes of one layer: parameters, gradients, and activations with gathered weights where these are kept."""
+        rows = {}
+        for sign, one in zip((-1, 1), self.priced):
+            for moment in one["memory_moments"]:
+                for key, size in moment.items():
+                    if key != "moment":
+                        rows[moment["moment"], key] = rows.get((moment["moment"], key), 0) + sign * size
+        start, end = "at the start of backward", "at the end of backward"
+        kept = rows[start, "activations_bytes"] + (rows[start, "gathered_bytes"] if self.plan.keep_gathered else 0)
+        return [rows[start, "parameters_bytes"], rows[end, "gradients_bytes"], kept]
+
+
+def ratio_line(plan, what, how, theirs, ours, tolerance, notes):
+    ratio = ours / theirs if theirs else float("inf")
+    fits = abs(ratio - 1) <= tolerance
+    words = ", ".join(sorted(notes)) if fits else "WRONG"
+    return fits, (plan.name, what, how, f"{theirs:,.0f}", f"{ours:,.0f}", f"{ratio:.4f}", words)
+
+
+def traffic_lines(plan, jax, shardopt):
+    theirs, ours = jax.traffic(), shardopt.traffic()
+    for group in sorted({key[0] for key in theirs} | {group for group, size in ours.items() if size}):
+        times, sizes, notes, total = Counter(), Counter(), set(), 0
+        for (of, kind, size, note), count in theirs.items():
+            if of == group:
+                times[kind] += count
+                sizes[kind] += count * size
+                notes.update(note)
+                total += count * size
+        how = ", ".join(f"{times[kind]} {kind} {sizes[kind] / 1e6:.3f} MB" for kind in sorted(times))
+        yield ratio_line(plan, group, how, total, ours.get(group, 0), BYTES_TOLERANCE, notes)
+
+
+def memory_lines(plan, jax, shardopt):
+    for name, theirs, ours in zip(("weights", "gradients", "kept for backward"), jax.memory(), shardopt.memory()):
+        yield ratio_line(plan, name, "memory", theirs, ours, MEMORY_TOLERANCE, ())
+
+
+def write_table(head, lines):
+    widths = [max(len(row[i]) for row in [head] + lines) for i in range(len(head))]
+    for row in [head] + lines:
+        cells = [cell.rjust(width) if 3 <= i <= 5 else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--shardopt", default="build/shardopt", help="the program")
+    words.add_argument("--only", default="", help="plans whose name holds this")
+    words = words.parse_args()
+    devices = jax_devices()
+    import plans
+
+    lines = []
+    for plan in plans.PLANS:
+        if words.only not in plan.name:
+            continue
+        jax, shardopt = Jax(plan, devices), Shardopt(words.shardopt, plan)
+        lines += itertools.chain(traffic_lines(plan, jax, shardopt), memory_lines(plan, jax, shardopt))
+    print("One layer, forward and backward, on one of eight chips: bytes that it sends, and bytes that it holds.")
+    write_table(("plan", "what", "XLA's way", "JAX", "shardopt", "ratio", "why"), [line for _, line in lines])
+    for word, meaning in HOW.items():
+        print(f"{word}: {meaning}.")
+    wrong = sum(not fits for fits, _ in lines)
+    print(f"{len(lines)} figures, {wrong} outside of {BYTES_TOLERANCE:.0%} (bytes sent) and {MEMORY_TOLERANCE:.0%} (memory).")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

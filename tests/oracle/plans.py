@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The models and plans that are compared. Sizes of weights are powers of two and numbers of sequences multiples of
+three, so that an array with a factor 3 holds tokens and any other holds weights: no name has to be believed."""
+from dataclasses import dataclass, field
+
+DENSE = {"d_model": 1024, "heads": 16, "kv_heads": 8, "head_dim": 64, "d_ff": 4096, "experts": 0}
+MIXTURE = {"d_model": 1024, "heads": 16, "kv_heads": 8, "head_dim": 64, "d_ff": 0, "experts": 8, "top_k": 2,
+           "d_ff_expert": 2048}
+
+
+def config(model, layers):
+    """The model as shardopt reads it. The vocabulary is small: a stack of layers is what is compared."""
+    kind = {key: value for key, value in model.items() if value} | {"count": layers, "norms": 2}
+    said = {"name": "oracle", "family": "oracle", "source": "tests/oracle"}
+    if model["experts"]:
+        said["training"] = {"capacity_factor": 1, "source": "the layer in layer.py"}
+    return {"model_type": "shardopt", "d_model": kind.pop("d_model"), "vocab": 64, "tied": False, "max_seq": 4096,
+            "norm": "rms", "positions": "none", "layers": [kind], "shardopt": said}
+
+
+@dataclass
+class Plan:
+    name: str
+    axes: dict  # role: degree, outermost first
+    sequences: int
+    seq: int
+    knobs: str  # of shardopt, beside the degrees
+    residual: str  # how the residual stream has to lie in shardopt's layout, for this comparison
+    model: dict = field(default_factory=lambda: DENSE)
+    along_sequence: bool = False  # the stream lies over tensor along the sequence
+    keep_gathered: bool = True  # weights that come together for forward are kept for backward
+    gather_mlp: bool = False  # the MLP's weights come together over tensor too, and its tokens stay where they are
+
+    @property
+    def notation(self):
+        return " ".join(f"{role}={degree}" for role, degree in self.axes.items()) + " microbatches=1 " + self.knobs
+
+
+GATHER = "context_method=all_gather sequence_parameters=sharded"
+WHOLE = "tensor_overlap=false"
+PLANS = [
+    Plan("fsdp=8, gathered once", {"fsdp": 8}, 24, 256, "regather=false", "('fsdp', None, None)"),
+    Plan("fsdp=8, gathered again", {"fsdp": 8}, 24, 256, "regather=true", "('fsdp', None, None)", keep_gathered=False),
+    # 252 tokens are no multiple of 8: the stream stays whole on every chip.
+    Plan("tensor=8, whole stream", {"tensor": 8}, 3, 252, WHOLE, "(None, None, None)"),
+    Plan("tensor=8, split stream", {"tensor": 8}, 3, 256, WHOLE, "(None, 'tensor', None)", along_sequence=True),
+    Plan("fsdp=2 tensor=4, whole stream", {"fsdp": 2, "tensor": 4}, 6, 254, WHOLE + " regather=false",
+         "('fsdp', None, None)"),
+    Plan("fsdp=2 tensor=4, split stream", {"fsdp": 2, "tensor": 4}, 6, 256, WHOLE + " regather=false",
+         "('fsdp', 'tensor', None)", along_sequence=True),
+    Plan("fsdp=2 tensor=4, MLP gathered once", {"fsdp": 2, "tensor": 4}, 24, 1024, WHOLE + " regather=false",
+         "('fsdp', 'tensor', None)", along_sequence=True, gather_mlp=True),
+    Plan("fsdp=2 tensor=4, MLP gathered again", {"fsdp": 2, "tensor": 4}, 24, 1024, WHOLE + " regather=true",
+         "('fsdp', 'tensor', None)", along_sequence=True, keep_gathered=False, gather_mlp=True),
+    Plan("sequence=8", {"sequence": 8}, 3, 2048, GATHER + " regather=false", "(None, 'sequence', None)"),
+    Plan("fsdp=4 sequence=2", {"fsdp": 4, "sequence": 2}, 12, 1024, GATHER + " regather=false",
+         "('fsdp', 'sequence', None)"),
+    Plan("data=8", {"data": 8}, 24, 256, "zero_stage=0", "('data', None, None)"),
+    Plan("data=2 fsdp=4", {"data": 2, "fsdp": 4}, 24, 256, "zero_stage=0 regather=false", "(('data', 'fsdp'), None, None)"),
+    Plan("expert=8", {"expert": 8}, 24, 256, "regather=false", "('expert', None, None)", model=MIXTURE),
+    Plan("fsdp=2 expert=4", {"fsdp": 2, "expert": 4}, 24, 256, "regather=false", "(('fsdp', 'expert'), None, None)",
+         model=MIXTURE),
+]
