@@ -310,10 +310,10 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
         double own = residual_tokens(shard, sharding);
         Op *norm = add_norm(&list, "mlp norm", model, own);
         norm->weights *= (double)(kind->norms - 1);
-        if (kind->experts == 0) {
-            bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
-            makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (gathered ? own : shard->tokens) * (double)model->d_model);
-        }
+        /* What an MLP reads, gathered unless its weights are; a router reads its own tokens as they are, and keeps them
+         * beside those that it sends. */
+        bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
+        makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (whole ? shard->tokens : own) * (double)model->d_model);
     }
     if (kind->experts > 0)
         expert_ops(&list, model, kind, shard, sharding, imbalance);

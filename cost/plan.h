@@ -92,7 +92,7 @@ typedef enum {
     ACTIVATION_QKV,
     ACTIVATION_CONTEXT,   /* what attention returns, and its log-sum-exp */
     ACTIVATION_MIDDLE,    /* residual stream between the blocks */
-    ACTIVATION_MLP_INPUT, /* normed, gathered over tensor; experts: dispatched tokens */
+    ACTIVATION_MLP_INPUT, /* normed, gathered over tensor; experts: dispatched tokens too */
     ACTIVATION_GATE_UP,
     ACTIVATION_PRODUCT, /* behind the non-linearity */
     ACTIVATION_COUNT

@@ -44,13 +44,27 @@ static void add_orthogonal(Resources *to, Group group, const Shard *shard, const
                 layers * state->gathered_bytes * weights / shard->microbatches);
 }
 
-static void add_sums(Resources *to, const PartSums *part, double times) {
+/* What a part sends in one phase. Weights that the layout gathers over tensor are in the sums gathered again for
+ * backward, and their gradient scattered; where gathered weights are kept, the gradient alone is sent. */
+static Traffic traffic_of_part(const TrainingState *state, const Knobs *knobs, const PartSums *part, int group,
+                               int phase) {
+    Traffic traffic = part->traffic[group][phase];
+    if (group == GROUP_TENSOR_WEIGHTS && phase == PHASE_BACKWARD && !knobs->regather) {
+        traffic.messages /= 2;
+        traffic.bytes *= state->scatter_bytes / (state->parameter_bytes + state->scatter_bytes);
+    }
+    return traffic;
+}
+
+static void add_sums(const TrainingState *state, const Knobs *knobs, const PartSums *part, double times,
+                     Resources *to) {
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         to->of[RES_COMPUTE_FORWARD + phase] += times * part->compute[phase];
         to->of[RES_ATTENTION_FORWARD + phase] += times * part->attention[phase];
-        for (int group = 0; group < GROUP_DATA; group++)
-            add_traffic(to, group, phase, times * part->traffic[group][phase].messages,
-                        times * part->traffic[group][phase].bytes);
+        for (int group = 0; group < GROUP_DATA; group++) {
+            Traffic traffic = traffic_of_part(state, knobs, part, group, phase);
+            add_traffic(to, group, phase, times * traffic.messages, times * traffic.bytes);
+        }
     }
 }
 
@@ -81,9 +95,10 @@ void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *
                        const StageSums *sums, Resources *out) {
     StagePace pace = stage_pace(setting, shard);
     memset(out, 0, sizeof(*out));
-    add_sums(out, &sums->layer, pace.layers);
-    if (pace.embedding) add_sums(out, &sums->embedding, 1);
-    if (pace.logits) add_sums(out, &sums->logits, 1);
+    const TrainingState *state = setting_state(setting);
+    add_sums(state, knobs, &sums->layer, pace.layers, out);
+    if (pace.embedding) add_sums(state, knobs, &sums->embedding, 1, out);
+    if (pace.logits) add_sums(state, knobs, &sums->logits, 1, out);
     add_communication(setting, shard, knobs, sharding, &pace, sums, out);
 
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);

@@ -112,6 +112,26 @@ Test(stage, weights_gathered_over_tensor) {
     cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
 }
 
+/* They come together for forward and again for backward, and their gradient is scattered: three passes a layer; two
+ * where they are kept, as their memory says. */
+Test(stage, weights_kept_over_tensor) {
+    for (int regather = 0; regather < 2; regather++) {
+        Bench bench = staged(1, 80, 80);
+        bench_split(&bench, 1024, 1, 4);
+        bench.sharding.mlp = MLP_GATHERED;
+        bench.knobs.regather = regather;
+        Setting setting = bench_setting(&bench);
+        Resources resources;
+        stage_resources(&setting, &bench.shard, &bench.knobs, &bench.sharding, &resources);
+        double forward = resources.of[res_bytes(GROUP_TENSOR_WEIGHTS, PHASE_FORWARD)];
+        double backward = resources.of[res_bytes(GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD)];
+        cr_expect_float_eq(forward, 80 * 2 * 704643072., 1, "%.12g", forward);
+        cr_expect_float_eq(backward, (1 + regather) * forward, 1, "%.12g, regather %d", backward, regather);
+        cr_expect_float_eq(resources.of[res_messages(GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD)],
+                           (1 + regather) * resources.of[res_messages(GROUP_TENSOR_WEIGHTS, PHASE_FORWARD)], 1e-9);
+    }
+}
+
 /* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of
  * the stream; with logits in place, two streams of the chip and the gathered one. T = 4096, 8 ways along the
  * sequence. */
