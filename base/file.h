@@ -17,7 +17,7 @@ bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t
  * its mode. What is no regular file (a terminal, a pipe), and all under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
-/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers"): under $SHARDOPT_DATA if that is set and
+/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers", "runs/data"): under $SHARDOPT_DATA if that is set and
  * not empty (then only there), else the first of: beside the installed program (../share/shardopt from its folder),
  * the source folder compiled in, the install prefix compiled in. In the arena; NULL and *error when there is none. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);

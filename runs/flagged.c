@@ -42,5 +42,6 @@ bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error
 
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id) {
     const FlaggedRun wanted = {id, NULL};
+    if (flagged->count == 0) return NULL;
     return bsearch(&wanted, flagged->runs, (size_t)flagged->count, sizeof wanted, by_id);
 }

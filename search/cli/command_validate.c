@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
+#include "base/file.h"
 #include "base/util.h"
 #include "runs/validate.h"
 #include "search/cli/command.h"
@@ -40,6 +41,16 @@ static bool write_form(Writer write, const ValidateView *view, FILE *out, const 
     return ok;
 }
 
+/* What is known to be odd: beside the published runs; data of one's own need not have them. */
+static bool load_flagged(Arena *arena, FlaggedRuns *out, Error *error) {
+    Error missing = {0};
+    const char *folder = file_data_folder("runs/data", arena, &missing);
+    *out = (FlaggedRuns){0};
+    if (!folder) return missing.kind != ERROR_MEMORY || error_memory(error);
+    const char *path = arena_format(arena, "%s/flagged.tsv", folder);
+    return path ? flagged_read(path, arena, out, error) : error_memory(error);
+}
+
 /* Sources and chips of the table, for who named another one. */
 static bool unmatched(const RunTable *table, const Validation *validation, Error *error) {
     const char *where = validation->unmatched_chip ? "--chip" : "--source", *name = validation->unmatched;
@@ -72,11 +83,13 @@ static bool nothing_replayed(const ValidateOptions *options, const Validation *v
 
 static bool validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
     RunTable table;
+    FlaggedRuns flagged;
     Validation validation;
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
+        !load_flagged(arena, &flagged, error) ||
         !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
         !validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error))
         return false;
@@ -89,6 +102,7 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
                          .path = options->path,
                          .profile = profile,
                          .sha256 = table.sha256,
+                         .flagged = &flagged,
                          .worst = options->worst,
                          .verbose = options->verbose};
     if (options->plot && !write_form(validate_write_plot, &view, streams.out, options->plot, error)) return false;

@@ -10,7 +10,8 @@ static bool add_positive(cJSON *to, const char *key, double value) {
     return value > 0 ? json_add_real(to, key, value) : cJSON_AddNullToObject(to, key) != NULL;
 }
 
-static bool add_run(cJSON *runs, const Outcome *o) {
+static bool add_run(cJSON *runs, const ValidateView *view, const Outcome *o) {
+    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
     const Prediction *p = &o->prediction;
     bool timed = o->measured_seconds > 0;
     cJSON *run = json_add_object(runs, NULL);
@@ -30,7 +31,7 @@ static bool add_run(cJSON *runs, const Outcome *o) {
            add_positive(run, "memory_measured_bytes", o->measured_bytes) &&
            json_add_real(run, "memory_predicted_bytes", p->memory_bytes) &&
            json_add_real(run, "memory_limit_bytes", o->limit_bytes) && json_add_whole(run, "unknowns", o->unknowns) &&
-           json_add_text(run, "assumed", o->notes);
+           json_add_text(run, "assumed", o->notes) && (!flagged || json_add_text(run, "flagged", flagged->reason));
 }
 
 static bool add_skipped(cJSON *skipped, const Outcome *o) {
@@ -106,7 +107,7 @@ bool validate_write_json(FILE *out, const ValidateView *view, Error *error) {
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
               json_add_text(json, "file_sha256", view->sha256) && json_add_text(json, "profile", view->profile) &&
               (runs = json_add_array(json, "runs"));
-    for (int64_t i = 0; i < v->replayed && ok; i++) ok = add_run(runs, v->of_scored[i]);
+    for (int64_t i = 0; i < v->replayed && ok; i++) ok = add_run(runs, view, v->of_scored[i]);
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)
         if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);

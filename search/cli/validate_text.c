@@ -7,7 +7,7 @@
 
 /* ---- text ---- */
 
-enum { CELL_COLUMNS = 44 };
+enum { CELL_COLUMNS = 32 };
 
 static bool text_table(FILE *out, const ValidateView *view, const ValidateTable *of, Error *error) {
     if (of->rows == 0) return true;

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_VALIDATE_VIEW_H
 #define SHARDOPT_SEARCH_CLI_VALIDATE_VIEW_H
 
+#include "runs/flagged.h"
 #include "runs/validate.h"
 #include "search/prose.h"
 
@@ -12,8 +13,9 @@ typedef struct {
     const char *path;    /* of the table */
     const char *profile; /* its name and date */
     const char *sha256;  /* of the table */
-    int64_t worst;       /* how many of the worst runs are shown */
-    bool verbose;        /* text: every run */
+    const FlaggedRuns *flagged;
+    int64_t worst; /* how many of the worst runs are shown */
+    bool verbose;  /* text: every run */
 } ValidateView;
 
 bool validate_write_text(FILE *out, const ValidateView *view, Error *error);

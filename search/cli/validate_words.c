@@ -122,7 +122,7 @@ ValidateTable validate_groups(const ValidateView *view, ScoreBy by) {
 static void run_row(const ValidateView *view, const void *of, int64_t i, ValidateRow *out) {
     const Outcome *o = ((const Outcome *const *)of)[i];
     char a[NUMBER_TEXT_SIZE];
-    (void)view;
+    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
     snprintf(out->cell[0], VALIDATE_CELL_SIZE, "%s", o->run->id);
     step_text(o->measured_seconds, out->cell[1]);
     if (!(o->measured_seconds > 0)) snprintf(out->cell[1], VALIDATE_CELL_SIZE, "-");
@@ -134,18 +134,19 @@ static void run_row(const ValidateView *view, const void *of, int64_t i, Validat
     snprintf(out->cell[5], VALIDATE_CELL_SIZE, "%s", bound_name(o->prediction.bound_by));
     snprintf(out->cell[6], VALIDATE_CELL_SIZE, "%s", o->plan);
     snprintf(out->cell[7], VALIDATE_CELL_SIZE, "%s", o->stack);
-    snprintf(out->cell[8], VALIDATE_CELL_SIZE, "%s", o->notes);
+    snprintf(out->cell[8], VALIDATE_CELL_SIZE, "%s%s%s", flagged ? flagged->reason : "",
+             flagged && o->notes[0] ? "; " : "", o->notes);
 }
 
 static ValidateTable runs_table(const char *title, const Outcome **of, int64_t rows) {
-    return (ValidateTable){
-        .title = title,
-        .heading = {"run", "measured", "predicted", "error", "likely", "bound by", "plan", "software", "assumed"},
-        .right = {false, true, true, true},
-        .columns = 9,
-        .rows = rows,
-        .row = run_row,
-        .of = of};
+    return (ValidateTable){.title = title,
+                           .heading = {"run", "measured", "predicted", "error", "likely", "bound by", "plan",
+                                       "software", "odd, or assumed"},
+                           .right = {false, true, true, true},
+                           .columns = 9,
+                           .rows = rows,
+                           .row = run_row,
+                           .of = of};
 }
 
 static int by_error(const void *a, const void *b) {
