@@ -123,7 +123,7 @@ bool validate_write_markdown(FILE *out, const ValidateView *view, Error *error) 
         markdown_paragraph(out, "Order of plans", &ranking);
         if (worst.rows > 0) {
             fprintf(out, "\nThe worst:\n\n");
-            markdown_table(out, view, &worst, 7);
+            markdown_table(out, view, &worst, worst.columns);
         }
         if (skipped.rows > 0) {
             fprintf(out, "\n<details><summary>Not replayed: %lld</summary>\n\n", (long long)skipped.rows);
