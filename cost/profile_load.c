@@ -38,7 +38,8 @@ const char *profile_path(const char *argument, Arena *arena, Error *error) {
 }
 
 /* Names and aliases, nearest first; the last resort names the best current one. */
-static bool no_stack(const ProfileSet *set, const char *stack, const SetEntry *best, Arena *arena, Error *error) {
+static bool no_stack(const ProfileSet *set, const char *stack, const Chip *chip, const SetEntry *best, Arena *arena,
+                     Error *error) {
     size_t count = 0;
     const char **names = ARENA_NEW(arena, const char *, SET_ENTRIES_MAX *(SET_ALIASES_MAX + 1));
     if (!names) return error_memory(error);
@@ -49,8 +50,8 @@ static bool no_stack(const ProfileSet *set, const char *stack, const SetEntry *b
     const char *nearest = name_nearest(stack, names, count);
     if (nearest)
         return error_set(error, ERROR_INPUT, "--stack", "there is no stack \"%.60s\"; did you mean %s", stack, nearest);
-    return error_set(error, ERROR_INPUT, "--stack", "there is no stack \"%.60s\"; give one of the profile's file%s%s",
-                     stack, best ? ", such as " : "", best ? best->name : "");
+    return error_set(error, ERROR_INPUT, "--stack", "there is no stack \"%.60s\"; give one of `shardopt chips %s`%s%s",
+                     stack, chip->name, best ? ", such as " : "", best ? best->name : "");
 }
 
 static bool load_from_set(const ProfileSet *set, const char *stack, const Chip *chip, Arena *arena, Profile *out,
@@ -61,7 +62,7 @@ static bool load_from_set(const ProfileSet *set, const char *stack, const Chip *
                          chip->name);
     if (stack[0]) {
         const SetEntry *asked = profile_set_stack(set, stack);
-        if (!asked) return no_stack(set, stack, software, arena, error);
+        if (!asked) return no_stack(set, stack, chip, software, arena, error);
         software = asked;
     }
     profile_compose(set, entry, software, out);

@@ -177,6 +177,12 @@ const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip) 
     return NULL;
 }
 
+bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip) {
+    while (stack->chip_count == 0 && !stack->torus && !stack->switched && stack->kin_at >= 0)
+        stack = &set->stacks[stack->kin_at];
+    return stack->chip_count > 0 ? names_chip(stack, chip) : joined_like(stack, chip);
+}
+
 /* ---- the software of a run ---- */
 
 static bool has_text(const char *column, const char *text) { return strcasestr(column, text) != NULL; }

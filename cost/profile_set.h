@@ -107,6 +107,9 @@ const SetEntry *profile_set_chip(const ProfileSet *set, const Chip *chip);
 const SetEntry *profile_set_stack(const ProfileSet *set, const char *name);
 /* The best current stack of a chip: the last entry that names it, else the last for chips joined like it. */
 const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip);
+/* Whether a stack is meant for chips like this: it, or its nearest kin that says so, names the chip or, where it names
+ * none, how the chip is joined. */
+bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip);
 
 /* What a table of runs says of a run's software. None is NULL. */
 typedef struct {

@@ -44,7 +44,10 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
         bool used;
     } FIGURES[] = {
         {&chip->bf16_flops_per_second, "bf16_flops_per_second", "peak FLOP/s", true},
-        {&chip->fp8_flops_per_second, "fp8_flops_per_second", "fp8 peak FLOP/s", request->precision == PRECISION_FP8},
+        {&chip->fp8_flops_per_second, "fp8_flops_per_second", "fp8 peak FLOP/s",
+         request->precision == PRECISION_FP8 || request->precision == PRECISION_MXFP8},
+        {&chip->fp4_flops_per_second, "fp4_flops_per_second", "fp4 peak FLOP/s", request->precision == PRECISION_NVFP4},
+        {&chip->int8_ops_per_second, "int8_ops_per_second", "int8 peak OP/s", request->precision == PRECISION_INT8},
         {&chip->hbm_bytes, "hbm_bytes", "HBM size", true},
         {&chip->hbm_bytes_per_second, "hbm_bytes_per_second", "HBM bandwidth", true},
         {&chip->matrix_tile, "matrix_tile", "matrix tile", request->profile.tile_padding},
@@ -85,7 +88,9 @@ static void add_profile(const Request *request, Prose *to) {
     const Profile *profile = &request->profile;
     char name[PROSE_NAME_SIZE];
     prose_add(to, "; profile %s", clean_name(profile->name, name));
-    if (profile->stack[0]) prose_add(to, ", software %s", clean_name(profile->stack, name));
+    if (profile->stack[0])
+        prose_add(to, ", software %s%s", clean_name(profile->stack, name),
+                  request->stack_argument[0] ? "" : ", the best current one known for it");
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
                   profile->likely_high);

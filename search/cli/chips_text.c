@@ -2,7 +2,7 @@
 /* The catalog of chips as a table, and one chip in full, for people. */
 #include "base/number.h"
 #include "base/util.h"
-#include "cost/profile.h"
+#include "cost/profile_set.h"
 #include "mesh/machine.h"
 #include "search/cli/chips_view.h"
 #include "search/table.h"
@@ -209,9 +209,25 @@ static void write_hosts(const Chip *chip, FILE *out) {
                 chip->scaleup == SCALEUP_MESH ? "joined by direct links" : "behind one switch");
 }
 
-bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
+/* The default profile, its software and what else --stack takes on such a chip. */
+static void write_profile(const Chip *chip, FILE *out, Arena *arena) {
+    ProfileSet set;
     Profile profile;
     Error error = {0};
+    char names[1024] = "";
+    if (!profile_set_default(arena, &set, &error) || !profile_load("default", NULL, chip, arena, &profile, &error))
+        return;
+    for (int i = 0; i < set.stack_count; i++) {
+        size_t length = strlen(names);
+        if (set_stack_fits(&set, &set.stacks[i], chip) && strcmp(set.stacks[i].name, profile.stack) != 0)
+            snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", set.stacks[i].name);
+    }
+    fprintf(out, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
+            profile.stack, profile.likely_low, profile.likely_high);
+    if (names[0]) write_paragraph("other software (--stack)", names, out);
+}
+
+bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
     ChipStanding standing = chip_standing(chip);
     fprintf(out, "%s: %s\n", chip->name, chip->title);
     if (chip->alias_count) fprintf(out, "also:");
@@ -220,9 +236,7 @@ bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
     if (!write_figures(chip, out)) return false;
     fprintf(out, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
     write_missing(chip, out);
-    if (standing.plans && profile_load("default", NULL, chip, arena, &profile, &error))
-        fprintf(out, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
-                profile.stack, profile.likely_low, profile.likely_high);
+    if (standing.plans) write_profile(chip, out, arena);
     if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out);
     write_hosts(chip, out);
     write_paragraph(chip->topology_verified ? "source" : "source (not checked)", chip->topology_source, out);

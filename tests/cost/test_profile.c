@@ -111,7 +111,7 @@ Test(profile, arguments) {
         {"ideal", NULL, "ideal", "", NULL, NULL},
         {"ideal", "megatron-core", NULL, NULL, "--stack", "without stacks"},
         {"default", "megatron-cor", NULL, NULL, "--stack", "did you mean megatron-core"},
-        {"default", "xyz", NULL, NULL, "--stack", "such as megatron-bridge-25-fused"},
+        {"default", "xyz", NULL, NULL, "--stack", "shardopt chips h100`, such as megatron-bridge-25-fused"},
         {"defualt", NULL, NULL, NULL, "--profile", "did you mean default"},
         {"", NULL, NULL, NULL, "--profile", "is empty"},
         {"/no/such.json", NULL, NULL, NULL, "/no/such.json", ""},

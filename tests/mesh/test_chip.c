@@ -20,6 +20,22 @@ static void load(void) {
 static void drop(void) { arena_free(&arena); }
 TestSuite(chip, .init = load, .fini = drop);
 
+/* Chips with fp4, and its peak over fp8's: vendors state twice, of Ultra three times. */
+Test(chip, fp4) {
+    static const struct {
+        const char *name;
+        double over_fp8;
+    } FP4[] = {{"b200", 2}, {"gb200", 2}, {"b300", 3}, {"gb300", 3}, {"mi350x", 2}, {"mi355x", 2}};
+    size_t with = 0;
+    for (size_t i = 0; i < COUNT_OF(FP4); i++) {
+        const Chip *chip = catalog_find(&catalog, FP4[i].name);
+        cr_expect_float_eq(chip->fp4_flops_per_second.value, FP4[i].over_fp8 * chip->fp8_flops_per_second.value, 1e12,
+                           "%s", FP4[i].name);
+    }
+    for (int i = 0; i < catalog.count; i++) with += catalog.chips[i].fp4_flops_per_second.value > 0;
+    cr_expect_eq(with, COUNT_OF(FP4));
+}
+
 /* 0: not known. HBM capacities of TPUs are GiB on the vendor's pages. */
 static const struct {
     const char *name;
@@ -49,6 +65,7 @@ static const struct {
     {"mi325x", 1.3e15, 2.6e15, 0, 2.56e11, 6e12, 6.4e10, 7, 8, 5e10, 0},
     {"mi350x", 2.3e15, 4.6e15, 0, 2.88e11, 8e12, 7.68e10, 7, 8, 5e10, 0},
     {"mi355x", 2.5e15, 5e15, 0, 2.88e11, 8e12, 7.68e10, 7, 8, 5e10, 6.4e10},
+    {"trainium1", 1.9e14, 1.9e14, 3.8e14, 32.0 * (1 << 30), 8.8e11, 5.15e10, 4, 16, 6.25e9, 0},
     {"trainium2", 6.67e14, 1.299e15, 0, 96.0 * (1 << 30), 2.9e12, 0, 4, 16, 0, 0},
     /* docs.habana.ai: 21 ports of 200 Gb/s to seven peers, 3 out; Gaudi 2 the same at 100 Gb/s */
     {"gaudi2", 4.32e14, 8.65e14, 0, 9.6e10, 2.45e12, 1.25e10, 21, 8, 3.75e10, 0},

@@ -227,7 +227,7 @@ static const struct {
     {"v3", {.pods = 2}, "--chip", "cannot be planned in several slices"},
     {"gh200", {0}, "--chip", "the catalog has no hbm_bytes, hbm_bytes_per_second;"},
     {"trainium2", {0}, "--chip", "the catalog has no link_bytes_per_second, hop_seconds;"},
-    {"gaudi2", {.nodes = 4}, "--chip", "the catalog has no hop_seconds, scaleout_seconds;"},
+    {"gaudi3", {.nodes = 4}, "--chip", "the catalog has no hop_seconds, scaleout_seconds;"},
     {"v8t", {.chips = 4}, "--chip", "the catalog has no topology; give another chip, and see `shardopt chips tpu-v8t`"},
     {"v8i", {0}, "--chip", "the catalog has no topology;"},
 };
