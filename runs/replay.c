@@ -72,7 +72,9 @@ static void settle(Replay *replay, const ProfileSet *set) {
     Estimate estimate;
     Error error = {0};
     Knobs *knobs = &replay->plan.knobs;
-    bool unknown = text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0';
+    /* Megatron's recipes recompute nothing that they do not name; JAX's have a policy, whether named or not */
+    bool jax = text_has(replay->run->framework, "JAX") || text_has(replay->run->framework, "MaxText");
+    bool unknown = jax && (text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0');
     for (int turn = 0; !replay_estimate(replay, set, &estimate); turn++) {
         if (turn == 0 && knobs->stages == STAGES_BALANCED) {
             knobs->stages = STAGES_EVEN;
