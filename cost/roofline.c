@@ -21,6 +21,13 @@ static double cast_bytes(const Op *op, Phase phase, Precision precision) {
     return each * elements * op->groups;
 }
 
+/* Rate of a grouped matmul over a plain one. What groups cost is that each ends in tiles and waves of its own: nothing
+ * for one group alone. */
+static double grouped_rate(const Op *op, const Profile *profile) {
+    double rate = profile->grouped_efficiency * profile->grouped_factor;
+    return op->groups > 1 ? 1 / (1 + (1 / rate - 1) * (1 - 1 / op->groups)) : 1;
+}
+
 static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
     double peak = chip->bf16_flops_per_second.value, hbm = chip->hbm_bytes_per_second.value, ratio = 1, casts = 0;
     double efficiency = profile->matrix_efficiency;
@@ -30,7 +37,7 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
     }
     efficiency *= profile->compute_factor;
     if (op->kind == OP_GROUPED_MATMUL) {
-        efficiency *= profile->grouped_efficiency * profile->grouped_factor;
+        efficiency *= grouped_rate(op, profile);
         if (op->biased) efficiency *= profile->biased_expert_efficiency;
     }
     if (op->low && profile->precision != PRECISION_BF16 && profile->cast_traffic > 0)

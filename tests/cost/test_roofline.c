@@ -29,6 +29,8 @@ Test(roofline, seconds) {
     Op experts = matmul, scores = matmul, elementwise = {.kind = OP_ELEMENTWISE, .hbm_bytes = {1e6, 2e6}},
        lookup = {.kind = OP_LOOKUP, .hbm_bytes = {1e6, 2e6}};
     experts.kind = OP_GROUPED_MATMUL;
+    Op one = experts, many = experts;
+    experts.groups = 4, many.groups = 1e9;
     scores.kind = OP_ATTENTION;
     const struct {
         const char *name;
@@ -45,7 +47,9 @@ Test(roofline, seconds) {
         {"200 x 100 padded to 256 x 128", matmul, &tiles, PHASE_FORWARD, 4e-5 * 256 * 128 / 20000, false},
         {"operand traffic: 1 + 1.4 x 100 x (1/1000 + 1/200 + 1/100)", matmul, &traffic, PHASE_FORWARD, 4e-5 * 3.24,
          false},
-        {"grouped: 0.5 x 0.8 of the peak", experts, &grouped, PHASE_FORWARD, 1e-4, false},
+        {"one group is a plain matmul", one, &grouped, PHASE_FORWARD, 8e-5, false},
+        {"four groups: 3/4 of what many lose", experts, &grouped, PHASE_FORWARD, 8e-5 * (1 + 0.25 * 0.75), false},
+        {"many: 0.5 x 0.8 of the peak", many, &grouped, PHASE_FORWARD, 1e-4 * (1 - 0.2e-9), false},
         {"attention", scores, &attention, PHASE_FORWARD, 8e-5, false},
         {"its backward at 0.8 of that rate", scores, &attention, PHASE_BACKWARD, 2e-4, false},
         {"fused elementwise in ideal", elementwise, &IDEAL, PHASE_FORWARD, 0, false},
