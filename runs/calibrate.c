@@ -9,13 +9,14 @@
 
 /* ---- fits ---- */
 
-/* A fit to the end. With FIT_VALUES what it does not determine is held, and the rest fitted again. */
+/* A fit to the end: what it leaves at its prior is held there, and the rest fitted again. */
 static bool fit_whole(FitModel *model, const double *weights, Arena *arena, LeastSolution *out, Error *error) {
-    const double *start = NULL;
-    do {
-        if (!fit_solve(model, weights, start, 0, true, arena, out, error)) return false;
-        start = out->x;
-    } while (model->problem->start == FIT_VALUES && fit_hold(model, out) > 0);
+    bool all = model->problem->start == FIT_VALUES;
+    if (!fit_solve(model, weights, NULL, 0, true, arena, out, error)) return false;
+    while (fit_hold(model, out, all) > 0) {
+        if (!fit_solve(model, weights, out->x, 0, true, arena, out, error)) return false;
+        if (!all) break;
+    }
     return true;
 }
 

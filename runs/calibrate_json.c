@@ -60,8 +60,8 @@ static bool add_figures(cJSON *to, const Calibration *c) {
              json_add_real(object, "sigma", least->sigma) &&
              json_add_real(object, "data_share", parameter->held ? 0 : c->solution.data_share[j]) &&
              json_add_whole(object, "runs", figure->runs) &&
-             json_add_bool(object, "determined",
-                           !parameter->held && c->solution.deviation[j] < FIT_DETERMINED * least->sigma) &&
+             json_add_bool(object, "determined", fit_weight(parameter, c->solution.deviation[j]) == FIT_OF_RUNS) &&
+             json_add_bool(object, "kept_prior", fit_weight(parameter, c->solution.deviation[j]) == FIT_KEPT_PRIOR) &&
              json_add_bool(object, "at_bound", c->solution.at_bound[j]);
     }
     return ok;
@@ -75,7 +75,8 @@ static bool add_runs(cJSON *to, const Calibration *c) {
         if (!c->model.usable[i]) continue;
         cJSON *object = json_add_object(array, NULL);
         ok = object && json_add_text(object, "id", run->id) &&
-             json_add_real(object, "measured_seconds", run->measured_seconds);
+             json_add_real(object, "measured_seconds", run->measured_seconds) &&
+             json_add_whole(object, "unknowns", run->unknowns);
         for (int line = 0; ok && line < LINE_COVERED; line++) {
             char key[64];
             snprintf(key, sizeof key, "%s_seconds", line_key(line));

@@ -98,6 +98,8 @@ static void deviation_cell(Table *table, double deviation) {
 
 static bool figures(Writer *w) {
     static const char *const HEADING[] = {"figure", "value", "+-", "prior", "+-", "runs", ""};
+    static const char *const WORDS[] = {
+        [FIT_OF_RUNS] = "", [FIT_LEANS] = "leans on its prior", [FIT_KEPT_PRIOR] = "kept its prior"};
     const Calibration *c = w->c;
     Table table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
     int determined = 0;
@@ -107,18 +109,16 @@ static bool figures(Writer *w) {
         const SetEntry *entry = &list[parameter->at.entry];
         const SetFigure *figure = &entry->figures[parameter->at.figure];
         const LeastParameter *least = &parameter->least;
-        bool sure = !parameter->held && c->solution.deviation[j] < FIT_DETERMINED * least->sigma;
-        determined += sure;
+        FitWeight weight = fit_weight(parameter, c->solution.deviation[j]);
+        determined += weight == FIT_OF_RUNS;
         table_cell(&table, "%s.%s", entry->name, figure->figure->key);
         table_cell(&table, "%.4g", figure->value);
         deviation_cell(&table, parameter->held ? least->sigma : c->solution.deviation[j]);
         table_cell(&table, "%.4g", least->prior * (least->of >= 0 ? c->solution.x[least->of] : 1));
         deviation_cell(&table, least->sigma);
         table_cell(&table, "%" PRId64, figure->runs);
-        table_cell(&table, "%s%s", sure ? "" : "kept its prior",
-                   !c->solution.at_bound[j] ? ""
-                   : sure                   ? "at its bound"
-                                            : ", at its bound");
+        table_cell(&table, "%s%s%s", WORDS[weight], c->solution.at_bound[j] && WORDS[weight][0] ? ", " : "",
+                   c->solution.at_bound[j] ? "at its bound" : "");
     }
     char title[160];
     snprintf(title, sizeof title, "Figures: %d, of which the runs determine %d%s", c->model.parameter_count, determined,

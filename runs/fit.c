@@ -298,28 +298,30 @@ void fit_predictions(const FitModel *model, const double *x, double *seconds) {
 
 /* ---- back into the set ---- */
 
-static bool is_determined(const FitParameter *parameter, double deviation) {
-    return !parameter->held && deviation < FIT_DETERMINED * parameter->least.sigma;
+FitWeight fit_weight(const FitParameter *parameter, double deviation) {
+    double left = deviation / parameter->least.sigma;
+    return parameter->held || left >= HOPELESS ? FIT_KEPT_PRIOR : left < FIT_DETERMINED ? FIT_OF_RUNS : FIT_LEANS;
 }
 
 /* Figures that pull the same way share what the runs say, so that none of them may look determined: what is hopeless goes
  * at once, of the others one at a time, and the last of them gets it all. */
-int fit_hold(FitModel *model, const LeastSolution *solution) {
+int fit_hold(FitModel *model, const LeastSolution *solution, bool all) {
     int held = 0, weakest = -1;
     double most = 0;
     for (int j = 0; j < model->parameter_count; j++) {
         FitParameter *parameter = &model->parameters[j];
-        if (parameter->held || is_determined(parameter, solution->deviation[j])) continue;
+        FitWeight weight = fit_weight(parameter, solution->deviation[j]);
         double left = solution->deviation[j] / parameter->least.sigma;
+        if (parameter->held || weight == FIT_OF_RUNS) continue;
         if (left > most) {
             most = left;
             weakest = j;
         }
-        if (left < HOPELESS) continue;
+        if (weight == FIT_LEANS) continue;
         parameter->held = true;
         held++;
     }
-    if (held == 0 && weakest >= 0) {
+    if (all && held == 0 && weakest >= 0) {
         model->parameters[weakest].held = true;
         held = 1;
     }
@@ -362,7 +364,7 @@ bool fit_write(const FitModel *model, const LeastSolution *solution, const doubl
     for (int j = 0; j < model->parameter_count; j++) {
         const FitParameter *parameter = &model->parameters[j];
         SetFigure *figure = figure_at(set, parameter->of_stack, parameter->at);
-        bool determined = is_determined(parameter, solution->deviation[j]);
+        bool determined = fit_weight(parameter, solution->deviation[j]) == FIT_OF_RUNS;
         if (parameter->held && problem->start == FIT_VALUES) continue;
         figure->value = solution->x[j];
         figure->deviation = parameter->held ? parameter->least.sigma : solution->deviation[j];

@@ -82,10 +82,18 @@ void fit_predictions(const FitModel *model, const double *x, double *seconds);
  * from runs. */
 #define FIT_DETERMINED 0.7
 
-/* Holds parameters that this solution does not determine at their prior for the fits that follow: all that have kept 95% of
- * their prior's deviation, or, where there is none, the one that has kept most. How many; 0: all that is left is determined.
- * With FIT_VALUES a fit is repeated until then, so that what the runs do not determine has not moved. */
-int fit_hold(FitModel *model, const LeastSolution *solution);
+/* How much of a parameter its prior is. */
+typedef enum {
+    FIT_OF_RUNS,    /* determined */
+    FIT_LEANS,      /* partly its prior */
+    FIT_KEPT_PRIOR, /* the fit left 95% of its prior's deviation or more, and it is held there */
+} FitWeight;
+FitWeight fit_weight(const FitParameter *parameter, double deviation);
+
+/* Holds parameters at their prior for the fits that follow: all that have kept it, or, where there is none of these and
+ * `all`, the one that leans on it most. How many. With FIT_PRIORS a fit is repeated once, without `all`; with FIT_VALUES
+ * with `all` until there are none: what the runs do not determine has not moved. */
+int fit_hold(FitModel *model, const LeastSolution *solution, bool all);
 
 /* Writes the parameters into a set whose entries have the places of the problem's: value, deviation, runs (how many of
  * those with a weight it moves by 1% or more, when it moves by one deviation of its prior) and determined. Figures that

@@ -19,7 +19,7 @@ static void fit(Fake *fake, Fitted *out, FitStart start, int threads) {
     do
         cr_assert(fit_solve(&out->model, out->weights, NULL, 0, true, &out->arena, &out->solution, &error), "%s",
                   error.text);
-    while (start == FIT_VALUES && fit_hold(&out->model, &out->solution) > 0);
+    while (start == FIT_VALUES && fit_hold(&out->model, &out->solution, true) > 0);
 }
 
 static void write_back(Fake *fake, Fitted *fitted) {
