@@ -19,19 +19,15 @@ static int by_value(const void *a, const void *b) {
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Each value stands in the middle of its weight; between two of them by linear interpolation. */
-static double weighed_quantile(const Weighed *sorted, int64_t count, double total, double q) {
-    double before = 0;
+/* The value, from one end of the sorted ones, at which a share q of the weight is reached. */
+static double weighed_quantile(const Weighed *sorted, int64_t count, double total, double q, bool from_top) {
+    double reached = 0, wanted = (q - 1e-9) * total;
     for (int64_t i = 0; i < count; i++) {
-        double middle = (before + sorted[i].weight / 2) / total;
-        if (middle >= q) {
-            if (i == 0) return sorted[0].value;
-            double last = (before - sorted[i - 1].weight / 2) / total;
-            return sorted[i - 1].value + (q - last) / (middle - last) * (sorted[i].value - sorted[i - 1].value);
-        }
-        before += sorted[i].weight;
+        const Weighed *at = &sorted[from_top ? count - 1 - i : i];
+        reached += at->weight;
+        if (reached >= wanted) return at->value;
     }
-    return sorted[count - 1].value;
+    return 0; /* of nothing */
 }
 
 bool range_of(const double *log_ratios, const double *weights, int64_t count, LikelyRange *out) {
@@ -48,8 +44,8 @@ bool range_of(const double *log_ratios, const double *weights, int64_t count, Li
     qsort(sorted, (size_t)n, sizeof *sorted, by_value);
     *out = (LikelyRange){1, 1, 0};
     if (n > 0)
-        *out = (LikelyRange){exp(weighed_quantile(sorted, n, total, 0.05)),
-                             exp(weighed_quantile(sorted, n, total, 0.95)), total * total / squares};
+        *out = (LikelyRange){exp(weighed_quantile(sorted, n, total, 0.05, false)),
+                             exp(weighed_quantile(sorted, n, total, 0.05, true)), total * total / squares};
     free(sorted);
     return true;
 }
@@ -145,8 +141,11 @@ static bool write_entry(Picker *picker, const Cross *groups, const Ranges *range
                               ranges->alone.runs);
     }
     if (!source) return error_memory(error);
-    put(entry, "likely_low", ranges->of_profile[number].low, source);
-    put(entry, "likely_high", ranges->of_profile[number].high, source);
+    LikelyRange *range = &ranges->of_profile[number];
+    range->low = min_real(range->low, 1); /* a prediction is always likely itself */
+    range->high = max_real(range->high, 1);
+    put(entry, "likely_low", range->low, source);
+    put(entry, "likely_high", range->high, source);
     return true;
 }
 

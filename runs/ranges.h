@@ -3,7 +3,7 @@
  *
  * Of the runs of a chip generation, each predicted by the fit without its fold, the 5% and 95% quantiles of
  * ln(measured / predicted), weighed like the fit. A few runs do not know their quantiles: with n runs in effect
- * ((sum w)^2 / sum w^2) the chip's own count n parts, those of all chips RANGE_KIN parts. A chip without runs is like a
+ * ((sum w)^2 / sum w^2) the chip's own count n parts, those of all chips RANGE_KIN parts. 1 is always inside. A chip without runs is like a
  * chip whose only source was left out: it takes the quantiles of those runs, and no narrower ones than all chips'. */
 #ifndef SHARDOPT_RUNS_RANGES_H
 #define SHARDOPT_RUNS_RANGES_H
