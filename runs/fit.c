@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ITERATIONS = 40 };
@@ -348,6 +350,19 @@ static int64_t runs_moved(const FitModel *model, int j, const double *x, const d
     return moved;
 }
 
+double fit_rounded(double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.5g", value);
+    return strtod(text, NULL);
+}
+
+/* Exactly its prior where it is held; put into its bounds again where rounding took it over. */
+static double value_of(const FitModel *model, const double *x, int j) {
+    const LeastParameter *least = &model->parameters[j].least;
+    double value = fit_rounded(model->parameters[j].held ? least->prior * (least->of >= 0 ? x[least->of] : 1) : x[j]);
+    return min_real(max_real(value, least->low), least->high);
+}
+
 bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,
                Error *error) {
     const FitProblem *problem = model->problem;
@@ -366,8 +381,8 @@ bool fit_write(const FitModel *model, const LeastSolution *solution, const doubl
         SetFigure *figure = figure_at(set, parameter->of_stack, parameter->at);
         bool determined = fit_weight(parameter, solution->deviation[j]) == FIT_OF_RUNS;
         if (parameter->held && problem->start == FIT_VALUES) continue;
-        figure->value = solution->x[j];
-        figure->deviation = parameter->held ? parameter->least.sigma : solution->deviation[j];
+        figure->value = value_of(model, solution->x, j);
+        figure->deviation = parameter->held ? parameter->least.sigma : fit_rounded(solution->deviation[j]);
         figure->runs = moved[j];
         figure->determined = determined;
     }

@@ -95,7 +95,10 @@ FitWeight fit_weight(const FitParameter *parameter, double deviation);
  * with `all` until there are none: what the runs do not determine has not moved. */
 int fit_hold(FitModel *model, const LeastSolution *solution, bool all);
 
-/* Writes the parameters into a set whose entries have the places of the problem's: value, deviation, runs (how many of
+/* To five digits: what a fit writes must not hang on the last bit of a library's logarithm. */
+double fit_rounded(double value);
+
+/* Writes the parameters, rounded, into a set whose entries have the places of the problem's: value, deviation, runs (how many of
  * those with a weight it moves by 1% or more, when it moves by one deviation of its prior) and determined. Figures that
  * no run moves go to their prior, which may have followed its kin; with FIT_VALUES these and those held are left alone. */
 bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,

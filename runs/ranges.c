@@ -142,8 +142,8 @@ static bool write_entry(Picker *picker, const Cross *groups, const Ranges *range
     }
     if (!source) return error_memory(error);
     LikelyRange *range = &ranges->of_profile[number];
-    range->low = min_real(range->low, 1); /* a prediction is always likely itself */
-    range->high = max_real(range->high, 1);
+    range->low = min_real(fit_rounded(range->low), 1); /* a prediction is always likely itself */
+    range->high = max_real(fit_rounded(range->high), 1);
     put(entry, "likely_low", range->low, source);
     put(entry, "likely_high", range->high, source);
     return true;
