@@ -57,3 +57,12 @@ if(TARGET shardopt AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
       "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};CFLAGS=${CMAKE_C_FLAGS};BUILD=${CMAKE_CURRENT_BINARY_DIR};SOURCE=${CMAKE_CURRENT_SOURCE_DIR}")
   endforeach()
 endif()
+
+# XLA's compiler beside the cost model, where a Python with JAX is found: SHARDOPT_PYTHON names another one.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+set(SHARDOPT_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "Python with JAX, for the oracle")
+if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  add_test(NAME oracle_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/oracle.py
+           --shardopt $<TARGET_FILE:shardopt>)
+  set_tests_properties(oracle_jax PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS oracle)
+endif()

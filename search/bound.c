@@ -307,7 +307,8 @@ static Knobs least_time(const Shard *shard, const Knobs *member) {
     knobs.schedule = shard->pipeline > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
     knobs.virtual_stages = 1;
     knobs.zero_stage = replicated ? 1 : 0;
-    knobs.regather = false;
+    /* no choice where nothing is gathered */
+    knobs.regather = shard_weight_ways(shard) <= 1 && shard_expert_ways(shard) <= 1;
     knobs.offload_optimizer = false;
     knobs.methods.tensor_overlap = false;
     return knobs;

@@ -72,7 +72,8 @@ class Shardings:
 
         @jax.custom_vjp
         def gather(w):
-            return self.put(w, *entries)
+            # The barrier: else XLA lays a second copy of all layers' shards in the order of the gathered weight.
+            return self.put(jax.lax.optimization_barrier(w), *entries)
 
         gather.defvjp(lambda w: (gather(w), None), lambda _, gradient: (self.put(gradient, *held),))
         return gather(weight)
@@ -189,8 +190,8 @@ def step(plan, layers, scan, weights, x, gradient):
     one = functools.partial(layer, plan)
 
     def stack(weights, x):
-        if scan:  # read as they lie: XLA would lay a second copy of all layers' weights in another order before the loop
-            return jax.lax.scan(lambda x, w: (one(jax.lax.optimization_barrier(w), x), None), x, weights)[0]
+        if scan:
+            return jax.lax.scan(lambda x, w: (one(w, x), None), x, weights)[0]
         for i in range(layers):
             x = one(weights[i], x)
         return x
