@@ -64,12 +64,11 @@ typedef struct {
     double *ratios, *picked; /* by run */
 } Picker;
 
-/* Runs of one generation (NULL: all) that the cross-validation predicted; `only`: of these. */
-static bool pick(Picker *picker, const Cross *cross, const char *generation, const bool *only, LikelyRange *out) {
+/* Runs of one entry (NULL: all) that the cross-validation predicted; `only`: of these. */
+static bool pick(Picker *picker, const Cross *cross, const SetEntry *entry, const bool *only, LikelyRange *out) {
     const FitProblem *problem = picker->model->problem;
     for (int32_t i = 0; i < problem->run_count; i++) {
-        bool is = cross->seconds[i] > 0 && (!only || only[i]) &&
-                  (!generation || (picker->model->usable[i] && strcmp(picker->model->generation[i], generation) == 0));
+        bool is = cross->seconds[i] > 0 && (!only || only[i]) && (!entry || problem->runs[i].chip == entry);
         picker->picked[i] = is ? picker->weights[i] : 0;
         picker->ratios[i] = is ? log(problem->runs[i].measured_seconds / cross->seconds[i]) : 0;
     }
@@ -106,21 +105,13 @@ static LikelyRange range_before(const ProfileSet *set, const SetEntry *entry) {
     return known ? (LikelyRange){low->value, high->value, 1} : (LikelyRange){1, 1, 0};
 }
 
-static const char *generation_of(const ProfileSet *set, const SetEntry *entry) {
-    const SetFigure *figure = set_entry_figure(set->profiles, entry, profile_figure("matrix_efficiency"));
-    for (int i = 0; figure && i < set->profile_count; i++)
-        if (figure >= set->profiles[i].figures && figure < set->profiles[i].figures + SET_FIGURES_MAX)
-            return set->profiles[i].name;
-    return entry->name;
-}
-
 static bool write_entry(Picker *picker, const Cross *groups, const Ranges *ranges, ProfileSet *set, int number,
                         Arena *arena, Error *error) {
     SetEntry *entry = &set->profiles[number];
     const FitProblem *problem = picker->model->problem;
     LikelyRange own, before = range_before(problem->set, &problem->set->profiles[number]), wide = ranges->alone;
     bool goes_on = problem->start == FIT_VALUES;
-    if (!pick(picker, groups, generation_of(set, entry), NULL, &own)) return error_memory(error);
+    if (!pick(picker, groups, &problem->set->profiles[number], NULL, &own)) return error_memory(error);
     if (goes_on && own.runs == 0 && before.runs > 0) {
         ranges->of_profile[number] = before;
         return true;
@@ -130,15 +121,15 @@ static bool write_entry(Picker *picker, const Cross *groups, const Ranges *range
     const char *source;
     if (own.runs > 0) {
         ranges->of_profile[number] = range_towards(own, goes_on && before.runs > 0 ? before : ranges->all);
-        source =
-            arena_format(arena, "calibrate: nine in ten unseen runs of this generation (%.0f in effect), towards %s",
-                         own.runs, goes_on && before.runs > 0 ? "what stood here" : "those of all chips");
+        source = arena_format(arena, "calibrate: nine in ten unseen runs of this entry (%.0f in effect), towards %s",
+                              own.runs, goes_on && before.runs > 0 ? "what stood here" : "those of all chips");
     } else {
         ranges->of_profile[number] = wide;
-        source = arena_format(arena,
-                              "calibrate: no run; as wide as for chips whose only source was left out (%.0f runs "
-                              "in effect)",
-                              ranges->alone.runs);
+        source =
+            arena_format(arena,
+                         "calibrate: no run of its own; as wide as for chips whose only source was left out (%.0f runs "
+                         "in effect)",
+                         ranges->alone.runs);
     }
     if (!source) return error_memory(error);
     LikelyRange *range = &ranges->of_profile[number];

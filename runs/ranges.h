@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* runs/ranges.h: how wide the likely range of a prediction has to be, by how wrong predictions of unseen runs were.
  *
- * Of the runs of a chip generation, each predicted by the fit without its fold, the 5% and 95% quantiles of
+ * Of the runs of a profile's chips, each predicted by the fit without its fold, the 5% and 95% quantiles of
  * ln(measured / predicted), weighed like the fit. A few runs do not know their quantiles: with n runs in effect
- * ((sum w)^2 / sum w^2) the chip's own count n parts, those of all chips RANGE_KIN parts. 1 is always inside. A chip without runs is like a
- * chip whose only source was left out: it takes the quantiles of those runs, and no narrower ones than all chips'. */
+ * ((sum w)^2 / sum w^2) the chip's own count n parts, those of all chips RANGE_KIN parts. 1 is always inside. A profile
+ * without runs, kin of one with runs or not, is like a chip whose only source was left out: it takes the quantiles of
+ * those runs, and no narrower ones than all chips'. */
 #ifndef SHARDOPT_RUNS_RANGES_H
 #define SHARDOPT_RUNS_RANGES_H
 

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/profile_set_json.h"
 #include "runs/calibrate.h"
+#include "runs/fit_own.h"
 #include "runs/flagged.h"
 #include "runs/labels.h"
 #include "runs/replay.h"
@@ -113,11 +114,14 @@ static void today(char date[16]) {
     if (gmtime_r(&now, &utc)) strftime(date, 16, "%Y-%m-%d", &utc);
 }
 
-static bool write_set(const CalibrateWords *words, const Material *material, Calibration *c, FILE *out, Error *error) {
-    ProfileSet *set = &c->set;
+static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
+                      Arena *arena, Error *error) {
+    ProfileSet copy, *set = &copy;
     char *text = NULL;
     size_t length = 0;
     const char *name = base_name(words->output);
+    if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
+    if (!fit_drop_own(set, error)) return false;
     if (strcmp(name, "-") != 0)
         snprintf(set->name, sizeof set->name, "%.*s",
                  (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
@@ -205,6 +209,8 @@ static bool run(const CalibrateWords *words, Arena *arena, Streams streams, Erro
         bool other = material.set.runs_sha256[0] && strcmp(material.set.runs_sha256, material.table.sha256) != 0;
         material.begin = other ? BEGIN_VALUES : BEGIN_PRIORS;
     }
+    if (material.begin == BEGIN_VALUES && !fit_own_figures(&material.set, material.runs, material.count, error))
+        return false;
     const FitProblem problem = {.set = &material.set,
                                 .runs = material.runs,
                                 .run_count = material.count,
@@ -219,7 +225,7 @@ static bool run(const CalibrateWords *words, Arena *arena, Streams streams, Erro
     bool ok = calibrate(&problem, &options, arena, &calibration, error);
     if (bar.shown) fputs("\r                    \r", streams.err);
     if (ok) skip_unpredicted(&material, &calibration);
-    if (!ok || (words->output && !write_set(words, &material, &calibration, streams.out, error))) return false;
+    if (!ok || (words->output && !write_set(words, &material, &calibration, streams.out, arena, error))) return false;
     return (words->output && strcmp(words->output, "-") == 0) ||
            write_report(words, &material, &calibration, streams.out, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits of runs whose step has a closed form (tests/runs/fake_runs.h), so that what they should find is known. */
+#include "runs/fit_own.h"
 #include "tests/runs/fake_runs.h"
 
 typedef struct {
@@ -287,4 +288,34 @@ Test(fit, same_bytes_for_any_number_of_threads) {
         cr_expect_eq(memcmp(fake.stacks, first.stacks, sizeof fake.stacks), 0, "%d", threads[t]);
         arena_free(&fitted.arena);
     }
+}
+
+/* Ten runs of one's own on a chip that takes its network from its kin: they move the chip's, not everybody's; figures that
+ * they do not determine stay the kin's. */
+Test(fit, a_few_runs_speak_of_their_own_chip) {
+    static Fake fake;
+    static Fitted fitted;
+    Error error = {0};
+    fake_set(&fake);
+    for (int i = 0; i < 10; i++) fake_run(&fake, "mine", i % 2 ? "7b" : "8b", 1, 1, 0.01, 100 + i, false);
+    fake_measure(&fake, 0.005);
+    for (int i = 0; i < 10; i++) fake.runs[i].measured_seconds *= 1.1;
+    fake_at(&fake, "tuned", "data_exposed")->sigma = 0; /* so that it is the network */
+    const int before = fake.profiles[1].figure_count;
+    cr_assert(fit_own_figures(&fake.set, fake.runs, fake.count, &error), "%s", error.text);
+    cr_expect_eq(fake.profiles[1].figure_count, before + 2); /* HBM and network */
+    fit(&fake, &fitted, FIT_VALUES, 2);
+    write_back(&fake, &fitted);
+    cr_assert(fit_drop_own(&fake.set, &error), "%s", error.text);
+    cr_expect_eq(fake.profiles[1].figure_count, before + 1);
+    const SetFigure *own = fake_at(&fake, "old", "network_efficiency");
+    cr_expect(own->determined && own->value < 0.76 && own->value > 0.72, "%g", own->value);
+    cr_expect_eq(fake_at(&fake, "base", "network_efficiency")->value, 0.8);
+    cr_expect_str_eq(own->of, "base");
+    Profile of_new, of_old;
+    profile_compose(&fake.set, &fake.profiles[2], NULL, &of_new);
+    profile_compose(&fake.set, &fake.profiles[1], NULL, &of_old);
+    cr_expect(of_new.network_efficiency == 0.8 && of_old.network_efficiency == own->value);
+    cr_expect_eq(of_old.hbm_efficiency, 0.85);
+    arena_free(&fitted.arena);
 }
