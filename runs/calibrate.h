@@ -65,7 +65,7 @@ typedef struct {
     int64_t runs;
     const CalibrateSkip *skipped;
     int64_t skipped_count;
-    bool verbose; /* every skipped run */
+    bool verbose; /* every skipped run, more of those furthest off */
 } CalibrateFacts;
 
 const char *calibrate_line_name(CalibrateLine line);

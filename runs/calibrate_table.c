@@ -63,6 +63,8 @@ bool table_print(FILE *out, const Table *table, bool markdown) {
             bool left = i < table->left, last = i == table->columns - 1;
             if (markdown)
                 fprintf(out, "| %s%s", cells[i], last ? " |" : " ");
+            else if (last && !cells[i][0])
+                continue; /* no blanks at the end of a line */
             else if (last && left)
                 fprintf(out, "  %s", cells[i]);
             else {

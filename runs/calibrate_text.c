@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *calibrate_line_name(CalibrateLine line) {
@@ -20,6 +21,8 @@ const char *calibrate_line_name(CalibrateLine line) {
     };
     return NAMES[line];
 }
+
+enum { WORST = 8, WORST_VERBOSE = 40 };
 
 typedef struct {
     FILE *out;
@@ -126,14 +129,50 @@ static bool figures(Writer *w) {
     return heading(w, title) && table_print(w->out, &table, w->markdown);
 }
 
+static double error_of(const Calibration *c, CalibrateLine line, int32_t run) {
+    return c->seconds[line][run] / c->model.problem->runs[run].measured_seconds - 1;
+}
+
+typedef struct {
+    double magnitude;
+    int32_t run;
+} Ranked;
+
+static int by_magnitude(const void *a, const void *b) {
+    const Ranked *x = a, *y = b;
+    if (x->magnitude != y->magnitude) return x->magnitude > y->magnitude ? -1 : 1;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static void error_cell(Table *table, const Calibration *c, CalibrateLine line, int32_t run) {
+    if (c->seconds[line] && c->seconds[line][run] > 0)
+        table_cell(table, "%+.1f%%", 100 * error_of(c, line, run));
+    else
+        table_cell(table, "-");
+}
+
+/* The runs that are furthest off when a fit has not seen them (else: when it has). */
 static bool worst(Writer *w) {
+    static const char *const HEADING[] = {"run", "measured s", "fitted", "by groups", "by sources", ""};
     const Calibration *c = w->c;
-    const ErrorStats *stats = &c->lines[LINE_FITTED];
-    if (stats->worst_at < 0) return true;
-    const FitRun *run = &c->model.problem->runs[stats->worst_at];
-    double seconds = c->seconds[LINE_FITTED][stats->worst_at];
-    return fprintf(w->out, "\nWorst: %s, predicted %.4g s, measured %.4g s%s\n", run->id, seconds,
-                   run->measured_seconds, run->flagged ? " (flagged)" : "") > 0;
+    CalibrateLine line = c->crossed ? LINE_GROUPS : LINE_FITTED;
+    int32_t count = 0, shown = w->facts->verbose ? WORST_VERBOSE : WORST;
+    Ranked *ranked = ARENA_NEW(&w->arena, Ranked, (size_t)c->model.problem->run_count);
+    if (!ranked) return false;
+    for (int32_t i = 0; i < c->model.problem->run_count; i++)
+        if (c->seconds[line][i] > 0) ranked[count++] = (Ranked){fabs(error_of(c, line, i)), i};
+    qsort(ranked, (size_t)count, sizeof *ranked, by_magnitude);
+    Table table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    for (int32_t k = 0; k < count && k < shown; k++) {
+        const FitRun *run = &c->model.problem->runs[ranked[k].run];
+        table_cell(&table, "%s", run->id);
+        table_cell(&table, "%.4g", run->measured_seconds);
+        error_cell(&table, c, LINE_FITTED, ranked[k].run);
+        error_cell(&table, c, LINE_GROUPS, ranked[k].run);
+        error_cell(&table, c, LINE_SOURCES, ranked[k].run);
+        table_cell(&table, "%s", run->flagged ? "flagged" : "");
+    }
+    return heading(w, "Furthest off") && table_print(w->out, &table, w->markdown);
 }
 
 static bool facts(Writer *w) {
@@ -166,8 +205,9 @@ static bool skipped(Writer *w) {
 
 static bool write_all(FILE *out, bool markdown, const Calibration *c, const CalibrateFacts *f) {
     Writer w = {out, markdown, {0}, c, f};
-    bool ok = facts(&w) && summary(&w) && worst(&w) && groups(&w, "By source", c->by_source, c->source_count, false) &&
-              groups(&w, "By chip generation", c->by_chip, c->chip_count, true) && figures(&w) && skipped(&w);
+    bool ok = facts(&w) && summary(&w) && groups(&w, "By source", c->by_source, c->source_count, false) &&
+              groups(&w, "By chip generation", c->by_chip, c->chip_count, true) && worst(&w) && figures(&w) &&
+              skipped(&w);
     arena_free(&w.arena);
     return ok && !ferror(out);
 }
