@@ -65,6 +65,18 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
                  &rule->data_end[0]);
 }
 
+/* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's are
+ * reduced beside what is left of the backward. */
+static void reduce_by_chunk(double chunks, StepRule *rule) {
+    for (int group = 0; group < DATA_GROUPS; group++) {
+        Traffic *start = &rule->data_start[group], *end = &rule->data_end[group];
+        start->messages += end->messages * (1 - 1 / chunks);
+        start->bytes += end->bytes * (1 - 1 / chunks);
+        end->messages /= chunks;
+        end->bytes /= chunks;
+    }
+}
+
 /* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
  * units' rate. */
 static double weight_gradient_seconds(const Setting *setting, const Shard *shard, double layers) {
@@ -150,6 +162,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
     gradient_traffic(setting_state(setting), shard, knobs, &held, out);
+    if (knobs->virtual_stages > 1) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, knobs, &owned);
 }
 

@@ -31,6 +31,8 @@ static bool set_degrees(Replay *replay) {
     int64_t expert = roles ? run->expert : 1, model = tensor * context * stages * expert;
     if (tensor > devices || context > devices || stages > devices || devices % model != 0)
         return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)devices);
+    /* ZeRO-2 in a pipeline gathers weights once a step, as ZeRO-1 does */
+    if (stages > 1 && text_has(run->fsdp, "zero2")) group = 0;
     int64_t rest = devices / model, fsdp = group > 0 ? group : group < 0 ? rest : 1;
     if (group == 0 && on_torus(replay) && run->fsdp[0] == '\0') fsdp = rest;
     if (rest % fsdp != 0) {
@@ -145,6 +147,21 @@ static const struct {
     {"mla_up_proj+mlp", "mlp"},
 };
 
+static bool on_torch(const Replay *replay) {
+    const char *framework = replay->run->framework;
+    return text_has(framework, "torchtitan") || text_has(framework, "FSDP");
+}
+
+/* torchtitan's selective checkpointing by op: attention and every second matmul are kept: of q k v o gate up down,
+ * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are
+ * one activation here: both, in half of the layers. */
+static void op_remat(Replay *replay) {
+    static const Activation AGAIN[] = {ACTIVATION_ATTENTION_INPUT, ACTIVATION_MIDDLE, ACTIVATION_MLP_INPUT,
+                                       ACTIVATION_PRODUCT};
+    for (size_t i = 0; i < COUNT_OF(AGAIN); i++) state(replay, AGAIN[i], STATE_RECOMPUTED);
+    replay->half_gate_up = true;
+}
+
 static void set_remat(Replay *replay) {
     const char *text = replay->run->remat;
     Error error = {0};
@@ -159,6 +176,9 @@ static void set_remat(Replay *replay) {
     } else if (offloaded) {
         for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
         replay->remat.layers = max_whole(1, strtoll(offloaded + 15, NULL, 10));
+    } else if (text_has(text, "every other layer") || text_has(text, "every 2")) {
+        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+        replay->remat.layers = max_whole(1, replay->model.layers / max_whole(1, replay->run->pipeline) / 2);
     } else if (strncmp(text, "full", 4) == 0) {
         for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
     } else if (text_has(text, "selective") || text_has(text, "minimal")) {
@@ -174,6 +194,7 @@ static void set_remat(Replay *replay) {
         if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
         if (text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
             state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
+        if (on_torch(replay)) op_remat(replay);
     } else if (text_has(text, "unknown") || text[0] == '\0') {
         replay_note(replay, true, "no recomputation assumed");
     }
@@ -205,6 +226,10 @@ void replay_layout(Replay *replay) {
     if (stages > 1)
         layers_per_stage(&replay->model, replay->work.seq, stages, replay->plan.knobs.stages, &fullest, &last);
     for (int a = 0; a < ACTIVATION_COUNT; a++) remat_layers(&replay->remat, (Activation)a, fullest, layout->layers[a]);
+    if (replay->half_gate_up) {
+        layout->layers[ACTIVATION_GATE_UP][STATE_SAVED] = fullest - fullest / 2;
+        layout->layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED] = fullest / 2;
+    }
 }
 
 /* ---- precision and state ---- */

@@ -27,6 +27,7 @@ typedef struct {
     Precision precision;
     TrainingState state;
     RematRule remat;
+    bool half_gate_up;   /* made again in half of the layers */
     bool tensor_overlap; /* collectives over tensor are said to be overlapped */
     bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
     bool expert_overlap; /* dispatch is said to be overlapped */

@@ -536,7 +536,7 @@ double family_bound(const Setting *setting, const Offers *offers, const Shard *s
     Knobs fast = least_time(shard, member);
     double share =
         schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
-    double best = INFINITY;
+    double best = INFINITY, chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1;
     *least_bytes = shard_bytes(setting, offers, cache, shard, member);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
@@ -548,7 +548,14 @@ double family_bound(const Setting *setting, const Offers *offers, const Shard *s
         relax_rule(setting, offers, shard, share, &rule);
         resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
-        best = min_real(best, step_seconds(&rule, &resources, least));
+        double others = rule.bubble[PHASE_FORWARD] / rule.microbatches; /* of all passes of this stage */
+        double merged = merged_seconds(&rule, &resources, least, others);
+        /* of as many chunks as there may be, only the last one's gradients come behind the rest */
+        for (int group = 0; group < DATA_GROUPS; group++) {
+            rule.data_end[group].messages /= chunks;
+            rule.data_end[group].bytes /= chunks;
+        }
+        best = min_real(best, max_real(merged, step_seconds(&rule, &resources, least)));
     }
     return best * SLACK;
 }
