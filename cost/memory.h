@@ -7,10 +7,10 @@
 #include "cost/step.h"
 
 typedef struct {
-    double parameters_bytes;  /* copy for compute, the chip's shard */
-    double gradients_bytes;   /* of microbatches accumulated; of one, once its backward is over */
+    double parameters_bytes;  /* copy for compute, the chip's shard; and casts of it that are kept */
+    double gradients_bytes;   /* of microbatches accumulated; of one, once its backward is over; what reduces them */
     double optimizer_bytes;   /* master and moments, but for what is on the host */
-    double activations_bytes; /* saved, all microbatches in flight */
+    double activations_bytes; /* saved, all microbatches in flight; what has been sent on, where it stays */
     /* weights gathered by fsdp (two layers, or the stage when kept), and the gradient of a layer before its
      * reduce_scatter */
     double gathered_bytes;
@@ -24,6 +24,10 @@ double memory_total(const MemoryRows *rows);
  * stage: in-flight microbatches (MOMENT_FIRST_BACKWARD: of the first stage; LAST_*: of the last, scaled by its layers;
  * UPDATE: 0). */
 void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
+
+/* What a device's own tool (nvidia-smi) shows when so much is allocated: what the allocator holds beside it, the
+ * context, communicators. Planning keeps the reserve for them. */
+double memory_on_device(const Setting *setting, const Shard *shard, double allocated);
 
 /* What the buffers of its communicators take of a chip. No row counts them: the reserve is there for them, for
  * fragmentation and for the runtime; memory_parts() says whether it suffices. */

@@ -74,9 +74,10 @@ static void add_working(const Setting *setting, const Shard *shard, const Shardi
         add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream);
         return;
     }
-    double layer = saved_of_sums(sums);
+    double layer = saved_of_sums(sums), again = regathered_bytes(setting, shard, sharding);
     add(to, MEMORY_TRANSIENT, "layer_activations", layer);
-    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - stream - passing);
+    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - again - stream - passing);
+    add(to, MEMORY_TRANSIENT, "input_gathered_again", again);
     add(to, MEMORY_TRANSIENT, "residual_gradient", stream);
     add(to, MEMORY_TRANSIENT, "optimizer_passing_through", passing);
 }
@@ -119,12 +120,17 @@ int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, M
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
 
     Held held = held_of_sums(setting, shard, knobs, &sums, last), owned = owned_of_held(shard, knobs, &held);
-    double masters = master_bytes(state, &owned, rows.optimizer_bytes);
-    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes);
-    add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes);
+    double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * held.total);
+    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, &held, &owned);
+    double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
+    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
+    add(&all, MEMORY_PARAMETERS, "casts", casts);
+    add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes - reduced);
+    add(&all, MEMORY_GRADIENTS, "buckets", reduced);
     add(&all, MEMORY_OPTIMIZER, "master_weights", masters);
     add(&all, MEMORY_OPTIMIZER, "moments", rows.optimizer_bytes - masters);
     add_activations(costs, &plan->layout, weights[moment], &all);
+    add(&all, MEMORY_ACTIVATIONS, "stage_outputs", rows.activations_bytes - weights[moment] * saved);
     add_gathered(state, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers, &all);
     double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
     double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;

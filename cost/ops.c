@@ -28,7 +28,7 @@ typedef struct {
 static Op *add(List *list, OpKind kind, const char *name) {
     assert(list->count < OPS_MAX);
     Op *op = &list->ops[list->count++];
-    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .makes = -1};
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .makes = -1, .saved_ways = 1};
     return op;
 }
 
@@ -191,7 +191,10 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     if (kind->norms > 0) {
         Op *norm = add_norm(list, "attention norm", model, own);
         norm->weights += (double)kind->qk_norm_parameters;
-        makes(norm, ACTIVATION_ATTENTION_INPUT, latent && kind->q_lora_rank > 0 ? BF16_BYTES * own * d_model : stream);
+        bool gathered = !(latent && kind->q_lora_rank > 0);
+        makes(norm, ACTIVATION_ATTENTION_INPUT, gathered ? stream : BF16_BYTES * own * d_model);
+        norm->saved_input = true;
+        if (gathered) norm->saved_ways = tokens / own;
     }
     if (latent)
         latent_projections(list, model, kind, shard, sharding, widths);
@@ -210,6 +213,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
     makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
+    attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, widths);
 
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
@@ -231,6 +235,7 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
     makes(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
     makes(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
+    product->saved_input = true;
     if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
     if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
     if (gathered) {
@@ -292,6 +297,7 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     makes(dispatch, ACTIVATION_MLP_INPUT, arrived);
     makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
     makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
+    dispatch->saved_input = product->saved_input = true;
     Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
     dispatch->routed_bytes = combine->routed_bytes = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model;
     for (int phase = 0; phase < PHASE_COUNT && ways > 1; phase++) {
@@ -314,6 +320,8 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
          * beside those that it sends. */
         bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
         makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (whole ? shard->tokens : own) * (double)model->d_model);
+        norm->saved_input = kind->experts == 0; /* routers read bf16 */
+        if (whole) norm->saved_ways = shard->tokens / own;
     }
     if (kind->experts > 0)
         expert_ops(&list, model, kind, shard, sharding, imbalance);

@@ -61,7 +61,10 @@ typedef struct {
     bool expert_weights;
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
     int makes;          /* the Activation it produces, or -1 */
-    double saved_bytes; /* of that activation */
+    double saved_bytes; /* of that activation: bf16, inputs of blocks gathered over tensor */
+    double saved_ways;  /* of tensor that it lies over before it is gathered; 1: it is not gathered */
+    bool saved_input;   /* only linear layers in the profile's precision read it */
+    double saved_copy;  /* else: numbers of it that such a layer wants too, in its own precision */
 } Op;
 
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one
@@ -72,7 +75,9 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 
-/* Bytes that the activation takes which the op makes: unfused attention keeps probabilities, their dropout mask and what
+/* Bytes that the activation takes which the op makes, as the profile's software keeps it. In a low precision what only
+ * linear layers read (their inputs) is kept in it; attention's output, which its own backward reads in bf16, is kept
+ * twice (Transformer Engine). Unfused attention keeps probabilities, their dropout mask and what
  * dropout leaves, 5 bytes a score (Korthikanti et al. 2022, section 4.1). */
 double op_saved_bytes(const Op *op, const Profile *profile);
 

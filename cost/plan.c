@@ -16,7 +16,9 @@ const char *context_method_name(ContextMethod method) {
     return NAMES[method];
 }
 
-const char *stage_split_name(StageSplit split) { return split == STAGES_BALANCED ? "balanced" : "even"; }
+const char *stage_split_name(StageSplit split) {
+    return split == STAGES_SLOTS ? "slots" : split == STAGES_BALANCED ? "balanced" : "even";
+}
 
 const char *activation_name(Activation activation) {
     static const char *const NAMES[ACTIVATION_COUNT] = {"layer_input", "attention_input", "qkv",     "context",

@@ -22,8 +22,11 @@ typedef enum {
     SCHEDULE_COUNT
 } Schedule;
 
-/* How many layers each stage has: as many each, or balanced with the logits on the last counted in. */
-typedef enum { STAGES_EVEN, STAGES_BALANCED } StageSplit;
+/* How many layers each stage has: as many each; balanced with the logits on the last counted in; or with the embedding
+ * and the logits in a layer's place each, so that the first and the last stage have one layer fewer than the others
+ * (Megatron-Core's account_for_embedding_in_pipeline_split and ..._loss_..., DeepSpeed's type:transformer|embedding):
+ * no search tries that, measured runs have it. */
+typedef enum { STAGES_EVEN, STAGES_BALANCED, STAGES_SLOTS } StageSplit;
 
 typedef enum {
     CONTEXT_NONE,
@@ -113,7 +116,7 @@ typedef struct {
 } Plan;
 
 const char *schedule_name(Schedule schedule);          /* "none" "gpipe" "1f1b" "interleaved" ... */
-const char *stage_split_name(StageSplit split);        /* "even" "balanced" */
+const char *stage_split_name(StageSplit split);        /* "even" "balanced" "slots" */
 const char *context_method_name(ContextMethod method); /* "none" "ring" "all_gather" "ulysses" ... */
 const char *activation_name(Activation activation);    /* "layer_input" ... */
 const char *activation_state_name(ActivationState state);

@@ -38,8 +38,9 @@ typedef struct {
     /* HBM of a communicator's buffers, of every role of more than one chip; and beside it of the connections that
      * all_to_all opens. --hbm-reserve has to hold them. */
     double communicator_bytes, all_to_all_bytes;
-    double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; nothing below 8 */
-    double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
+    double transposed_low_copy; /* 1: fp8 matmuls want weights in both layouts, hence two copies (Hopper); 0: one */
+    double jitter;              /* step x (1 + this * log2(chips / 8)): the slowest of many chips; nothing below 8 */
+    double slice_loss;          /* step x (1 + this * log2(slices)): tori over DCN */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
 
     /* ---- the software ---- */
@@ -73,6 +74,22 @@ typedef struct {
     double microbatch_seconds; /* per microbatch and stage */
     double step_seconds;       /* per step */
     double rank_seconds;       /* per chip that shares the optimizer's state, per step: serial broadcasts */
+
+    /* ---- what the software keeps in HBM; all 0: nothing that the plan does not need ---- */
+    /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision
+     * (Transformer Engine); 0: in bf16, cast again when wanted (XLA) */
+    double low_copies;
+    /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
+     * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: kept as gathered */
+    double inputs_kept_apart;
+    double stage_outputs_kept; /* 1: what a stage has sent on stays with it until backward; 0: it is let go */
+    /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */
+    double whole_master;
+    double update_scratch_bytes; /* per parameter that a chip updates: flat copies of gradients, which stay allocated */
+    double bucket_bytes;         /* of a chip with replicas: what gradients are reduced through */
+    /* Beside what is allocated: share of it that the allocator holds without use; context of the device, kernels and
+     * libraries. The reserve is there for both. */
+    double fragmentation_share, context_bytes;
 
     /* ---- made of both, by profile_in_precision() ---- */
     Precision precision;

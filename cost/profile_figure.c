@@ -31,6 +31,7 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(host_memory_share), 1, 0.01, 1, 0.1, 1, 0, "share of the host's memory for what is offloaded"},
     {CHIP(communicator_bytes), 0, 0, 1e11, 0, 1e11, 0, "HBM of a communicator's buffers"},
     {CHIP(all_to_all_bytes), 0, 0, 1e11, 0, 1e11, 0, "HBM of the connections that all_to_all opens"},
+    {CHIP(transposed_low_copy), 0, 0, 1, 0, 1, 0, "1: fp8 weights in both layouts"},
     {CHIP(jitter), 0, 0, 0.1, 1e-4, 0.02, 0.8, "step per doubling of chips beyond 8: the slowest of many"},
     {CHIP(slice_loss), 0, 0, 0.3, 1e-3, 0.1, 0.4, "step per doubling of slices"},
     {CHIP(likely_low), 0, 0, 1, 0, 1, 0, "one run in twenty is below the predicted step times this"},
@@ -63,6 +64,14 @@ static const ProfileFigure FIGURES[] = {
     {STACK(layer_seconds), 0, 0, 1, 1e-6, 2e-3, 0.6, "per layer and microbatch"},
     {STACK(microbatch_seconds), 0, 0, 10, 1e-5, 1, 0.7, "per microbatch and stage"},
     {STACK(step_seconds), 0, 0, 1000, 1e-3, 2, 0.7, "per step"},
+    {STACK(low_copies), 0, 0, 1, 0, 1, 0, "1: inputs and weights of linear layers are kept in their precision"},
+    {STACK(inputs_kept_apart), 0, 0, 1, 0, 1, 0, "1: inputs of blocks are kept along the sequence, not gathered"},
+    {STACK(stage_outputs_kept), 0, 0, 1, 0, 1, 0, "1: a stage keeps what it has sent on"},
+    {STACK(whole_master), 0, 0, 1, 0, 1, 0, "1: ZeRO leaves the fp32 master whole"},
+    {STACK(update_scratch_bytes), 0, 0, 16, 0, 16, 0, "per updated parameter: flat copies of gradients"},
+    {STACK(bucket_bytes), 0, 0, 1e11, 0, 1e11, 0, "what gradients are reduced through"},
+    {STACK(fragmentation_share), 0, 0, 1, 0, 1, 0, "of what is allocated: held by the allocator without use"},
+    {STACK(context_bytes), 0, 0, 1e11, 0, 1e11, 0, "context of the device, kernels and libraries"},
     {STACK(rank_seconds), 0, 0, 1, 1e-6, 2e-2, 0.7, "per chip that shares the optimizer's state, and step"},
 };
 

@@ -223,6 +223,7 @@ static bool match_holds(const StackMatch *match, const StackQuery *query) {
     const char *release = release_in(query->version);
     const char *scaleup = chip_has_domains(query->chip) ? "switch" : "torus";
     return has_text(query->framework, match->framework) && has_text(query->notes, match->notes) &&
+           (!match->source[0] || (query->source && has_text(query->source, match->source))) &&
            has_text(query->version, match->date) &&
            !(match->not_notes[0] && has_text(query->notes, match->not_notes)) &&
            !(match->from[0] && !(release && release_order(release, match->from) >= 0)) &&

@@ -12,7 +12,7 @@
 
 enum {
     SET_ENTRIES_MAX = 128,
-    SET_FIGURES_MAX = 64,
+    SET_FIGURES_MAX = 80,
     SET_MATCHES_MAX = 16,
     SET_CHIPS_MAX = 24,
     SET_ALIASES_MAX = 8,
@@ -46,7 +46,7 @@ typedef struct {
  * compared number by number with the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01
  * >= 26.04; a column without a number is of no release. */
 typedef struct {
-    char framework[64], notes[64], not_notes[64], date[64];
+    char framework[64], source[64], notes[64], not_notes[64], date[64];
     char from[16], before[16]; /* release: from <= r < before */
     char scaleup[16];          /* "torus" or "switch": of the chip */
     char chip[64];             /* chips, names with commas or blanks between */
@@ -115,6 +115,7 @@ bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *ch
 typedef struct {
     const char *framework, *version, *notes; /* its columns; version: date/version */
     const Chip *chip;
+    const char *source;
 } StackQuery;
 
 /* The software of a run: the last entry of the file with a match that holds, for what is special stands behind its kin.

@@ -2,6 +2,7 @@
 #include "cost/ops.h"
 
 #include "base/util.h"
+#include "cost/bytes.h"
 
 #include <math.h>
 
@@ -65,7 +66,12 @@ static double attention_seconds(const Op *op, Phase phase, const Chip *chip, con
 }
 
 double op_saved_bytes(const Op *op, const Profile *profile) {
-    return op->saved_bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
+    double bytes = profile->inputs_kept_apart > 0.5 ? op->saved_bytes / op->saved_ways : op->saved_bytes;
+    if (profile->low_copies > 0.5 && profile->precision != PRECISION_BF16) {
+        double low = precision_bytes(profile->precision);
+        bytes = op->saved_input ? bytes * low / BF16_BYTES : bytes + low * op->saved_copy;
+    }
+    return bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
 }
 
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound) {

@@ -65,6 +65,11 @@ static bool divide_layers(const Model *model, double logits, int64_t stages, Sta
     if (stages > layers) return false;
     *fullest = *last = even;
     if (split == STAGES_EVEN || stages == 1) return layers % stages == 0;
+    if (split == STAGES_SLOTS) {
+        *fullest = (layers + 2) / stages;
+        *last = *fullest - 1;
+        return (layers + 2) % stages == 0 && *last > 0;
+    }
     /* The others get fewer as the last gets more: the longest is shortest where both meet, or one layer on. */
     double best = 0;
     int64_t meet = (int64_t)floor((double)layers / (double)stages - (double)(stages - 1) / (double)stages * logits);
@@ -89,10 +94,12 @@ static bool split_layers(const Model *model, int64_t stages, const Knobs *knobs,
     int64_t fullest, last, chunks = stages * knobs->virtual_stages;
     double logits = 2.0 * (double)model->vocab * (double)model->d_model / shard->layer_flops;
     if (!divide_layers(model, logits, stages, knobs->stages, &fullest, &last)) return false;
-    if (knobs->virtual_stages > last) return false;
+    bool slots = knobs->stages == STAGES_SLOTS && stages > 1;
+    if (knobs->virtual_stages > last + (slots ? 1 : 0)) return false;
     bool even = model->layers % chunks == 0 && fullest == last;
     if (knobs->stages == STAGES_EVEN && !even) return false;
     if (!even) *padding |= 1u << PAD_STAGES;
+    shard->slots_first = slots ? 1 : 0;
     shard->layers = (double)fullest;
     shard->layers_last = (double)last;
     return true;

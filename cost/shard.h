@@ -40,6 +40,7 @@ typedef struct {
     /* stages */
     double layers;      /* of the fullest stage */
     double layers_last; /* of the last stage */
+    double slots_first; /* layers that the first stage has fewer than the fullest: the embedding's place; mostly 0 */
     double microbatches;
     double layer_flops;  /* as layer_flops(); 0: not worked out */
     double layer_active; /* parameters of the mean layer that a token meets; 0: not worked out */
@@ -80,8 +81,9 @@ double layer_flops(const Model *model, int64_t seq, double *active);
 double logits_in_layers(const Model *model, int64_t seq);
 
 /* Layers of the fullest stage and of the last. EVEN: as many each. BALANCED: the last, which has the logits too, gets
- * so many that the longest stage is shortest, the others as equal as can be. False: EVEN does not divide, or there are
- * fewer layers than stages. */
+ * so many that the longest stage is shortest, the others as equal as can be. SLOTS: layers
+ * and two more divide, and the first and the last stage have one layer fewer. False: EVEN or SLOTS does not divide, or
+ * there are fewer layers than stages. */
 bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
                       int64_t *last);
 

@@ -71,7 +71,7 @@ void stage_sums(const Setting *setting, const Shard *shard, const Methods *metho
 }
 
 static Held held_of_stage(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
-    double layers = last ? shard->layers_last : shard->layers;
+    double layers = last ? shard->layers_last : shard->layers - shard->slots_first;
     bool whole = shard->pipeline <= 1;
     double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
     if (whole || !last) tables += sums->embedding.dense_weights;

@@ -48,6 +48,14 @@ Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held);
 double optimizer_bytes_of(const TrainingState *state, const Held *owned);
 double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned);
 
+/* Parts of memory's rows that software adds to what the plan needs (cost/profile.h): the copy for compute with its
+ * casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated through;
+ * an input gathered for backward. */
+double parameters_bytes_of(const Setting *setting, const Shard *shard, const Held *held);
+double master_rest_bytes(const Setting *setting, const Held *held, const Held *owned);
+double reduction_bytes(const Setting *setting, const Shard *shard, const Held *owned);
+double regathered_bytes(const Setting *setting, const Shard *shard, const Sharding *sharding);
+
 /* Copies of a part's parameters, over which ZeRO shards. */
 double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part);
 

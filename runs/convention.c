@@ -3,6 +3,7 @@
  * the column mfu_convention. */
 #include "runs/replay_parts.h"
 
+#include "base/util.h"
 #include "models/parameters.h"
 
 #include <math.h>
@@ -37,6 +38,26 @@ static double peak_flops(const Replay *replay) {
     return replay->chip.bf16_flops_per_second.value * (double)replay->chip.devices_per_chip;
 }
 
+/* What "GB" is, and of what (runs/README.md). */
+static void measured_memory(Replay *replay) {
+    static const struct {
+        const char *source;
+        double unit;
+        MemoryShown shown;
+    } SOURCES[] = {
+        {"torchtitan", 1073741824.0, MEMORY_SHOWN_RESERVED},                  /* GiB */
+        {"mlcommons/training_results", 1073741824.0, MEMORY_SHOWN_ALLOCATED}, /* GiB */
+        {"bigscience", 1048576000.0, MEMORY_SHOWN_DEVICE},                    /* thousands of the MiB of nvidia-smi */
+    };
+    double unit = 1e9;
+    for (size_t i = 0; i < COUNT_OF(SOURCES); i++)
+        if (text_has(replay->run->source, SOURCES[i].source)) {
+            unit = SOURCES[i].unit;
+            replay->memory_shown = SOURCES[i].shown;
+        }
+    replay->measured_bytes = replay->run->memory_gb * unit;
+}
+
 bool replay_measured(Replay *replay) {
     const Run *run = replay->run;
     double tokens = (double)run->global_batch * (double)run->seq, chips = (double)run->chips;
@@ -56,6 +77,6 @@ bool replay_measured(Replay *replay) {
         return replay_skip(replay, "no figure of its speed or memory");
     }
     replay->step_factor = text_has(run->notes, "evaluation pass") ? 1.06 : 1;
-    replay->measured_bytes = run->memory_gb * (text_has(run->source, "torchtitan") ? 1073741824.0 : 1e9);
+    measured_memory(replay);
     return true;
 }

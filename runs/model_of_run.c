@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,15 @@ static const Model *find_model(const Zoo *zoo, const Run *run) {
     return NULL;
 }
 
+/* Layers that its size leaves beside one table, of those that divide its stages; a dense model's, 0: not known. */
+static int64_t layers_of_size(const Run *run) {
+    if (!(run->params_b > 0) || run->experts > 0 || run->d_model <= 0 || run->d_ff <= 0) return 0;
+    double d_model = (double)run->d_model, stages = (double)max_whole(1, run->pipeline);
+    double layer = d_model * (4 * d_model + (run->gated ? 3 : 2) * (double)run->d_ff);
+    double layers = (run->params_b * 1e9 - (double)run->vocab * d_model) / layer;
+    return layers >= 1 && layers < 10000 ? max_whole(1, (int64_t)round(layers / stages)) * (int64_t)stages : 0;
+}
+
 bool replay_model(const Zoo *zoo, Replay *replay) {
     const Run *run = replay->run;
     const Model *known = find_model(zoo, run);
@@ -51,9 +61,11 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
         heads = max_whole(1, run->d_model / (run->d_model % 128 == 0 ? 128 : 96));
         replay_note(replay, true, "%lld heads assumed", (long long)heads);
     }
-    if (run->layers <= 0 || run->d_model <= 0 || run->d_ff <= 0)
+    int64_t layers = run->layers > 0 ? run->layers : layers_of_size(run);
+    if (layers <= 0 || run->d_model <= 0 || run->d_ff <= 0)
         return replay_skip(replay, "its model has no dimensions in the table, and the zoo has no %.40s", run->model);
-    Model model = {.layers = run->layers,
+    if (run->layers <= 0) replay_note(replay, true, "%lld layers make its size", (long long)layers);
+    Model model = {.layers = layers,
                    .d_model = run->d_model,
                    .vocab = run->vocab > 0 ? run->vocab : 51200,
                    .max_seq = run->seq,
@@ -68,7 +80,7 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
     snprintf(model.model_type, sizeof model.model_type, "shardopt");
     snprintf(model.source, sizeof model.source, "columns of the run");
     LayerKind *kind = &model.kinds[0];
-    *kind = (LayerKind){.count = run->layers,
+    *kind = (LayerKind){.count = layers,
                         .attention = ATTENTION_HEADS,
                         .heads = heads,
                         .kv_heads = run->kv_heads > 0 ? run->kv_heads : heads,

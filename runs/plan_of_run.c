@@ -87,6 +87,11 @@ static void set_schedule(Replay *replay) {
     knobs->schedule = stages > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
     knobs->stages = stages > 1 ? STAGES_BALANCED : STAGES_EVEN;
     if (stages <= 1) return;
+    /* Megatron's stages are equal unless the embedding and the logits take a layer's place each. */
+    bool slots = (layers + 2) % stages == 0 && layers % stages != 0;
+    if (slots && (text_has(run->version, "MLPerf") || text_has(run->framework, "Megatron")))
+        knobs->stages = STAGES_SLOTS;
+    if (text_has(run->framework, "Megatron-DeepSpeed") && layers % stages == 0) knobs->stages = STAGES_EVEN;
     if (chunks <= 0) {
         chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
         replay_note(replay, true, "%lld chunks a stage assumed", (long long)chunks);
@@ -260,6 +265,10 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
     if (recipes) dtypes.gradients = DTYPE_BF16;
     if (text_has(version, "MLPerf") && !text_has(version, "v3") && replay->precision == PRECISION_FP8)
         dtypes.parameters = DTYPE_FP8, dtypes.master = DTYPE_FP32;
+    /* DeepSpeed's ZeRO-1 sums gradients in the dtype of the weights; its BF16_Optimizer, which BigScience had from
+     * "Rebalancing layers" on, in fp32. */
+    bool summed = text_has(replay->run->source, "Rebalancing layers") || text_has(replay->run->source, "README");
+    if (text_has(framework, "Megatron-DeepSpeed")) dtypes.gradients = summed ? DTYPE_FP32 : DTYPE_BF16;
     if (text_has(replay->run->precision, "fp16")) dtypes.gradients = DTYPE_FP16;
     replay->state = training_state(&replay->model, optimizer, &dtypes);
 }

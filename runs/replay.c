@@ -107,7 +107,8 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         !replay_placement(out) || !replay_measured(out))
         return;
     out->chip_entry = profile_set_chip(set, &out->chip);
-    out->stack_entry = profile_set_match(set, &(StackQuery){run->framework, run->version, run->notes, &out->chip});
+    out->stack_entry =
+        profile_set_match(set, &(StackQuery){run->framework, run->version, run->notes, &out->chip, run->source});
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;
@@ -130,6 +131,15 @@ bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out)
  * hardly moves (12, 12, 14%), so less than the medians say. */
 static const double REACH_OF_GUESS = 0.15;
 
+/* What the source's figure of memory counts, of what the model says is allocated. */
+static double shown_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
+    Setting setting = setting_of(replay, profile);
+    double allocated = memory_total(&estimate->memory);
+    if (replay->memory_shown == MEMORY_SHOWN_ALLOCATED) return allocated;
+    if (replay->memory_shown == MEMORY_SHOWN_RESERVED) return allocated * (1 + profile->fragmentation_share);
+    return memory_on_device(&setting, &estimate->shard, allocated);
+}
+
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out) {
     Estimate estimate;
     if (!replay_estimate(replay, set, &estimate)) return false;
@@ -138,7 +148,7 @@ bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out
     *out = (Prediction){.seconds = estimate.time.seconds * factor,
                         .lower_seconds = estimate.time.lower_seconds * factor,
                         .upper_seconds = estimate.time.serial_seconds * factor,
-                        .memory_bytes = memory_total(&estimate.memory),
+                        .memory_bytes = shown_bytes(replay, &profile, &estimate),
                         .bound_by = estimate.bound_by,
                         .mfu = estimate.mfu / factor};
     double reach = 1 + REACH_OF_GUESS * replay->unknowns;

@@ -13,6 +13,10 @@
 
 enum { REPLAY_REASON_SIZE = 200 };
 
+/* What a source's figure of memory counts: live tensors, what the allocator has taken for them, or all that the device's
+ * own tool shows. */
+typedef enum { MEMORY_SHOWN_ALLOCATED, MEMORY_SHOWN_RESERVED, MEMORY_SHOWN_DEVICE } MemoryShown;
+
 /* Everything of a run that does not depend on the figures of profiles. */
 typedef struct {
     const Run *run;
@@ -32,9 +36,10 @@ typedef struct {
     bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
     bool expert_overlap; /* dispatch is said to be overlapped */
     const SetEntry *chip_entry, *stack_entry;
-    double measured_seconds;        /* of a step */
-    const char *measured_by;        /* "step" "tokens" "flops" "mfu": which figure it was made of */
-    double measured_bytes;          /* HBM; 0: not measured */
+    double measured_seconds; /* of a step */
+    const char *measured_by; /* "step" "tokens" "flops" "mfu": which figure it was made of */
+    double measured_bytes;   /* HBM; 0: not measured */
+    MemoryShown memory_shown;
     double step_factor;             /* of the source's step over a training step: 1.06 where it holds an evaluation */
     int unknowns;                   /* settings that had to be guessed: they widen the likely range */
     char notes[REPLAY_REASON_SIZE]; /* what was assumed, for people */
@@ -42,7 +47,7 @@ typedef struct {
 
 typedef struct {
     double seconds, lower_seconds, upper_seconds, likely_low_seconds, likely_high_seconds;
-    double memory_bytes;
+    double memory_bytes; /* as the source's tool would show it */
     BoundBy bound_by;
     double mfu;
 } Prediction;

@@ -69,6 +69,21 @@ Test(layers, even_or_not_at_all) {
         }
 }
 
+/* Embedding and logits in a layer's place each: 126 layers on 8 stages (Llama 3.1 405B), 70 on 12 (BLOOM), never where
+ * two more do not divide. */
+Test(layers, slots) {
+    static const struct {
+        int64_t layers, stages, fullest, last;
+    } rows[] = {{126, 8, 16, 15}, {126, 64, 2, 1}, {70, 12, 6, 5}, {80, 8, 0, 0}, {6, 8, 0, 0}, {14, 16, 0, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Model model = dense_model(rows[i].layers, 64, 256, 4, 4, 16, 64);
+        int64_t fullest, last;
+        bool found = layers_per_stage(&model, 128, rows[i].stages, STAGES_SLOTS, &fullest, &last);
+        cr_expect_eq(found, rows[i].fullest > 0, "%d on %d", (int)rows[i].layers, (int)rows[i].stages);
+        if (found) cr_expect(fullest == rows[i].fullest && last == rows[i].last, "%d, %d", (int)fullest, (int)last);
+    }
+}
+
 /* Megatron-Turing NLG 530B (Smith et al. 2022, section 2.3): 105 layers, hidden 20480, 128 heads, four times as wide
  * inside. */
 static Model turing_nlg(void) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a chip holds, row by row, against closed forms. */
+#include "cost/estimate.h"
 #include "cost/memory_detail.h"
 #include "tests/cost/workbench.h"
 
@@ -259,4 +260,188 @@ Test(memory, communicators) {
         cr_expect_float_eq(lacking, rows[i].lacking, 1, "%zu: %g", i, lacking);
         cr_expect_float_eq(fragmentation, rows[i].fragmentation, 1, "%zu: %g", i, fragmentation);
     }
+}
+
+/* ---- what software keeps ---- */
+
+static const double T = 4096, D = 8192, F = 28672, HEADS = 64, KV = 8, H = 128;
+
+/* A layer of 70B, tokens along the sequence over t = 8 ranks, as Korthikanti et al. 2022 (section 4.2.2) has it: whatever
+ * a rank keeps is a t-th, inputs of blocks too, which are gathered again in backward. */
+Test(memory, inputs_kept_apart) {
+    Profile profile = IDEAL;
+    Bench bench = bench_of(llama3_70b(), 1, T);
+    bench_split(&bench, T / 8, 64, 8);
+    bench.shard.seq = T;
+    Setting setting = bench_setting(&bench);
+    setting.profile = &profile;
+    StageSums gathered, apart;
+    stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &gathered);
+    MemoryRows before = rows_of(&bench, MOMENT_FIRST_BACKWARD, 0), after;
+    profile.inputs_kept_apart = 1;
+    stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &apart);
+    memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &after);
+    double whole = 8 * T * D + 2 * T * (HEADS + 2 * KV) * H + (2 * T * HEADS * H + 4 * T * HEADS) + 6 * T * F;
+    cr_expect_float_eq(saved_of_sums(&apart), whole / 8, 1e-3, "%.9g", saved_of_sums(&apart));
+    cr_expect_float_eq(saved_of_sums(&gathered) - saved_of_sums(&apart), 4 * T * D * 7 / 8, 1e-3);
+    /* The layer at work has one of its inputs whole again. */
+    cr_expect_float_eq(before.transient_bytes - after.transient_bytes, 4 * T * D * 7 / 8 - 2 * T * D, 1e-3);
+}
+
+/* In fp8 (Transformer Engine) the inputs of linear layers take a byte, attention's output 2 + 1; nothing else changes.
+ * Where the software casts again (XLA) nothing does. */
+Test(memory, low_inputs) {
+    static const struct {
+        Precision precision;
+        double copies, input, copy; /* bytes of a number */
+    } rows[] = {{PRECISION_BF16, 1, 2, 0},
+                {PRECISION_FP8, 0, 2, 0},
+                {PRECISION_FP8, 1, 1, 1},
+                {PRECISION_MXFP8, 1, 1, 1},
+                {PRECISION_NVFP4, 1, 0.5, 0.5}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Profile profile = IDEAL;
+        profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
+        Bench bench = bench_of(llama3_70b(), 1, T);
+        bench_split(&bench, T, 64, 1);
+        bench.shard.seq = T;
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile;
+        StageSums sums;
+        stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
+        const double *saved = sums.layer.saved;
+        cr_expect_eq(saved[ACTIVATION_LAYER_INPUT], 2 * T * D);
+        cr_expect_eq(saved[ACTIVATION_ATTENTION_INPUT], rows[i].input * T * D);
+        cr_expect_eq(saved[ACTIVATION_QKV], 2 * T * (HEADS + 2 * KV) * H);
+        cr_expect_eq(saved[ACTIVATION_CONTEXT], (2 + rows[i].copy) * T * HEADS * H + 4 * T * HEADS);
+        cr_expect_eq(saved[ACTIVATION_MIDDLE], 2 * T * D);
+        cr_expect_eq(saved[ACTIVATION_MLP_INPUT], rows[i].input * T * D);
+        cr_expect_eq(saved[ACTIVATION_GATE_UP], 4 * T * F);
+        cr_expect_eq(saved[ACTIVATION_PRODUCT], rows[i].input * T * F);
+    }
+}
+
+/* Weights in fp8: one layout or two (Hopper; block scales want both), beside bf16 or instead of it, when tables stay in
+ * bf16; sharded weights are cast as they come. */
+Test(memory, low_weights) {
+    const double layers = 80 * (855638016. + 16384), tables = 2 * 128256. * 8192 + 8192;
+    static const struct {
+        Precision precision;
+        Dtype parameters;
+        double copies, transposed, fsdp, layer, table; /* bytes of a number */
+    } rows[] = {{PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2},   {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2},
+                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2},       {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2},
+                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2}, {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Profile profile = IDEAL;
+        profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
+        profile.transposed_low_copy = rows[i].transposed;
+        Bench bench = bench_of(llama3_70b(), 1, T);
+        bench.shard.layers = bench.shard.layers_last = 80;
+        bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
+        TrainingState state = *training_state_default();
+        state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
+        state.parameter_bytes = dtype_bytes(state.dtypes.parameters);
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile, setting.state = &state;
+        MemoryRows found;
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
+        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp;
+        /* the final norm stands with the tables */
+        cr_expect_float_eq(found.parameters_bytes, expected, 1, "%zu: %.12g, not %.12g", i, found.parameters_bytes,
+                           expected);
+    }
+}
+
+/* The embedding in a layer's place (Llama 3.1 405B: 126 layers and 2 on 8 stages of 8 chunks): 15 layers on the first
+ * stage; with 71 chunks of 2 layers in flight, 15 of them of the first chunk, which has one: 127. */
+Test(memory, slots) {
+    static const struct {
+        double stages, chunks, layers, microbatches, in_flight;
+    } rows[] = {{8, 8, 16, 48, 71 * 2 - 15}, {8, 8, 16, 4, 4 * 16 - 4}, {12, 1, 6, 128, 12 * 5}, {12, 1, 6, 3, 3 * 5}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(llama3_70b(), 1, 1);
+        Shard *shard = &bench.shard;
+        shard->vocab = 128256, shard->pipeline = rows[i].stages, shard->microbatches = rows[i].microbatches;
+        shard->layers = rows[i].layers, shard->layers_last = rows[i].layers - 1, shard->slots_first = 1;
+        bench.knobs.virtual_stages = (int64_t)rows[i].chunks;
+        bench.knobs.schedule = rows[i].chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+        double weights[MOMENT_COUNT];
+        moment_weights(shard, &bench.knobs, weights);
+        cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * rows[i].layers, rows[i].in_flight, 1e-9, "%zu: %g", i,
+                           weights[MOMENT_FIRST_BACKWARD] * rows[i].layers);
+        double held = (rows[i].layers - 1) * (855638016. + 16384) + 128256. * 8192;
+        cr_expect_float_eq(rows_of(&bench, MOMENT_FIRST_BACKWARD, 0).parameters_bytes, 2 * held, 1);
+    }
+}
+
+/* DeepSpeed, bytes of a parameter on 8 replicas. ZeRO-1: 2 + gradients 2, and a rank's part of 12 + 6 (flat gradients of
+ * 2, and cast, of 4); BF16_Optimizer of 2022: 2 + 4 + the whole master 4 + 8/8. Buckets where there are replicas, and what
+ * stages have sent on, one residual stream for each microbatch in flight. */
+Test(memory, deepspeed) {
+    const double P = 2. * 8192 * 28672 * LAYERS;
+    static const struct {
+        const char *name;
+        double data, master, scratch, gradients;
+        double bytes;
+    } rows[] = {{"ZeRO-1", 8, 0, 6, 2, 4 + 18. / 8},
+                {"one replica", 1, 0, 6, 2, 22},
+                {"BF16_Optimizer", 8, 1, 0, 4, 11},
+                {"BF16_Optimizer, 4 replicas", 4, 1, 0, 4, 12},
+                {"BF16_Optimizer, one", 1, 1, 0, 4, 18}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Profile profile = IDEAL;
+        profile.whole_master = rows[i].master, profile.update_scratch_bytes = rows[i].scratch;
+        Bench bench = bench_of(book_model(8192, 28672), 1, 1);
+        bench.shard.data = rows[i].data, bench.shard.microbatches = 8;
+        bench.knobs.zero_stage = rows[i].data > 1 ? 1 : 0;
+        TrainingState state = *training_state_default();
+        state.gradient_bytes[0] = state.gradient_bytes[1] = rows[i].gradients;
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile, setting.state = &state;
+        MemoryRows found;
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
+        cr_expect_float_eq((found.parameters_bytes + found.gradients_bytes + found.optimizer_bytes) / P, rows[i].bytes,
+                           1e-9, "%s: %g", rows[i].name,
+                           (found.parameters_bytes + found.gradients_bytes + found.optimizer_bytes) / P);
+    }
+}
+
+/* Every figure at once: parts add up to their rows. On the device: what the allocator holds in vain, the context and three
+ * communicators. */
+Test(memory, everything_that_software_keeps) {
+    Profile profile = IDEAL;
+    profile.low_copies = profile.transposed_low_copy = profile.inputs_kept_apart = 1;
+    profile.stage_outputs_kept = profile.whole_master = 1;
+    profile.update_scratch_bytes = 6, profile.bucket_bytes = 1e9, profile.precision = PRECISION_FP8;
+    profile.fragmentation_share = 0.05, profile.context_bytes = 2e9, profile.communicator_bytes = 0.7e9;
+    Bench bench = bench_of(llama3_70b(), 1, T);
+    bench_split(&bench, T / 8, 64, 8);
+    bench.shard.seq = T, bench.shard.vocab = 128256 / 8;
+    bench.shard.fsdp = 1, bench.shard.pipeline = 8, bench.shard.data = 4, bench.shard.microbatches = 32;
+    bench.shard.layers = bench.shard.layers_last = 10;
+    bench.knobs.schedule = SCHEDULE_1F1B, bench.knobs.zero_stage = 1;
+    Setting setting = bench_setting(&bench);
+    setting.profile = &profile;
+    Plan plan = {.knobs = bench.knobs, .layout.sharding = bench.sharding};
+    for (int a = 0; a < ACTIVATION_COUNT; a++) plan.layout.layers[a][STATE_SAVED] = 10;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryPart parts[MEMORY_PARTS_MAX];
+        MemoryRows rows;
+        double in_flight, sums[MEMORY_ROW_COUNT] = {0}, outputs = 0;
+        plan_memory(&setting, &bench.shard, &plan, (Moment)moment, &rows);
+        int count = memory_parts(&setting, &bench.shard, &plan, (Moment)moment, parts, &in_flight);
+        for (int j = 0; j < count; j++) {
+            sums[parts[j].row] += parts[j].bytes;
+            if (strcmp(parts[j].name, "stage_outputs") == 0) outputs = parts[j].bytes;
+        }
+        for (int row = 0; row < MEMORY_RESERVE; row++)
+            cr_expect_float_eq(sums[row], memory_row_bytes(&rows, (MemoryRow)row), 16, "moment %d: %s, %.12g", moment,
+                               memory_row_name((MemoryRow)row), sums[row]);
+        double expected = moment == MOMENT_FIRST_BACKWARD ? 8 * 2 * T / 8 * D : 0;
+        cr_expect_float_eq(outputs, expected, 16, "moment %d: %g sent on", moment, outputs);
+    }
+    cr_expect_float_eq(memory_on_device(&setting, &bench.shard, 60e9), 63e9 + 2e9 + 3 * 0.7e9, 1);
 }

@@ -359,7 +359,8 @@ Test(profile_set, software_of_runs) {
     cr_assert(profile_set_default(&arena, &set, &error) && catalog_load(&arena, &catalog, &error), "%s: %s",
               error.where, error.text);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        StackQuery query = {ROWS[i].framework, ROWS[i].version, ROWS[i].notes, catalog_find(&catalog, ROWS[i].chip)};
+        StackQuery query = {ROWS[i].framework, ROWS[i].version, ROWS[i].notes, catalog_find(&catalog, ROWS[i].chip),
+                            NULL};
         const SetEntry *found = profile_set_match(&set, &query);
         cr_expect(found && strcmp(found->name, ROWS[i].stack) == 0, "%s, %s on %s: %s, not %s", ROWS[i].framework,
                   ROWS[i].version, ROWS[i].chip, found ? found->name : "none", ROWS[i].stack);
@@ -382,11 +383,11 @@ Test(profile_set, releases) {
     Chip chip = {.name = "big-1", .scaleup = SCALEUP_TORUS_2D};
     cr_assert(set_of(SMALL, &arena, &set, &error), "%s", error.text);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        StackQuery query = {"the core", ROWS[i].version, "old and new", &chip};
+        StackQuery query = {"the core", ROWS[i].version, "old and new", &chip, NULL};
         const SetEntry *found = profile_set_match(&set, &query);
         cr_expect_eq(found == &set.stacks[0], ROWS[i].inside, "%s", ROWS[i].version);
     }
-    StackQuery special = {"CORE", "2", "the NEW one", &chip};
+    StackQuery special = {"CORE", "2", "the NEW one", &chip, NULL};
     cr_expect(profile_set_match(&set, &special) == &set.stacks[1], "what stands behind its kin is tried first");
     arena_free(&arena);
 }

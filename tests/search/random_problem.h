@@ -204,6 +204,13 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->dispatch_seconds_per_byte = draw_real(&draw, 0, 1e-10);
     profile->expert_layer_seconds = draw_real(&draw, 0, 1e-4);
     profile->rank_seconds = draw_real(&draw, 0, 1e-3);
+    profile->low_copies = draw_chance(&draw, 0.5);
+    profile->transposed_low_copy = draw_chance(&draw, 0.5);
+    profile->inputs_kept_apart = draw_chance(&draw, 0.5);
+    profile->stage_outputs_kept = draw_chance(&draw, 0.5);
+    profile->whole_master = draw_chance(&draw, 0.3);
+    profile->update_scratch_bytes = draw_chance(&draw, 0.3) ? 6 : 0;
+    profile->bucket_bytes = draw_chance(&draw, 0.3) ? draw_real(&draw, 0, 0.02) * chip->hbm_bytes.value : 0;
     profile->routed_copies = draw_chance(&draw, 0.5) ? draw_real(&draw, 1, 8) : 0;
     Precision precision = draw_chance(&draw, 0.3) ? PRECISION_FP8 : PRECISION_BF16;
     *profile = profile_in_precision(profile, chip, precision_peak(chip, precision) > 0 ? precision : PRECISION_BF16);
