@@ -11,11 +11,12 @@
 #include <string.h>
 
 /* Narayanan et al. 2021, section 5.1, equation (3): forward and backward are 72 L d^2 (1 + s / (6 d) + V / (12 L d))
- * with each matmul counted; the recomputed forward makes 96 and V / (16 L d). The attention is the full square. */
+ * with each matmul counted; the recomputed forward makes 96 of 72 in the layers, and logits are 6 V d as before. The
+ * attention is the full square. */
 static double megatron_2021(const Model *model, double seq, bool recomputed) {
     double L = (double)model->layers, d = (double)model->d_model, V = (double)model->vocab,
            factor = recomputed ? 96 : 72;
-    return factor * L * d * d * (1 + seq / (6 * d) + V / (16 * L * d));
+    return factor * L * d * d * (1 + seq / (6 * d)) + 6 * V * d;
 }
 
 static double flops_per_token(const Replay *replay) {
@@ -26,7 +27,8 @@ static double flops_per_token(const Replay *replay) {
     return model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
 }
 
-/* "peak 989": TFLOP/s; else the chip's own, of the precision that MFU is usually divided by. */
+/* "peak 989": TFLOP/s; "peak per precision": the chip's own in the run's; else its own in bf16, which MFU is usually
+ * divided by. */
 static double peak_flops(const Replay *replay) {
     const char *at = strstr(replay->run->convention, "peak ");
     double peak = at ? strtod(at + 5, NULL) : 0;
@@ -35,7 +37,9 @@ static double peak_flops(const Replay *replay) {
         peak = slash ? strtod(slash + 2, NULL) : 0;
     }
     if (peak > 50 && peak < 1e5) return peak * 1e12;
-    return replay->chip.bf16_flops_per_second.value * (double)replay->chip.devices_per_chip;
+    bool own = text_has(replay->run->convention, "peak per precision");
+    peak = own ? precision_peak(&replay->chip, replay->precision) : replay->chip.bf16_flops_per_second.value;
+    return peak * (double)replay->chip.devices_per_chip;
 }
 
 /* What "GB" is, and of what (runs/README.md). */

@@ -2,6 +2,7 @@
 /* The folded expert grid: groups of ranks as Megatron-Core and torchtitan make them, chip by chip; and DeepSeek-V3's
  * own plan by hand. */
 #include "tests/cost/workbench.h"
+#include "tests/mesh/ranks.h"
 
 #include "cost/grid.h"
 #include "models/model_json.h"
@@ -34,39 +35,6 @@ static bool consecutive(const Mesh *mesh, const Degrees *degrees, Placement *out
         }
     }
     return true;
-}
-
-/* The first rank of the group that `rank` is in, from the footprint alone: on each axis the group's own digit is set to
- * zero. Two ranks are in one group when this is the same. */
-static int64_t first_of_footprint(const Mesh *mesh, const Footprint *footprint, int64_t rank) {
-    int64_t first = 0, place = 1;
-    for (int axis = 0; axis < mesh->axis_count; axis++) {
-        int64_t at = rank % mesh->axes[axis].size, stride = footprint->on[axis].stride;
-        at -= at / stride % footprint->on[axis].factor * stride;
-        first += at * place;
-        rank /= mesh->axes[axis].size, place *= mesh->axes[axis].size;
-    }
-    return first;
-}
-
-/* The same from a rank formula: rank = digit0 + n0 (digit1 + n1 (digit2 + ...)); digit `which` is set to zero. */
-static int64_t first_of_formula(const int64_t *sizes, int which, int64_t rank) {
-    int64_t stride = 1;
-    for (int i = 0; i < which; i++) stride *= sizes[i];
-    return rank - rank / stride % sizes[which] * stride;
-}
-
-static void expect_groups(const char *name, const Mesh *mesh, const Footprint *footprint, const int64_t *sizes,
-                          int which) {
-    cr_expect_eq(footprint_degree(mesh, footprint), sizes[which], "%s: %d ranks, not %d", name,
-                 (int)footprint_degree(mesh, footprint), (int)sizes[which]);
-    for (int64_t rank = 0; rank < mesh->devices; rank++) {
-        int64_t found = first_of_footprint(mesh, footprint, rank), expected = first_of_formula(sizes, which, rank);
-        if (found != expected) {
-            cr_expect(false, "%s: rank %d is with %d, not with %d", name, (int)rank, (int)found, (int)expected);
-            return;
-        }
-    }
 }
 
 /* One of 1, 2, 4 ... (so many values), as the next digit of *index says. */
