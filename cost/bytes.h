@@ -5,8 +5,7 @@
 
 enum {
     BF16_BYTES = 2, /* activations, and weights at work */
-    FP32_BYTES = 4,
-    LOGIT_BYTES = FP32_BYTES + BF16_BYTES /* of one logit: fp32 itself, and its bf16 gradient */
+    FP32_BYTES = 4
 };
 
 #endif

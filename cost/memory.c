@@ -22,17 +22,25 @@ void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMEN
     weights[MOMENT_UPDATE] = 0;
 }
 
-/* Weights that fsdp (or the layout, over tensor) has brought together: of two layers (the next arrives while one
- * works), or of the whole stage when they are kept; and the gradient of one before its reduce_scatter. Beside logits
- * their table and its gradient. */
-static double gathered_bytes(const TrainingState *state, const Shard *shard, const Knobs *knobs, const StageSums *sums,
-                             Moment moment, double layers) {
+GatheredWeights gathered_weights(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                                 Moment moment, double layers) {
     double one = sums->layer.gathered_weights;
-    double head = moment == MOMENT_LAST_LOGITS && shard_weight_ways(shard) > 1 ? sums->logits.dense_weights : 0;
-    if (!(one > 0 || head > 0)) return 0;
-    double gathered = knobs->regather ? min_real(2, layers) * one : layers * one;
-    double weight = state->parameter_bytes, gradient = state->scatter_bytes;
-    return weight * gathered + gradient * one + (weight + gradient) * head;
+    bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
+    GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
+    if (logits && shard_weight_ways(shard) > 1) out.table = sums->logits.dense_weights;
+    if (!knobs->regather)
+        out.others = layers * one - out.in_use;
+    else if (matrices)
+        out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* no more than is kept */
+    else
+        out.others = min_real(2, layers) * one - out.in_use;
+    if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights;
+    return out;
+}
+
+static double gathered_bytes(const TrainingState *state, const GatheredWeights *weights) {
+    return state->parameter_bytes * (weights->in_use + weights->others + weights->table) +
+           state->scatter_bytes * (weights->gradient + weights->table);
 }
 
 /* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
@@ -57,6 +65,9 @@ double parameters_bytes_of(const Setting *setting, const Shard *shard, const Hel
     double tables = held->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
     double bytes = state->parameter_bytes * held->total;
     if (state->dtypes.parameters == DTYPE_FP8) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
+    bool fp8 = setting->profile->precision == PRECISION_FP8 || setting->profile->precision == PRECISION_MXFP8;
+    if (copies > 0 && fp8 && state->dtypes.parameters != DTYPE_FP8 && setting->profile->low_parameters > 0.5)
+        copies = max_real(0, copies - state->parameter_bytes);
     return copies > 0 ? bytes + copies * (held->of[HELD_DENSE] + held->of[HELD_EXPERTS]) : bytes;
 }
 
@@ -70,8 +81,8 @@ static double kept_outputs_bytes(const Setting *setting, const Shard *shard, con
     return in_flight.first * (double)knobs->virtual_stages * stream;
 }
 
-double master_rest_bytes(const Setting *setting, const Held *held, const Held *owned) {
-    if (!(setting->profile->whole_master > 0.5)) return 0;
+double master_rest_bytes(const Setting *setting, const Knobs *knobs, const Held *held, const Held *owned) {
+    if (!(setting->profile->whole_master > 0.5) || knobs->offload_optimizer) return 0; /* it is on the host then */
     return dtype_bytes(setting_state(setting)->dtypes.master) * (held->total - owned->total);
 }
 
@@ -108,12 +119,14 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     /* With one microbatch no gradient exists before backward begins. */
     bool accumulates = shard->microbatches > 1;
     double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
+    GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
     *out = (MemoryRows){
         .parameters_bytes = parameters_bytes_of(setting, shard, &held),
         .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned),
-        .optimizer_bytes = optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, &held, &owned),
+        .optimizer_bytes =
+            optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &held, &owned),
         .activations_bytes = saved_bytes,
-        .gathered_bytes = gathered_bytes(state, shard, knobs, sums, moment, layers),
+        .gathered_bytes = gathered_bytes(state, &gathered),
     };
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;
@@ -122,7 +135,7 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
         /* partial sums over the whole vocabulary */
         bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1;
         double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
-        out->logits_bytes = shard->tokens * (LOGIT_BYTES * shard->vocab + whole);
+        out->logits_bytes = shard->tokens * (setting->profile->logit_bytes * shard->vocab + whole);
         out->transient_bytes = 2 * stream + BF16_BYTES * shard->tokens * d_model;
     } else {
         out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);

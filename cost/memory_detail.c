@@ -46,19 +46,13 @@ static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const 
                 in_flight * costs[a].bytes * (double)layout->layers[a][STATE_SAVED]);
 }
 
-/* Weights of the layer at work, of the next (or, kept for backward, of all others of the stage), and one gradient
- * before it is scattered; beside the logits their table and its gradient. */
-static void add_gathered(const TrainingState *state, const Shard *shard, const Knobs *knobs, const StageSums *sums,
-                         Moment moment, double layers, Parts *to) {
-    double one = sums->layer.gathered_weights;
-    double head = moment == MOMENT_LAST_LOGITS && shard_weight_ways(shard) > 1 ? sums->logits.dense_weights : 0;
-    double in_use = min_real(1, layers), others = (knobs->regather ? min_real(2, layers) : layers) - in_use;
-    add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * in_use * one);
-    add(to, MEMORY_GATHERED, knobs->regather ? "weights_prefetched" : "weights_kept",
-        state->parameter_bytes * others * one);
-    add(to, MEMORY_GATHERED, "layer_gradient", state->scatter_bytes * one);
-    add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * head);
-    add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * head);
+static void add_gathered(const TrainingState *state, const GatheredWeights *weights, bool regather, Parts *to) {
+    add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * weights->in_use);
+    add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept",
+        state->parameter_bytes * weights->others);
+    add(to, MEMORY_GATHERED, "layer_gradient", state->scatter_bytes * weights->gradient);
+    add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
+    add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * weights->table);
 }
 
 static void add_working(const Setting *setting, const Shard *shard, const Sharding *sharding, const StageSums *sums,
@@ -67,9 +61,11 @@ static void add_working(const Setting *setting, const Shard *shard, const Shardi
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
         double logits = shard->tokens * shard->vocab;
-        add(to, MEMORY_LOGITS, "values_fp32", FP32_BYTES * logits);
+        double bytes = setting->profile->logit_bytes, values = min_real(FP32_BYTES, bytes - BF16_BYTES);
+        add(to, MEMORY_LOGITS, values < FP32_BYTES ? "values_bf16" : "values_fp32", values * logits);
         add(to, MEMORY_LOGITS, "gradients_bf16", BF16_BYTES * logits);
-        add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - LOGIT_BYTES * logits);
+        add(to, MEMORY_LOGITS, "loss", (bytes - values - BF16_BYTES) * logits);
+        add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - bytes * logits);
         add(to, MEMORY_TRANSIENT, "residual_stream", 2 * stream);
         add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream);
         return;
@@ -121,7 +117,7 @@ int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, M
 
     Held held = held_of_sums(setting, shard, knobs, &sums, last), owned = owned_of_held(shard, knobs, &held);
     double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * held.total);
-    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, &held, &owned);
+    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &held, &owned);
     double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
     add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
     add(&all, MEMORY_PARAMETERS, "casts", casts);
@@ -131,7 +127,9 @@ int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, M
     add(&all, MEMORY_OPTIMIZER, "moments", rows.optimizer_bytes - masters);
     add_activations(costs, &plan->layout, weights[moment], &all);
     add(&all, MEMORY_ACTIVATIONS, "stage_outputs", rows.activations_bytes - weights[moment] * saved);
-    add_gathered(state, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers, &all);
+    GatheredWeights gathered =
+        gathered_weights(setting, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers);
+    add_gathered(state, &gathered, knobs->regather, &all);
     double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
     double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;
     add_working(setting, shard, sharding, &sums, moment, &rows, passing, &all);

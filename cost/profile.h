@@ -79,9 +79,14 @@ typedef struct {
     /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision
      * (Transformer Engine); 0: in bf16, cast again when wanted (XLA) */
     double low_copies;
+    double low_parameters; /* 1: and in fp8 there is no copy of weights beside those (Megatron's --fp8-param-gather) */
+    double logit_bytes;    /* of a logit, its gradient and what the loss makes between them, at their most */
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
      * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: kept as gathered */
     double inputs_kept_apart;
+    /* 1: weights are gathered matrix by matrix: those of one matmul at work and the next; beside logits their table alone
+     * (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
+    double gathers_matrices;
     double stage_outputs_kept; /* 1: what a stage has sent on stays with it until backward; 0: it is let go */
     /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */
     double whole_master;

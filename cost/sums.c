@@ -28,10 +28,9 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
     *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
     bool over_tensor = op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD].messages > 0;
     double ways = op->expert_weights ? shard_expert_ways(shard) : shard_weight_ways(shard);
-    if (over_tensor)
-        to->gathered_weights += times * op->weights * shard->tensor;
-    else if (ways > 1)
-        to->gathered_weights += times * op->weights;
+    double gathered = over_tensor ? op->weights * shard->tensor : ways > 1 ? op->weights : 0;
+    to->gathered_weights += times * gathered;
+    to->largest_weights = max_real(to->largest_weights, gathered);
     if (op->makes >= 0) to->saved[op->makes] += times * op_saved_bytes(op, setting->profile);
 }
 

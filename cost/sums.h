@@ -14,6 +14,7 @@ typedef struct {
     Traffic traffic[GROUP_DATA][PHASE_COUNT];
     double dense_weights, expert_weights; /* of one chip, before fsdp */
     double gathered_weights;              /* of one layer while it is in use, where something gathers them; else 0 */
+    double largest_weights;               /* of those, the op's that has most: gate and up, or all experts' */
     double saved[ACTIVATION_COUNT];       /* bytes of one microbatch */
 } PartSums;
 
@@ -48,11 +49,21 @@ Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held);
 double optimizer_bytes_of(const TrainingState *state, const Held *owned);
 double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned);
 
+/* Weights that fsdp (or the layout, over tensor) has brought together: of the layer at work, and of the next, which
+ * arrives, or, when they are kept, of all others of the stage; the gradient of one before its reduce_scatter; beside the
+ * logits their table, and its gradient too. By matrices: of the largest matmul (gate and up are two: one at work, one that
+ * arrives) for a layer. */
+typedef struct {
+    double in_use, others, gradient, table; /* numbers */
+} GatheredWeights;
+GatheredWeights gathered_weights(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                                 Moment moment, double layers);
+
 /* Parts of memory's rows that software adds to what the plan needs (cost/profile.h): the copy for compute with its
  * casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated through;
  * an input gathered for backward. */
 double parameters_bytes_of(const Setting *setting, const Shard *shard, const Held *held);
-double master_rest_bytes(const Setting *setting, const Held *held, const Held *owned);
+double master_rest_bytes(const Setting *setting, const Knobs *knobs, const Held *held, const Held *owned);
 double reduction_bytes(const Setting *setting, const Shard *shard, const Held *owned);
 double regathered_bytes(const Setting *setting, const Shard *shard, const Sharding *sharding);
 

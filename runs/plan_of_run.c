@@ -136,7 +136,7 @@ static void custom_remat(Replay *replay, const char *text) {
         state(replay, ACTIVATION_LAYER_INPUT, kept);
     if (text_has(text, "qkv_proj") || text_has(text, "qkv projections") || text_has(text, "q/k/v"))
         state(replay, ACTIVATION_QKV, text_has(text, "q/k/v recomputed") ? STATE_RECOMPUTED : kept);
-    if (text_has(text, "k/v kept")) state(replay, ACTIVATION_QKV, STATE_SAVED);
+    /* "k/v kept": queries, which are many more, are made again with the rest */
     if (text_has(text, "out proj") || text_has(text, "mlpwo")) state(replay, ACTIVATION_MIDDLE, kept);
 }
 
@@ -269,6 +269,9 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
      * "Rebalancing layers" on, in fp32. */
     bool summed = text_has(replay->run->source, "Rebalancing layers") || text_has(replay->run->source, "README");
     if (text_has(framework, "Megatron-DeepSpeed")) dtypes.gradients = summed ? DTYPE_FP32 : DTYPE_BF16;
+    /* MaxText's moments have the dtype of the weights, which have no other copy. */
+    if (text_has(replay->run->precision, "bf16 weights"))
+        dtypes.master = DTYPE_NONE, dtypes.first = dtypes.second = dtypes.gradients = DTYPE_BF16;
     if (text_has(replay->run->precision, "fp16")) dtypes.gradients = DTYPE_FP16;
     replay->state = training_state(&replay->model, optimizer, &dtypes);
 }

@@ -123,6 +123,37 @@ Test(memory, gathered) {
     }
 }
 
+/* Matrix by matrix: the two of 8192 x 28672 of book_model() are two matmuls, so one of them, and its gradient; 70B's gate
+ * and up are one matmul of two. Beside logits their table alone; what is kept from forward is whole layers still. */
+Test(memory, gathered_by_matrix) {
+    const double one = 2. * 8192 * 28672, table = 2 * (32000. * 8192 + 8192);
+    const struct {
+        const char *name;
+        bool gated, regather;
+        Moment moment;
+        double expected;
+    } rows[] = {
+        {"one of two", false, true, MOMENT_FIRST_BACKWARD, 2 * one},
+        {"gate and up", true, true, MOMENT_LAST_BACKWARD, 4 * one},
+        {"logits", false, true, MOMENT_LAST_LOGITS, 2 * table},
+        {"kept", false, false, MOMENT_FIRST_BACKWARD, 80 * 2 * one + one},
+    };
+    Profile profile = IDEAL;
+    profile.gathers_matrices = 1;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Bench bench = bench_of(book_model(8192, 28672), 1, 64);
+        bench.model.kinds[0].gated = rows[i].gated;
+        bench.shard.vocab = 32000, bench.shard.fsdp = 8, bench.knobs.regather = rows[i].regather;
+        bench.shard.layers = bench.shard.layers_last = 80;
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile;
+        MemoryRows found;
+        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
+        cr_expect_float_eq(found.gathered_bytes, rows[i].expected, 1e-3, "%s: %.9g, not %.9g", rows[i].name,
+                           found.gathered_bytes, rows[i].expected);
+    }
+}
+
 /* fp32 logits and their bf16 gradient, 6 bytes, of the chip's vocabulary; contracted over d_model every chip has
  * partial sums (bf16) of all of it. */
 Test(memory, logits) {
@@ -329,15 +360,19 @@ Test(memory, low_weights) {
         Precision precision;
         Dtype parameters;
         double copies, transposed, fsdp, layer, table; /* bytes of a number */
-    } rows[] = {{PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2},   {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2},
-                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2},       {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2},
-                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2}, {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2}};
+        bool alone;                                    /* no bf16 beside them */
+    } rows[] = {
+        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true},    {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
+        {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true},  {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
+        {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true},        {PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2, false},
+        {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false},
+        {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false},       {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false},
+        {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false}, {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},
+        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
-        profile.transposed_low_copy = rows[i].transposed;
+        profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = rows[i].alone;
         Bench bench = bench_of(llama3_70b(), 1, T);
         bench.shard.layers = bench.shard.layers_last = 80;
         bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;

@@ -86,6 +86,32 @@ Test(run_memory, error_of_published_runs, .timeout = 120) {
     free(world);
 }
 
+/* What ran has fitted: of 574 runs 16 are called too large, most of them of unknown recomputation. */
+Test(run_memory, what_ran_is_not_called_too_large, .timeout = 120) {
+    World *world = malloc(sizeof *world);
+    Replay *replay = malloc(sizeof *replay);
+    Estimate *estimate = malloc(sizeof *estimate);
+    RunTable table;
+    Error error = {0};
+    int64_t replayed = 0, large = 0;
+    cr_assert(world && replay && estimate);
+    open_world(world);
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/runs/data/train.tsv", &world->arena, &table, &error), "%s: %s",
+              error.where, error.text);
+    for (int64_t i = 0; i < table.count; i++) {
+        replay_prepare(&table.runs[i], &world->data, &world->set, replay);
+        if (replay->skipped[0] || !replay_estimate(replay, &world->set, estimate)) continue;
+        replayed++;
+        large += memory_total(&estimate->memory) > replay->chip.hbm_bytes.value;
+    }
+    cr_expect_geq(replayed, 500);
+    cr_expect_leq(large, 20, "%d of %d", (int)large, (int)replayed);
+    arena_free(&world->arena);
+    free(estimate);
+    free(replay);
+    free(world);
+}
+
 /* Runs of BigScience's chronicles that went out of memory, of 81 251 MiB a GPU. One more did, 206B on 384 GPUs with
  * microbatches of 2: its neighbours on that page, which ran, leave it 8 GB of room, and the model does too. */
 Test(run_memory, what_did_not_fit_is_not_called_fitting, .timeout = 60) {

@@ -207,6 +207,9 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->low_copies = draw_chance(&draw, 0.5);
     profile->transposed_low_copy = draw_chance(&draw, 0.5);
     profile->inputs_kept_apart = draw_chance(&draw, 0.5);
+    profile->gathers_matrices = draw_chance(&draw, 0.5);
+    profile->low_parameters = draw_chance(&draw, 0.5);
+    profile->logit_bytes = draw_real(&draw, 2, 12);
     profile->stage_outputs_kept = draw_chance(&draw, 0.5);
     profile->whole_master = draw_chance(&draw, 0.3);
     profile->update_scratch_bytes = draw_chance(&draw, 0.3) ? 6 : 0;
