@@ -104,6 +104,26 @@ Test(activations, full_recomputation) {
     }
 }
 
+/* torch checkpoints the call of a layer, and Megatron too: the whole forward runs again, the last matmul and the scatter
+ * behind it as well: P of 2 P FLOPs a token and all 4 streams. */
+Test(activations, full_recomputation_of_a_whole_call) {
+    Profile profile = IDEAL;
+    profile.recompute_whole = 1;
+    for (double t = 1; t <= 8; t *= 2) {
+        Bench bench = bench_70b(t);
+        Setting setting = bench_setting(&bench);
+        setting.profile = &profile;
+        ActivationCost costs[ACTIVATION_COUNT];
+        stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
+        double seconds = 0, bytes = 0;
+        for (int a = 0; a < ACTIVATION_COUNT; a++)
+            seconds += costs[a].recompute_seconds, bytes += costs[a].recompute_bytes[GROUP_TENSOR];
+        double flops = T / t * (2 * (D * H * (2 * N + 2 * K) + 3 * D * F) + 2 * T * N * H);
+        cr_expect_float_eq(seconds, flops, 1e-12 * flops, "t=%g: %.12g of %.12g", t, seconds, flops);
+        cr_expect_float_eq(bytes, t > 1 ? 4 * 2 * T * D : 0, 1e-3, "t=%g", t);
+    }
+}
+
 /* One by one: what each costs to have again. Saved inputs are saved gathered, so the projections themselves repeat
  * no gather. */
 Test(activations, each_recomputation) {

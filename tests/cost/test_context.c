@@ -242,3 +242,34 @@ Test(context, sequence_shards_or_replicates) {
                            "%s", rows[i].name);
     }
 }
+
+/* Who computes how much of a causal square. Zig-zag: a sequence in 2 r pieces, piece i and piece 2 r - 1 - i to rank i
+ * (Llama 3, section 3.3.2; Megatron-Core, get_batch_on_this_cp_rank; torch's context parallel and MaxText balance by
+ * default, so too): query and key pairs counted one by one are alike on all ranks, and are what the op has. Pieces in
+ * order would give the last rank 2 - 1/r times that; heads (Ulysses) are balanced whatever the order. */
+Test(context, zig_zag_balances) {
+    const int seq = 480;
+    for (int r = 2; r <= 8; r *= 2) {
+        int64_t pairs[8] = {0}, in_order[8] = {0};
+        for (int q = 0; q < seq; q++) {
+            int piece = q * 2 * r / seq, rank = piece < r ? piece : 2 * r - 1 - piece;
+            pairs[rank] += q + 1;
+            in_order[q * r / seq] += q + 1;
+        }
+        for (int rank = 0; rank < r; rank++) cr_expect_eq(pairs[rank], (int64_t)seq * (seq + 1) / 2 / r, "r=%d", r);
+        double diagonal = seq / 2. / r; /* the op takes half of each pair of a query with itself */
+        static const ContextMethod METHODS[] = {CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES};
+        for (size_t i = 0; i < COUNT_OF(METHODS); i++) {
+            Bench bench = bench_context(16, 16, seq, r, (Methods){.context = METHODS[i], .ulysses = r});
+            Op ops[OPS_MAX];
+            int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding,
+                                     &bench.knobs.methods, 1, ops);
+            for (int j = 0; j < count; j++)
+                if (ops[j].kind == OP_ATTENTION)
+                    cr_expect_float_eq(ops[j].flops[PHASE_FORWARD], ((double)pairs[0] - diagonal) * 4 * 16 * 128, 1e-3,
+                                       "r=%d, method %d", r, (int)METHODS[i]);
+        }
+        double most = ((double)in_order[r - 1] - diagonal) / ((double)pairs[0] - diagonal);
+        cr_expect_float_eq(most, 2 - 1. / r, 1e-12, "r=%d: %g", r, most);
+    }
+}

@@ -25,7 +25,7 @@ static void replays_setup(void) {
 
 static void replays_teardown(void) { arena_free(&arena); }
 
-static Run run_named(const char *id) {
+__attribute__((unused)) static Run run_named(const char *id) {
     for (int64_t i = 0; i < train.count; i++)
         if (strcmp(train.runs[i].id, id) == 0) return train.runs[i];
     cr_assert_fail("no run %s", id);
