@@ -73,7 +73,8 @@ typedef struct {
     double layer_seconds;      /* per layer and microbatch, forward + backward */
     double microbatch_seconds; /* per microbatch and stage */
     double step_seconds;       /* per step */
-    double rank_seconds;       /* per chip that shares the optimizer's state, per step: serial broadcasts */
+    double optimizer_traffic; /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies apart */
+    double rank_seconds;      /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
     /* ---- what the software keeps in HBM; all 0: nothing that the plan does not need ---- */
     /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision

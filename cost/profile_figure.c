@@ -75,6 +75,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(bucket_bytes), 0, 0, 1e11, 0, 1e11, 0, "what gradients are reduced through"},
     {STACK(fragmentation_share), 0, 0, 1, 0, 1, 0, "of what is allocated: held by the allocator without use"},
     {STACK(context_bytes), 0, 0, 1e11, 0, 1e11, 0, "context of the device, kernels and libraries"},
+    {STACK(optimizer_traffic), 1, 0.1, 20, 0.7, 6, 0.3, "traffic of the update over one fused pass"},
     {STACK(rank_seconds), 0, 0, 1, 1e-6, 2e-2, 0.7, "per chip that shares the optimizer's state, and step"},
 };
 

@@ -38,7 +38,8 @@ static double update_seconds(const Setting *setting, const Knobs *knobs, const H
         flops += state->part[part].update_flops * owned->of[part];
     }
     if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned->total;
-    double seconds = bytes / (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
+    double seconds = bytes * setting->profile->optimizer_traffic /
+                     (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     if (flops > 0)
         seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
     double on_host = host_optimizer_bytes(setting, knobs, owned);

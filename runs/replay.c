@@ -114,7 +114,8 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         return;
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
-    out->tensor_overlap = run->sequence_parallel == 1;
+    bool torch = text_has(run->framework, "torchtitan") || text_has(run->framework, "FSDP");
+    out->tensor_overlap = torch ? text_has(run->notes, "async") : run->sequence_parallel == 1;
     out->serial_ranks = text_has(run->fsdp, "over all");
     settle(out, set);
 }
