@@ -37,7 +37,7 @@ static double percentile(double *errors, int count, double share) {
     return errors[rank < 1 ? 0 : rank - 1];
 }
 
-Test(run_memory, error_of_published_runs, .timeout = 120) {
+Test(run_memory, error_of_published_runs) {
     static const struct {
         const char *file;
         int measured, replayed; /* rows; of Primus and Colossal-AI no batch, sequence or dimensions are known */
@@ -87,7 +87,7 @@ Test(run_memory, error_of_published_runs, .timeout = 120) {
 }
 
 /* What ran has fitted: of 574 runs 16 are called too large, most of them of unknown recomputation. */
-Test(run_memory, what_ran_is_not_called_too_large, .timeout = 120) {
+Test(run_memory, what_ran_is_not_called_too_large) {
     World *world = malloc(sizeof *world);
     Replay *replay = malloc(sizeof *replay);
     Estimate *estimate = malloc(sizeof *estimate);
@@ -114,7 +114,7 @@ Test(run_memory, what_ran_is_not_called_too_large, .timeout = 120) {
 
 /* Runs of BigScience's chronicles that went out of memory, of 81 251 MiB a GPU. One more did, 206B on 384 GPUs with
  * microbatches of 2: its neighbours on that page, which ran, leave it 8 GB of room, and the model does too. */
-Test(run_memory, what_did_not_fit_is_not_called_fitting, .timeout = 60) {
+Test(run_memory, what_did_not_fit_is_not_called_fitting) {
     static const double DEVICE = 81251 * 1048576.;
     static const struct {
         const char *part;
