@@ -137,7 +137,8 @@ static void custom_remat(Replay *replay, const char *text) {
     if (text_has(text, "qkv_proj") || text_has(text, "qkv projections") || text_has(text, "q/k/v"))
         state(replay, ACTIVATION_QKV, text_has(text, "q/k/v recomputed") ? STATE_RECOMPUTED : kept);
     /* "k/v kept": queries, which are many more, are made again with the rest */
-    if (text_has(text, "out proj") || text_has(text, "mlpwo")) state(replay, ACTIVATION_MIDDLE, kept);
+    /* mlpwo, the last matmul's product, is nothing that backward wants */
+    if (text_has(text, "out proj")) state(replay, ACTIVATION_MIDDLE, kept);
 }
 
 static const struct {
@@ -145,6 +146,7 @@ static const struct {
 } POLICIES[] = {
     {"minimal_with_context", "minimal_with_context"},
     {"save_dot_except_mlpwi", "save_dot_except_mlpwi"},
+    {"save_dot_except_logits_ffn1", "save_dot_except_mlpwi"}, /* MLPerf's name of it */
     {"save_dot_except_logits", "minimal"},
     {"minimal", "minimal"},
     {"qkv_proj_offloaded", "qkv_proj_offloaded"},
