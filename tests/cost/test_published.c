@@ -92,7 +92,7 @@ Test(published, korthikanti_table_4) {
 
 /* The same paper, equation (7): a model of theirs has 72 B L s h^2 (1 + s/6h + v/12hL) FLOPs a step, forward and
  * backward, squares whole; recomputing what lies between the projections adds two matmuls of 2 s^2 h each forward. On a
- * chip of 1 FLOP/s seconds are FLOPs. GPT-3 and MT-NLG. */
+ * chip of 1 FLOP/s seconds are FLOPs. GPT-3 and MT-NLG; norms, which 6 N counts too, are a part in 50000. */
 Test(published, korthikanti_flops) {
     static const struct {
         const char *name;
@@ -107,7 +107,7 @@ Test(published, korthikanti_flops) {
         model.kinds[0].gated = false;
         double expected = 72 * L * h * h * (1 + s / (6 * h) + v / (12 * h * L));
         double found = model_flops_per_token(&model, FLOPS_FULL_ATTENTION, 2048);
-        cr_expect_float_eq(found, expected, 1e-5 * expected, "%s: %.9g, not %.9g", rows[i].name, found, expected);
+        cr_expect_float_eq(found, expected, 1e-4 * expected, "%s: %.9g, not %.9g", rows[i].name, found, expected);
         Bench bench = bench_of(model, 1, s);
         Setting setting = bench_setting(&bench);
         setting.profile = &profile;
