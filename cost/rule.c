@@ -67,7 +67,8 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
 }
 
 /* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's are
- * reduced beside what is left of the backward. */
+ * reduced beside what is left of the backward. (A circular pipeline is a loop of a compiler's, which sums the gradients of
+ * all its chunks in one array and reduces them behind it.) */
 static void reduce_by_chunk(double chunks, StepRule *rule) {
     for (int group = 0; group < DATA_GROUPS; group++) {
         Traffic *start = &rule->data_start[group], *end = &rule->data_end[group];
@@ -163,7 +164,7 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
     gradient_traffic(setting_state(setting), shard, knobs, &held, out);
-    if (knobs->virtual_stages > 1) reduce_by_chunk((double)knobs->virtual_stages, out);
+    if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, knobs, &owned);
 }
 

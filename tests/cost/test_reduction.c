@@ -81,6 +81,22 @@ Test(reduction, chunks_as_played) {
             }
 }
 
+/* A circular pipeline is a loop: its gradients are one array, reduced when it is over. */
+Test(reduction, loops_reduce_at_their_end) {
+    Bench bench = bench_of(book_model(8192, 28672), 1, 1024);
+    bench.shard.pipeline = 4, bench.shard.microbatches = 8, bench.shard.data = 2;
+    for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++) {
+        bool chunks = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR;
+        bench.knobs.schedule = (Schedule)schedule, bench.knobs.virtual_stages = chunks ? 4 : 1;
+        Setting setting = bench_setting(&bench);
+        StepRule rule;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        double all = rule.data_start[0].bytes + rule.data_end[0].bytes;
+        cr_expect_float_eq(rule.data_end[0].bytes / all, schedule == SCHEDULE_INTERLEAVED ? 0.25 : 1, 1e-12, "%s",
+                           schedule_name((Schedule)schedule));
+    }
+}
+
 /* Stages that differ. Logits make the last chunk of the last rank longer by any amount: m of the longest stage and one
  * pass through all others, over v when interleaved (stage_pace() and schedule_bubble()) is what is played, exactly. A
  * last rank with fewer layers: the same is up to a few percent too long, as others fill some of its holes. */
