@@ -62,6 +62,10 @@ static void measured_memory(Replay *replay) {
     replay->measured_bytes = replay->run->memory_gb * unit;
 }
 
+/* Google's rounds of MLPerf print the time of blocks that hold an evaluation pass: about 7% of 512 chips' (the runs' own
+ * notes), 6% in the middle of its runs. */
+static const double EVALUATION_FACTOR = 1.06;
+
 bool replay_measured(Replay *replay) {
     const Run *run = replay->run;
     double tokens = (double)run->global_batch * (double)run->seq, chips = (double)run->chips;
@@ -80,7 +84,7 @@ bool replay_measured(Replay *replay) {
     } else if (run->memory_gb <= 0) {
         return replay_skip(replay, "no figure of its speed or memory");
     }
-    replay->step_factor = text_has(run->notes, "evaluation pass") ? 1.06 : 1;
+    replay->step_factor = text_has(run->notes, "evaluation pass") ? EVALUATION_FACTOR : 1;
     measured_memory(replay);
     return true;
 }

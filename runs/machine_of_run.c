@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SLICES_MAX = 256 }; /* that are tried where a source does not say how many */
+
 /* "8x16x48" or "4x4x4 slice" anywhere in a note, of so many chips. */
 static bool slice_in_text(const char *text, int64_t chips, SliceShape *out) {
     for (const char *at = text; *at; at++) {
@@ -54,9 +56,9 @@ static bool torus(Replay *replay) {
     bool found = slice_in_text(run->topology, chips, &shape) || slice_default(&replay->chip, chips, &shape);
     if (!found) {
         /* the smallest number of slices that are offered */
-        for (slices = 2; slices <= 64 && !found; slices *= 2)
+        for (slices = 2; slices <= SLICES_MAX; slices++)
             if (run->chips % slices == 0 && slice_default(&replay->chip, run->chips / slices, &shape)) break;
-        if (slices > 64)
+        if (slices > SLICES_MAX)
             return replay_skip(replay, "%lld chips are no slice of %s", (long long)run->chips, replay->chip.name);
         replay_note(replay, true, "%lld slices assumed", (long long)slices);
     }
@@ -67,59 +69,19 @@ static bool torus(Replay *replay) {
     return true;
 }
 
-/* A rate in Gb/s of a whole node: "4x100 Gb/s RoCE per node", "1600 Gb/s RoCE per node"; 0: none. Of a list with parts
- * for storage and management, only what computes. */
-static double node_gigabits(const char *text) {
-    const char *compute = strstr(text, "Compute:");
-    double most = 0;
-    for (const char *at = compute ? compute : text; *at; at++) {
-        if (!isdigit((unsigned char)*at) || (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
-        char *end;
-        double first = strtod(at, &end), count = 1;
-        if (*end == 'x' && isdigit((unsigned char)end[1])) {
-            count = first;
-            first = strtod(end + 1, &end);
-        } else if (*end == 'x' && end[1] == ' ') {
-            /* "8x ConnectX-7 IB NDR 400Gb/s" */
-            const char *rate = strstr(end, "Gb/s"), *stop = strpbrk(end, ",;+");
-            if (rate && (!stop || rate < stop)) {
-                const char *digits = rate;
-                while (digits > end && (isdigit((unsigned char)digits[-1]) || digits[-1] == ' ')) digits--;
-                count = first;
-                first = strtod(digits, &end);
-            }
-        }
-        while (*end == ' ') end++;
-        if (strncmp(end, "Gb/s", 4) == 0 || strncmp(end, "Gb/S", 4) == 0 || strncmp(end, "Gbps", 4) == 0)
-            if (count * first > most && count <= 64) most = count * first;
-        at = end > at ? end - 1 : at;
-    }
-    return most;
-}
-
-static void set_network(Replay *replay) {
-    const char *note = replay->run->topology;
-    double gigabits = 0, chips = (double)replay->chip.chips_per_host;
-    const char *storage = strstr(note, "Storage");
+/* Between nodes: what the source says of it, in place of the catalog's. */
+static void set_network(const Networks *networks, Replay *replay) {
+    double chips = (double)replay->chip.chips_per_host;
     if (replay->chip.scaleup == SCALEUP_MESH) return; /* its ports are the scale-up network too */
-    if (text_has(note, "TCPXO"))
-        gigabits = 1600; /* A3 Mega: 8 x 200 Gb/s */
-    else if (text_has(note, "TCPX"))
-        gigabits = 800; /* A3 High: 4 x 200 Gb/s */
-    else if (text_has(note, "Omni-Path"))
-        gigabits = 400; /* Jean Zay: 4 x 100 Gb/s */
-    else if (text_has(note, "per node") || text_has(note, "ConnectX") || text_has(note, "EFA") ||
-             text_has(note, "RoCE"))
-        gigabits = storage && !strstr(note, "Compute:") ? 0 : node_gigabits(note);
-    if (!(gigabits >= 50)) return;
-    for (int a = 0; a < replay->mesh.axis_count; a++)
+    double gigabits = network_gigabits(networks, replay->run->topology, chips);
+    for (int a = 0; gigabits > 0 && a < replay->mesh.axis_count; a++)
         if (replay->mesh.axes[a].level == LEVEL_NETWORK)
             replay->mesh.axes[a].bytes_per_second = gigabits / 8 * 1e9 / chips;
 }
 
-bool replay_machine(const Catalog *chips, Replay *replay) {
+bool replay_machine(const ReplayData *data, Replay *replay) {
     const Run *run = replay->run;
-    const Chip *chip = catalog_find(chips, run->hardware);
+    const Chip *chip = catalog_find(&data->chips, run->hardware);
     if (!chip) return replay_skip(replay, "the catalog has no %.40s", run->hardware);
     if (chip->scaleup == SCALEUP_UNKNOWN)
         return replay_skip(replay, "the catalog does not know how %.40s are joined", chip->name);
@@ -130,7 +92,7 @@ bool replay_machine(const Catalog *chips, Replay *replay) {
         machine_of_gpus(chip, run->chips, &machine);
         replay->mesh = machine.mesh;
         replay->slices = 1;
-        set_network(replay);
+        set_network(&data->networks, replay);
     } else if (!torus(replay)) {
         return false;
     }

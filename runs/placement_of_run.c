@@ -71,12 +71,11 @@ static bool jax_places(const Mesh *mesh, const Nesting *nesting, const int64_t l
 bool replay_placement(Replay *replay) {
     const Mesh *mesh = &replay->mesh;
     Placement *placement = &replay->plan.placement;
-    const char *framework = replay->run->framework;
     bool torus = !chip_has_domains(&replay->chip);
     int64_t left[ROLE_COUNT], room[MESH_AXES_MAX];
-    const char *order = torus || text_has(framework, "JAX")                                ? "maxtext"
-                        : text_has(framework, "FSDP") || text_has(framework, "torchtitan") ? "torchtitan"
-                                                                                           : "megatron";
+    const char *order = torus || replay_on_jax(replay) ? "maxtext"
+                        : replay_on_torch(replay)      ? "torchtitan"
+                                                       : "megatron";
     nesting_named(order, &replay->nesting);
     memcpy(left, replay->plan.degrees.of, sizeof left);
     for (int axis = 0; axis < mesh->axis_count; axis++) {

@@ -9,32 +9,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- degrees ---- */
 
 static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->chip); }
 
-/* Chips that share parameters: "256 (zero3)", "zero3 over 384", "512 devices (zero3, ...)"; 0: they are not sharded. */
-static int64_t shard_group(const char *fsdp) {
-    if (!text_has(fsdp, "zero3") && !text_has(fsdp, "zero2")) return 0;
-    const char *over = strstr(fsdp, "over ");
-    if (over && isdigit((unsigned char)over[5])) return strtoll(over + 5, NULL, 10);
-    return isdigit((unsigned char)fsdp[0]) ? strtoll(fsdp, NULL, 10) : -1;
+/* The column does not say how parameters are sharded. */
+static bool sharding_unknown(const Run *run) { return run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown"); }
+
+/* Of `ranks` that hold a replica of the model's other degrees, those that share parameters: "256 (zero3)", "zero3 over
+ * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they are
+ * not sharded. */
+static int64_t shard_group(const Replay *replay, int64_t ranks) {
+    static const char *const SHARDED[] = {"zero3", "zero-3", "zero2", "zero-2", "fsdp", "hsdp", "full shard"};
+    const Run *run = replay->run;
+    const char *over = strstr(run->fsdp, "over ");
+    bool sharded = run->fsdp[0] == '\0' && on_torus(replay);
+    for (size_t i = 0; i < COUNT_OF(SHARDED); i++) sharded = sharded || text_has(run->fsdp, SHARDED[i]);
+    if (!sharded) return sharding_unknown(run) && replay_on_torch(replay) ? ranks : 0;
+    if (over && isdigit((unsigned char)over[5])) return max_whole(1, strtoll(over + 5, NULL, 10));
+    if (isdigit((unsigned char)run->fsdp[0])) return max_whole(1, strtoll(run->fsdp, NULL, 10));
+    bool hybrid = text_has(run->fsdp, "hsdp") && run->data > 1 && run->data < ranks && ranks % run->data == 0;
+    return hybrid ? ranks / run->data : ranks;
 }
 
 static bool set_degrees(Replay *replay) {
     const Run *run = replay->run;
     Degrees *degrees = &replay->plan.degrees;
     int64_t devices = replay->mesh.devices, tensor = max_whole(1, run->tensor), context = max_whole(1, run->context),
-            stages = max_whole(1, run->pipeline), group = shard_group(run->fsdp);
+            stages = max_whole(1, run->pipeline);
     bool roles = on_torus(replay) && run->expert > 1; /* expert is an axis of its own there */
-    int64_t expert = roles ? run->expert : 1, model = tensor * context * stages * expert;
-    if (tensor > devices || context > devices || stages > devices || devices % model != 0)
-        return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)devices);
+    int64_t expert = roles ? run->expert : 1, left = devices, of[] = {tensor, context, stages, expert};
+    for (size_t i = 0; i < COUNT_OF(of); i++) left = left % of[i] == 0 ? left / of[i] : 0;
+    if (left == 0) return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)devices);
     /* ZeRO-2 in a pipeline gathers weights once a step, as ZeRO-1 does */
-    if (stages > 1 && text_has(run->fsdp, "zero2")) group = 0;
-    int64_t rest = devices / model, fsdp = group > 0 ? group : group < 0 ? rest : 1;
-    if (group == 0 && on_torus(replay) && run->fsdp[0] == '\0') fsdp = rest;
+    bool once = stages > 1 && text_has(run->fsdp, "zero2");
+    int64_t rest = left, fsdp = once ? 1 : max_whole(1, shard_group(replay, rest));
+    if (sharding_unknown(run) && rest > 1 && !on_torus(replay))
+        replay_note(replay, true, fsdp > 1 ? "sharded parameters assumed" : "replicated parameters assumed");
     if (rest % fsdp != 0) {
         /* the group counts what else shards: context, or experts */
         fsdp = rest % (fsdp / context > 0 ? fsdp / context : 1) == 0 ? max_whole(1, fsdp / context) : rest;
@@ -94,6 +107,7 @@ static void set_schedule(Replay *replay) {
     if (text_has(run->framework, "Megatron-DeepSpeed") && layers % stages == 0) knobs->stages = STAGES_EVEN;
     if (chunks <= 0) {
         chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
+        if (replay_on_torch(replay)) chunks = text_has(run->notes, "interleaved") ? 2 : 1; /* torchtitan's two a rank */
         replay_note(replay, true, "%lld chunks a stage assumed", (long long)chunks);
     }
     if (chunks > 1 && layers / stages >= chunks) {
@@ -116,8 +130,8 @@ static void set_methods(Replay *replay) {
         knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1;
     }
     knobs->regather = degrees->of[ROLE_FSDP] == 1 || !text_has(run->fsdp, "zero2");
-    bool sharded = text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") ||
-                   ((run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown")) && year_of(run) >= 2022);
+    bool sharded =
+        text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") || (sharding_unknown(run) && year_of(run) >= 2022);
     int64_t replicas = degrees->of[ROLE_DATA] * (knobs->methods.sequence_replicates ? context : 1);
     knobs->zero_stage = replicas > 1 && sharded ? 1 : 0;
     if (!torus && run->expert > 1 && replay->model.kinds[replay->model.kind_count - 1].experts > 0)
@@ -154,11 +168,6 @@ static const struct {
     {"mla_up_proj+mlp", "mlp"},
 };
 
-static bool on_torch(const Replay *replay) {
-    const char *framework = replay->run->framework;
-    return text_has(framework, "torchtitan") || text_has(framework, "FSDP");
-}
-
 /* torchtitan's selective checkpointing by op: attention and every second matmul are kept: of q k v o gate up down,
  * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are
  * one activation here: both, in half of the layers. */
@@ -169,39 +178,55 @@ static void op_remat(Replay *replay) {
     replay->half_gate_up = true;
 }
 
+static void recompute(Replay *replay, int64_t layers) {
+    for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    replay->remat.layers = layers;
+}
+
+/* "every other layer", "every 3 layers": of how many one is recomputed whole; 0: nothing of that kind. */
+static int64_t every_so_many(const char *text) {
+    if (text_has(text, "every other")) return 2;
+    const char *every = strstr(text, "every ");
+    return every && isdigit((unsigned char)every[6]) ? strtoll(every + 6, NULL, 10) : 0;
+}
+
+static void selective_remat(Replay *replay, const char *text) {
+    Error error = {0};
+    bool named = false;
+    for (size_t i = 0; i < COUNT_OF(POLICIES) && !named; i++)
+        named = text_has(text, POLICIES[i].word) && remat_parse(POLICIES[i].policy, "remat", &replay->remat, &error);
+    if (text_has(text, "layernorm"))
+        state(replay, ACTIVATION_ATTENTION_INPUT, STATE_RECOMPUTED),
+            state(replay, ACTIVATION_MLP_INPUT, STATE_RECOMPUTED);
+    if (text_has(text, "moe_act")) state(replay, ACTIVATION_PRODUCT, STATE_RECOMPUTED);
+    if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
+    /* Megatron's selective recomputation, where no modules are named, is of attention's core */
+    bool bare = !strchr(text, '(') && !replay_on_jax(replay) && !replay_on_torch(replay);
+    if (bare || text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
+        state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
+    if (replay_on_torch(replay)) op_remat(replay);
+}
+
 static void set_remat(Replay *replay) {
     const char *text = replay->run->remat;
-    Error error = {0};
+    const char *blocks = strstr(text, "full block for "), *offloaded = strstr(text, "activations of ");
+    int64_t every = every_so_many(text), of_stage = replay->model.layers / max_whole(1, replay->run->pipeline);
     replay->remat = (RematRule){.required = true};
-    const char *blocks = strstr(text, "full block for ");
-    const char *offloaded = strstr(text, "activations of ");
-    if (text_has(text, "custom")) {
-        custom_remat(replay, text);
-    } else if (blocks) {
-        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
-        replay->remat.layers = max_whole(1, strtoll(blocks + 15, NULL, 10));
-    } else if (offloaded) {
+    if (offloaded) {
         for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
         replay->remat.layers = max_whole(1, strtoll(offloaded + 15, NULL, 10));
-    } else if (text_has(text, "every other layer") || text_has(text, "every 2")) {
-        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
-        replay->remat.layers = max_whole(1, replay->model.layers / max_whole(1, replay->run->pipeline) / 2);
-    } else if (strncmp(text, "full", 4) == 0) {
-        for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    } else if (strncasecmp(text, "none", 4) == 0) {
+        return;
+    } else if (text_has(text, "custom")) {
+        custom_remat(replay, text);
+    } else if (blocks) {
+        recompute(replay, max_whole(1, strtoll(blocks + 15, NULL, 10)));
+    } else if (every > 1) {
+        recompute(replay, max_whole(1, of_stage / every));
+    } else if (strncasecmp(text, "full", 4) == 0) {
+        recompute(replay, 0);
     } else if (text_has(text, "selective") || text_has(text, "minimal")) {
-        for (size_t i = 0; i < COUNT_OF(POLICIES); i++)
-            if (text_has(text, POLICIES[i].word)) {
-                if (!remat_parse(POLICIES[i].policy, "remat", &replay->remat, &error)) continue;
-                break;
-            }
-        if (text_has(text, "layernorm"))
-            state(replay, ACTIVATION_ATTENTION_INPUT, STATE_RECOMPUTED),
-                state(replay, ACTIVATION_MLP_INPUT, STATE_RECOMPUTED);
-        if (text_has(text, "moe_act")) state(replay, ACTIVATION_PRODUCT, STATE_RECOMPUTED);
-        if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
-        if (text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
-            state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
-        if (on_torch(replay)) op_remat(replay);
+        selective_remat(replay, text);
     } else if (text_has(text, "unknown") || text[0] == '\0') {
         replay_note(replay, true, "no recomputation assumed");
     }
@@ -214,12 +239,21 @@ static void price_offload(Replay *replay) {
     replay->chip.host_bytes.value = 1e15;
 }
 
+/* Whether tensor ranks split the sequence between matmuls: torch's plans always do, Megatron's recipes since 2023 unless
+ * the source says otherwise. */
+static bool along_sequence(const Replay *replay) {
+    const Run *run = replay->run;
+    if (run->sequence_parallel >= 0 && !on_torus(replay)) return run->sequence_parallel == 1;
+    bool recipes = text_has(run->framework, "Megatron") || text_has(run->framework, "NeMo");
+    return on_torus(replay) || replay_on_torch(replay) || (recipes && year_of(run) >= 2023);
+}
+
 /* Rows of a rule as a layout holds them. */
 void replay_layout(Replay *replay) {
     Layout *layout = &replay->plan.layout;
     Degrees *degrees = &replay->plan.degrees;
     int64_t fullest = replay->model.layers, last = fullest, stages = degrees->of[ROLE_PIPELINE];
-    bool along = degrees->of[ROLE_TENSOR] > 1 && (replay->run->sequence_parallel == 1 || on_torus(replay));
+    bool along = degrees->of[ROLE_TENSOR] > 1 && along_sequence(replay);
     bool copies = false;
     for (int i = 0; i < replay->model.kind_count; i++)
         copies = copies ||
@@ -243,11 +277,12 @@ void replay_layout(Replay *replay) {
 
 static void set_precision(Replay *replay) {
     const char *text = replay->run->precision;
-    replay->precision = text_has(text, "nvfp4")   ? PRECISION_NVFP4
-                        : text_has(text, "mxfp8") ? PRECISION_MXFP8
-                        : text_has(text, "fp8")   ? PRECISION_FP8
-                        : text_has(text, "int8")  ? PRECISION_INT8
-                                                  : PRECISION_BF16;
+    replay->precision = text_has(text, "fp4")                               ? PRECISION_NVFP4
+                        : text_has(text, "mxfp8")                           ? PRECISION_MXFP8
+                        : text_has(text, "fp8") || text_has(text, "float8") ? PRECISION_FP8
+                        : text_has(text, "int8")                            ? PRECISION_INT8
+                                                                            : PRECISION_BF16;
+    if (text_has(text, " or ")) replay_note(replay, true, "%s taken", precision_name(replay->precision));
     if (precision_peak(&replay->chip, replay->precision) > 0) return;
     if (replay->precision == PRECISION_MXFP8 && precision_peak(&replay->chip, PRECISION_FP8) > 0) {
         replay->precision = PRECISION_FP8;
@@ -259,10 +294,11 @@ static void set_precision(Replay *replay) {
 
 static void set_state(const Optimizer *optimizer, Replay *replay) {
     StateDtypes dtypes = {0};
-    if (text_has(replay->run->notes, "PURE")) dtypes.gradients = DTYPE_BF16;
-    if (text_has(replay->run->notes, "fp32 reduce")) dtypes.gradients = DTYPE_FP32;
+    const char *framework = replay->run->framework, *version = replay->run->version, *text = replay->run->precision;
+    if (text_has(framework, "torchtitan")) dtypes.gradients = DTYPE_FP32; /* its mixed_precision_reduce */
+    if (text_has(replay->run->notes, "PURE") || text_has(text, "bf16 reduce")) dtypes.gradients = DTYPE_BF16;
+    if (text_has(replay->run->notes, "fp32 reduce") || text_has(text, "fp32 reduce")) dtypes.gradients = DTYPE_FP32;
     /* recipes of NeMo, Megatron-Bridge and MLPerf reduce gradients in bf16; from MLPerf 4.0 on weights are fp8 too */
-    const char *framework = replay->run->framework, *version = replay->run->version;
     bool recipes = text_has(framework, "NeMo") || text_has(framework, "Bridge") || text_has(version, "MLPerf");
     if (recipes) dtypes.gradients = DTYPE_BF16;
     if (text_has(version, "MLPerf") && !text_has(version, "v3") && replay->precision == PRECISION_FP8)
@@ -272,9 +308,9 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
     bool summed = text_has(replay->run->source, "Rebalancing layers") || text_has(replay->run->source, "README");
     if (text_has(framework, "Megatron-DeepSpeed")) dtypes.gradients = summed ? DTYPE_FP32 : DTYPE_BF16;
     /* MaxText's moments have the dtype of the weights, which have no other copy. */
-    if (text_has(replay->run->precision, "bf16 weights"))
+    if (text_has(text, "bf16 weights"))
         dtypes.master = DTYPE_NONE, dtypes.first = dtypes.second = dtypes.gradients = DTYPE_BF16;
-    if (text_has(replay->run->precision, "fp16")) dtypes.gradients = DTYPE_FP16;
+    if (text_has(text, "fp16")) dtypes.gradients = DTYPE_FP16;
     replay->state = training_state(&replay->model, optimizer, &dtypes);
 }
 

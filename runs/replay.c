@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "runs/replay.h"
 
+#include "base/file.h"
 #include "base/util.h"
 #include "runs/replay_parts.h"
 
@@ -39,9 +40,31 @@ bool text_has(const char *text, const char *part) {
     return length == 0;
 }
 
+bool replay_on_jax(const Replay *replay) {
+    static const char *const NAMES[] = {"JAX", "MaxText", "AXLearn", "Pax", "T5X"};
+    bool is = false;
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++) is = is || text_has(replay->run->framework, NAMES[i]);
+    return is;
+}
+
+bool replay_on_torch(const Replay *replay) {
+    return text_has(replay->run->framework, "torchtitan") || text_has(replay->run->framework, "FSDP");
+}
+
+/* Data of one's own need not have it. */
+static bool load_networks(Arena *arena, Networks *out, Error *error) {
+    Error missing = {0};
+    const char *folder = file_data_folder("runs/data", arena, &missing);
+    *out = (Networks){0};
+    if (!folder) return missing.kind != ERROR_MEMORY || error_memory(error);
+    const char *path = arena_format(arena, "%s/networks.tsv", folder);
+    return path ? networks_read(path, arena, out, error) : error_memory(error);
+}
+
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
     return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
-           optimizer_load("adamw", "optimizer", arena, &out->optimizer, error);
+           optimizer_load("adamw", "optimizer", arena, &out->optimizer, error) &&
+           load_networks(arena, &out->networks, error);
 }
 
 static Setting setting_of(const Replay *replay, const Profile *profile) {
@@ -74,8 +97,7 @@ static void settle(Replay *replay, const ProfileSet *set) {
     Error error = {0};
     Knobs *knobs = &replay->plan.knobs;
     /* Megatron's recipes recompute nothing that they do not name; JAX's have a policy, whether named or not */
-    bool jax = text_has(replay->run->framework, "JAX") || text_has(replay->run->framework, "MaxText");
-    bool unknown = jax && (text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0');
+    bool unknown = replay_on_jax(replay) && (text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0');
     for (int turn = 0; !replay_estimate(replay, set, &estimate); turn++) {
         if (turn == 0 && knobs->stages == STAGES_BALANCED) {
             knobs->stages = STAGES_EVEN;
@@ -103,7 +125,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     memset(out, 0, sizeof *out);
     out->run = run;
     out->step_factor = 1;
-    if (!replay_model(&data->zoo, out) || !replay_machine(&data->chips, out) || !replay_plan(&data->optimizer, out) ||
+    if (!replay_model(&data->zoo, out) || !replay_machine(data, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;
     out->chip_entry = profile_set_chip(set, &out->chip);
@@ -114,8 +136,8 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         return;
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
-    bool torch = text_has(run->framework, "torchtitan") || text_has(run->framework, "FSDP");
-    out->tensor_overlap = torch ? text_has(run->notes, "async") : run->sequence_parallel == 1;
+    bool async = text_has(run->notes, "async") || text_has(run->precision, "async");
+    out->tensor_overlap = replay_on_torch(out) ? async : run->sequence_parallel == 1;
     out->serial_ranks = text_has(run->fsdp, "over all");
     settle(out, set);
 }

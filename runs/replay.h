@@ -9,6 +9,7 @@
 #include "cost/profile_set.h"
 #include "mesh/chip_json.h"
 #include "models/model_json.h"
+#include "runs/networks.h"
 #include "runs/run.h"
 
 enum { REPLAY_REASON_SIZE = 200 };
@@ -57,6 +58,7 @@ typedef struct {
     Zoo zoo;
     Catalog chips;
     Optimizer optimizer; /* AdamW */
+    Networks networks;
 } ReplayData;
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
 

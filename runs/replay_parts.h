@@ -13,13 +13,16 @@ __attribute__((format(printf, 3, 4))) void replay_note(Replay *replay, bool gues
 
 /* Whether a text holds another, case ignored. */
 bool text_has(const char *text, const char *part);
+/* The framework is one of JAX's, or PyTorch with its own FSDP (torchtitan, llm-foundry, fms-fsdp). */
+bool replay_on_jax(const Replay *replay);
+bool replay_on_torch(const Replay *replay);
 
 /* model_of_run.c: the zoo's model of these dimensions, which knows what no column holds (windows, latent attention,
  * shared experts, first dense layers); else one made of the columns. */
 bool replay_model(const Zoo *zoo, Replay *replay);
 
 /* machine_of_run.c: chip, slices or nodes, and the network's rate where topology_note has one. */
-bool replay_machine(const Catalog *chips, Replay *replay);
+bool replay_machine(const ReplayData *data, Replay *replay);
 
 /* plan_of_run.c: degrees, knobs, remat, state. */
 bool replay_plan(const Optimizer *optimizer, Replay *replay);
