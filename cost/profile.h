@@ -66,6 +66,9 @@ typedef struct {
     /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; as large as the
      * plain share: the machine has no such overlap. */
     double tensor_overlapped, expert_overlapped;
+    /* Share of the operand traffic of a small matmul that each chunk of a chunked one has; below 1 where weights stay in a
+     * cache between chunks. */
+    double chunk_traffic;
     double ring_attention_exposed; /* sequence by ring: share that its attention does not hide; 1: all */
     /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call); 0:
      * a compiler leaves out what no gradient wants (XLA) */

@@ -58,6 +58,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(fsdp_exposed), 0, 0, 1, 0.005, 1, 0.6, "exposed share of parameter gathers"},
     {STACK(data_exposed), 0, 0, 1, 0.005, 1, 0.6, "exposed share of gradient reductions"},
     {STACK(tensor_overlapped), 1, 0, 1, 0.01, 1, 0.4, "exposed share of tensor collectives in collective matmuls"},
+    {STACK(chunk_traffic), 1, 0, 1, 0.01, 1, 0.7, "operand traffic that each chunk of a collective matmul repeats"},
     {STACK(expert_overlapped), 1, 0, 1, 0.01, 1, 0.4, "exposed share of dispatch where the schedule hides it"},
     {STACK(ring_attention_exposed), 1, 0, 1, 0.01, 1, 0.5, "exposed share of a ring's keys and values"},
     {STACK(recompute_whole), 0, 0, 1, 0, 1, 0, "1: full recomputation runs the last matmul of a layer too"},

@@ -45,7 +45,8 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
         casts = profile->cast_traffic * cast_bytes(op, phase, profile->precision) / (hbm * profile->hbm_efficiency);
     /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
      * 2). */
-    double traffic = 1 + profile->matmul_traffic * ratio * (peak / hbm) * (op->chunks / op->m + 1 / op->n + 1 / op->k);
+    double chunks = 1 + (op->chunks - 1) * profile->chunk_traffic;
+    double traffic = 1 + profile->matmul_traffic * ratio * (peak / hbm) * (chunks / op->m + 1 / op->n + 1 / op->k);
     return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic + casts;
 }
 

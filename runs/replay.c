@@ -82,7 +82,6 @@ static Setting setting_of(const Replay *replay, const Profile *profile) {
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {
     Profile composed;
     profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
-    if (replay->tensor_overlap) composed.tensor_exposed = min_real(composed.tensor_exposed, composed.tensor_overlapped);
     if (!replay->serial_ranks) composed.rank_seconds = 0;
     if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
     composed = profile_in_precision(&composed, &replay->chip, replay->precision);
@@ -137,7 +136,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
     bool async = text_has(run->notes, "async") || text_has(run->precision, "async");
-    out->tensor_overlap = replay_on_torch(out) ? async : run->sequence_parallel == 1;
+    bool overlaps = replay_on_torch(out) ? async : run->sequence_parallel == 1;
+    int64_t tensor = out->plan.degrees.of[ROLE_TENSOR], local = run->seq / out->plan.degrees.of[ROLE_SEQUENCE];
+    out->plan.knobs.methods.tensor_overlap = overlaps && tensor > 1 && local % tensor == 0;
     out->serial_ranks = text_has(run->fsdp, "over all");
     settle(out, set);
 }

@@ -33,7 +33,6 @@ typedef struct {
     TrainingState state;
     RematRule remat;
     bool half_gate_up;   /* made again in half of the layers */
-    bool tensor_overlap; /* collectives over tensor are said to be overlapped */
     bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
     bool expert_overlap; /* dispatch is said to be overlapped */
     const SetEntry *chip_entry, *stack_entry;

@@ -317,6 +317,7 @@ static void small_request(int64_t slices, int64_t sequences, int64_t heads, Requ
                                  .linear_peak_ratio = 1,
                                  .network_factor = 1,
                                  .optimizer_traffic = 1,
+                                 .chunk_traffic = 1,
                                  .compute_factor = 1,
                                  .attention_factor = 1,
                                  .grouped_factor = 1,
