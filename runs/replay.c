@@ -136,7 +136,11 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
     bool async = text_has(run->notes, "async") || text_has(run->precision, "async");
-    bool overlaps = replay_on_torch(out) ? async : run->sequence_parallel == 1;
+    /* Megatron's recipes and those made of it overlap where the stream is split; others say so when they do */
+    static const char *const OVERLAPPING[] = {"Megatron", "NeMo", "NVIDIA", "MegaScale"};
+    bool overlaps = async || text_has(run->notes, "TP comm overlap") || text_has(run->version, "MLPerf");
+    for (size_t i = 0; i < COUNT_OF(OVERLAPPING); i++) overlaps = overlaps || text_has(run->framework, OVERLAPPING[i]);
+    overlaps = replay_on_torch(out) ? async : overlaps && run->sequence_parallel == 1;
     int64_t tensor = out->plan.degrees.of[ROLE_TENSOR], local = run->seq / out->plan.degrees.of[ROLE_SEQUENCE];
     out->plan.knobs.methods.tensor_overlap = overlaps && tensor > 1 && local % tensor == 0;
     out->serial_ranks = text_has(run->fsdp, "over all");

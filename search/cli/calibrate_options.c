@@ -78,7 +78,7 @@ static bool is_date(const char *text) {
 
 static bool take(Word word, const char *text, CalibrateWords *out, Error *error) {
     static const char *const FORMATS[] = {"text", "json", "markdown"}, *const BEGINS[] = {"auto", "priors", "values"};
-    int number;
+    int number = 0;
     switch (word) {
     case WORD_OUTPUT:
         out->output = text;
