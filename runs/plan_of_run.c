@@ -316,6 +316,8 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
 
 bool replay_plan(const Optimizer *optimizer, Replay *replay) {
     const Run *run = replay->run;
+    if (text_has(run->notes, "LoRA"))
+        return replay_skip(replay, "most of its weights are frozen (LoRA), which is not priced");
     if (run->seq <= 0) return replay_skip(replay, "no sequence length");
     if (run->global_batch <= 0) return replay_skip(replay, "no global batch");
     if (run->seq > INT64_C(1) << 24 || run->global_batch > INT64_C(1) << 32)
