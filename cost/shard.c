@@ -128,6 +128,28 @@ static PaddingSet allowed_by(PaddingRule rule) {
     return rule == PADDING_LAUNCHABLE ? (1u << PAD_STAGES) | (1u << PAD_VOCAB) : 0;
 }
 
+bool degrees_may_divide(const Model *model, const Work *work, const Degrees *degrees, bool folds, PaddingRule rule,
+                        PaddingSet *forbidden) {
+    int64_t tensor = degrees->of[ROLE_TENSOR], expert = degrees->of[ROLE_EXPERT], sequence = degrees->of[ROLE_SEQUENCE];
+    PaddingSet allowed = allowed_by(rule), needs = 0;
+    *forbidden = 0;
+    if ((sequence > 1 && sequence > work->seq / 2) || degrees->of[ROLE_PIPELINE] > model->layers) return false;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        bool experts = kind->experts > 0 && !folds;
+        if (tensor > kind->heads || (experts && expert > kind->experts)) return false;
+        bool heads = kind->heads % tensor == 0 && (kind->kv_heads % tensor == 0 || tensor % kind->kv_heads == 0);
+        bool widths = (kind->d_ff <= 0 || kind->d_ff % tensor == 0) &&
+                      (kind->experts == 0 || kind->d_ff_shared <= 0 || kind->d_ff_shared % tensor == 0) &&
+                      (!experts || (kind->experts % expert == 0 && kind->d_ff_expert % tensor == 0));
+        needs |= (heads ? 0 : 1u << PAD_HEADS) | (widths ? 0 : 1u << PAD_WIDTH);
+    }
+    if (work->seq % (sequence > 1 ? 2 * sequence : 1) != 0) needs |= 1u << PAD_TOKENS;
+    if (work->sequences % degrees_replicas(degrees) != 0) needs |= 1u << PAD_REPLICAS;
+    *forbidden = needs & ~allowed;
+    return *forbidden == 0;
+}
+
 bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees, const Knobs *knobs, PaddingRule rule,
                    Shard *out, PaddingSet *padding) {
     int64_t tensor = degrees->of[ROLE_TENSOR], expert = degrees->of[ROLE_EXPERT], sequence = degrees->of[ROLE_SEQUENCE];

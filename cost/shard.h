@@ -87,6 +87,12 @@ double logits_in_layers(const Model *model, int64_t seq);
 bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
                       int64_t *last);
 
+/* What degrees alone decide of shard_of_plan(), in a fraction of its time: false, no knobs make a shard of them, and
+ * *forbidden holds what it has there with one microbatch, 0 for "cannot be used at all". True says nothing yet. `folds`:
+ * experts may lie on the ranks of a grid, whose ways are not those of the roles. */
+bool degrees_may_divide(const Model *model, const Work *work, const Degrees *degrees, bool folds, PaddingRule rule,
+                        PaddingSet *forbidden);
+
 /* Fills the shard of a plan. *padding gets what had to be padded (also when `rule` forbids it). False when the rule
  * forbids something, or when the sizes cannot be used at all (more stages than layers, more tensor ways than heads,
  * more experts ways than experts, more context ways than tokens, more replicas than sequences); *padding then holds the

@@ -450,6 +450,9 @@ static void bound_methods(const Setting *setting, const Offers *offers, PaddingR
 TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
                        LeastSums *cache, const Degrees *degrees) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+    if (!degrees_may_divide(setting->model, &setting->work, degrees, experts_may_fold(offers, degrees), padding,
+                            &bound.forbidden))
+        return bound;
     MethodSpace space;
     method_space(degrees, offers, &space);
     double context[2] = {0, 0};

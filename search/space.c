@@ -58,7 +58,7 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
     int64_t ranks = tensor * degrees->of[ROLE_SEQUENCE] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];
     out->grid_count = 0;
     out->grids[out->grid_count++] = (ExpertGrid){0, 0};
-    if (offers->experts == 0 || degrees->of[ROLE_EXPERT] > 1 || !offers->switched) return;
+    if (!experts_may_fold(offers, degrees)) return;
     for (int64_t ways = 1; ways <= min_whole(offers->experts, ranks); ways++) {
         if (ranks % ways != 0) continue;
         const int64_t widths[2] = {1, tensor};

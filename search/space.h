@@ -21,6 +21,11 @@ typedef struct {
 /* `schedules`: a bit per Schedule. */
 Offers offers_of(const Setting *setting, const Mesh *mesh, unsigned schedules);
 
+/* Whether experts may lie on a grid of ranks in place of their role. */
+static inline bool experts_may_fold(const Offers *offers, const Degrees *degrees) {
+    return offers->experts > 0 && offers->switched && degrees->of[ROLE_EXPERT] == 1;
+}
+
 enum { GRIDS_MAX = 1024 };
 /* Ways to exchange tokens, heads and experts: every context way x whether sequence replicates x every expert grid. */
 typedef struct {

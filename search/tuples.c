@@ -115,13 +115,36 @@ static int64_t batch_count(const Request *request, const Degrees *degrees) {
     return 1 + multiples - (request->work.sequences % replicas == 0 ? 1 : 0);
 }
 
+/* Knob settings beside microbatches, by what they depend on. */
+typedef struct {
+    int64_t ranks, tensor, expert, sequence, pipeline, flags, others;
+} KnobMemo;
+enum { KNOB_MEMOS = 1024 };
+
 /* What one thread finds while it bounds tuples. */
 typedef struct {
     Entry *entries;
     int64_t count, room;
     Coverage coverage;
     bool no_memory, too_many;
+    KnobMemo memos[KNOB_MEMOS]; /* of one site; others 0: empty */
 } Bounded;
+
+/* knob_others(), which counts ways to exchange one by one: tuples that differ in fsdp and data alone share it. */
+static int64_t others_of(Bounded *bounded, const Request *request, const Site *site, const Degrees *degrees) {
+    const int64_t *of = degrees->of;
+    int64_t flags = (of[ROLE_FSDP] > 1 ? 1 : 0) | (of[ROLE_DATA] > 1 ? 2 : 0);
+    int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
+    uint64_t hash = (uint64_t)of[ROLE_PIPELINE] * 4 + (uint64_t)flags + (uint64_t)of[ROLE_EXPERT] * 0x9E3779B97F4A7C15u;
+    KnobMemo *memo = &bounded->memos[(hash ^ hash >> 32) % KNOB_MEMOS];
+    if (memo->others != 0 && memo->ranks == ranks && memo->tensor == of[ROLE_TENSOR] &&
+        memo->expert == of[ROLE_EXPERT] && memo->sequence == of[ROLE_SEQUENCE] &&
+        memo->pipeline == of[ROLE_PIPELINE] && memo->flags == flags)
+        return memo->others;
+    *memo = (KnobMemo){ranks, of[ROLE_TENSOR], of[ROLE_EXPERT], of[ROLE_SEQUENCE], of[ROLE_PIPELINE], flags,
+                       knob_others(&request->model, degrees, &site->offers)};
+    return memo->others;
+}
 
 static bool entry_add(Bounded *bounded, Entry entry) {
     if (bounded->count == bounded->room) {
@@ -143,12 +166,12 @@ static void note_missing(Coverage *coverage, const Degrees *degrees, double miss
     coverage->missing_degrees = *degrees;
 }
 
-/* Batches first .. last of a tuple: their entry, or the reason why no plan of theirs is in question. */
-static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, Bounded *out) {
+/* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
+static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastSums *cache, Bounded *out) {
     const Request *request = tuples->request;
-    const Degrees *degrees = &tuples->sites[entry.site].degrees[entry.tuple];
+    const Site *site = &tuples->sites[entry.site];
+    const Degrees *degrees = &site->degrees[entry.tuple];
     Coverage *coverage = &out->coverage;
-    Count plans = entry_plans(tuples, &entry);
     if (!count_add(coverage->plans, plans, &coverage->plans)) {
         out->too_many = true;
         return;
@@ -157,7 +180,16 @@ static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, B
         coverage->pruned[PRUNED_REQUIRE] += plans;
         return;
     }
-    ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.last));
+    Work work = request->work;
+    PaddingSet forbidden;
+    work.sequences = tuple_batch(tuples, &entry, entry.last);
+    /* Most tuples of an odd number of chips end here. */
+    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), request->padding,
+                            &forbidden)) {
+        coverage->pruned[PRUNED_INDIVISIBLE] += plans;
+        return;
+    }
+    ExploreProblem problem = tuples_problem(tuples, entry.site, work.sequences);
     TupleBound bound = tuple_bound(&problem.setting, &problem.offers, request->padding, problem.least, cache, degrees);
     entry.bound = bound.seconds * problem.scale * BATCH_SLACK;
     if (bound.forbidden || bound.unusable) {
@@ -172,23 +204,24 @@ static void bound_batches(const Tuples *tuples, Entry entry, LeastSums *cache, B
 
 /* One degree tuple with every batch it may have. */
 static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+    const Request *request = tuples->request;
     const Site *site = &tuples->sites[index];
     const Degrees *degrees = &site->degrees[tuple];
-    int64_t others = batch_count(tuples->request, degrees) - 1;
-    Count plans;
-    /* The most that one batch can have, and as many batches: what is added up fits where this does. */
-    if (!count_multiply(
-            placement_count(site->table, degrees),
-            (Count)knob_count(&tuples->request->model, degrees, tuples->request->work.sequences * 2, &site->offers),
-            &plans) ||
+    int64_t others = batch_count(request, degrees) - 1;
+    Count each, plans;
+    if (!count_multiply(placement_count(site->table, degrees), (Count)others_of(out, request, site, degrees), &each) ||
+        /* The most that one batch can have, and as many batches: what is added up fits where this does. */
+        !count_multiply(each, (Count)knob_microbatches(degrees, request->work.sequences * 2), &plans) ||
         !count_multiply(plans, (Count)(others + 1), &plans)) {
         out->too_many = true;
         return;
     }
     if (out->coverage.batches < others + 1) out->coverage.batches = (int)min_whole(others + 1, INT32_MAX);
-    bound_batches(tuples, (Entry){.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple}, cache, out);
-    if (others > 0)
-        bound_batches(tuples, (Entry){.first = 1, .last = others, .site = index, .tuple = (int32_t)tuple}, cache, out);
+    Entry entry = {.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple};
+    bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->work.sequences), cache, out);
+    if (others == 0) return;
+    entry.first = 1, entry.last = others;
+    bound_batches(tuples, entry, entry_plans(tuples, &entry), cache, out);
 }
 
 static bool merge_coverage(Coverage *to, const Coverage *from) {
@@ -219,6 +252,7 @@ static bool bound_sites(Tuples *tuples, ExploreCache *caches, int threads, Error
 #pragma omp parallel num_threads(threads)
     for (int site = 0; site < tuples->site_count; site++) {
         int thread = omp_get_thread_num();
+        memset(bounded[thread].memos, 0, sizeof(bounded[thread].memos));
 #pragma omp for schedule(dynamic, 512) nowait
         for (int64_t i = 0; i < tuples->sites[site].count; i++)
             bound_tuple(tuples, site, i, caches[thread].sums, &bounded[thread]);
