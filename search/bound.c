@@ -534,53 +534,80 @@ double range_bound(const Setting *setting, const Offers *offers, PaddingRule pad
     return seconds;
 }
 
-double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                    const Rates *least, LeastSums *cache, double *least_bytes) {
+double rows_seconds(const BoundRows *rows, const Rates *rates) {
+    double best = INFINITY;
+    for (int i = 0; i < rows->count; i++) {
+        const BoundRow *row = &rows->row[i];
+        double seconds = step_seconds(&row->rule, &row->resources, rates);
+        if (row->chunks > 1) {
+            StepRule whole = row->rule;
+            for (int group = 0; group < DATA_GROUPS; group++) {
+                whole.data_end[group].messages *= row->chunks;
+                whole.data_end[group].bytes *= row->chunks;
+            }
+            seconds = max_real(seconds, merged_seconds(&whole, &row->resources, rates, row->idle_share));
+        }
+        best = min_real(best, seconds);
+    }
+    return best * SLACK;
+}
+
+void family_rows(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                 LeastSums *cache, BoundRows *out, double *least_bytes) {
     Knobs fast = least_time(shard, member);
     double share =
         schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
-    double best = INFINITY, chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1;
+    double chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1;
+    out->count = 0;
     *least_bytes = shard_bytes(setting, offers, cache, shard, member);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
-        StepRule rule;
-        Resources resources;
-        least_rule(setting, shard, &fast, &slot->sums, &rule);
-        relax_rule(setting, offers, shard, share, &rule);
-        resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &resources);
-        add_required(setting, shard, slot, &resources);
-        double others = rule.bubble[PHASE_FORWARD] / rule.microbatches; /* of all passes of this stage */
-        double merged = merged_seconds(&rule, &resources, least, others);
-        /* of as many chunks as there may be, only the last one's gradients come behind the rest */
-        for (int group = 0; group < DATA_GROUPS; group++) {
-            rule.data_end[group].messages /= chunks;
-            rule.data_end[group].bytes /= chunks;
+        BoundRow *row = &out->row[out->count++];
+        least_rule(setting, shard, &fast, &slot->sums, &row->rule);
+        relax_rule(setting, offers, shard, share, &row->rule);
+        resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &row->resources);
+        add_required(setting, shard, slot, &row->resources);
+        row->chunks = chunks;
+        row->idle_share = row->rule.bubble[PHASE_FORWARD] / row->rule.microbatches;
+        for (int group = 0; group < DATA_GROUPS && chunks > 1; group++) {
+            row->rule.data_end[group].messages /= chunks;
+            row->rule.data_end[group].bytes /= chunks;
         }
-        best = min_real(best, max_real(merged, step_seconds(&rule, &resources, least)));
     }
-    return best * SLACK;
 }
 
-double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
-                  double *least_bytes) {
-    double best = INFINITY;
+void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, LeastSums *cache, BoundRows *out,
+               double *least_bytes) {
+    out->count = 0;
     *least_bytes = INFINITY;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &knobs->methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
-        StepRule rule;
-        Resources resources;
-        rule_of_sums(setting, shard, knobs, &slot->sums, &rule);
-        resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
-        add_required(setting, shard, slot, &resources);
-        best = min_real(best, step_seconds(&rule, &resources, least));
+        BoundRow *row = &out->row[out->count++];
+        row->chunks = 1;
+        rule_of_sums(setting, shard, knobs, &slot->sums, &row->rule);
+        resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &row->resources);
+        add_required(setting, shard, slot, &row->resources);
         *least_bytes = min_real(*least_bytes, least_memory(setting, shard, knobs, &sharding, &slot->sums));
     }
     *least_bytes *= SLACK;
-    return best * SLACK;
+}
+
+double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                    const Rates *least, LeastSums *cache, double *least_bytes) {
+    BoundRows rows;
+    family_rows(setting, offers, shard, member, cache, &rows, least_bytes);
+    return rows_seconds(&rows, least);
+}
+
+double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
+                  double *least_bytes) {
+    BoundRows rows;
+    knob_rows(setting, shard, knobs, cache, &rows, least_bytes);
+    return rows_seconds(&rows, least);
 }
 
 bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,

@@ -49,15 +49,41 @@ double range_bound(const Setting *setting, const Offers *offers, PaddingRule pad
                    LeastSums *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
                    int64_t high, double enough, double *least_bytes);
 
+/* What no plan of some knob settings takes less of, for each choice of MLP that is allowed: a rule and resources, as
+ * step_seconds wants them. */
+enum { BOUND_ROWS_MAX = 2 };
+typedef struct {
+    StepRule rule;
+    Resources resources;
+    /* more than 1: stages may be of as many chunks, of which the last one's gradients alone come behind the rest. The
+     * rule's data_end is that of one; all of them, with idle time of this share of all passes, bound the step too, its
+     * parts A and B taken as one. */
+    double chunks, idle_share;
+} BoundRow;
+typedef struct {
+    int count;
+    BoundRow row[BOUND_ROWS_MAX];
+} BoundRows;
+
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its
  * gather, overlap at no price. *least_bytes: ZeRO-2, weights gathered again, the optimizer on the host. `shard` is any
  * member's. */
+void family_rows(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                 LeastSums *cache, BoundRows *out, double *least_bytes);
+
+/* Theorem (knob bound). The knobs' own rule at least sums, everything saved. *least_bytes: what the plan holds at least
+ * in its worst moment, when every activation is given up. */
+void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, LeastSums *cache, BoundRows *out,
+               double *least_bytes);
+
+/* The least of the rows at some rates, which bounds all plans with these rates or larger ones: those of one placement
+ * bound the plans on it, least rates all. INFINITY: no choice is allowed. */
+double rows_seconds(const BoundRows *rows, const Rates *rates);
+
+/* The same of both at once. */
 double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
                     const Rates *least, LeastSums *cache, double *least_bytes);
-
-/* Theorem (knob bound). The knobs' own rule at least sums and least rates, everything saved. *least_bytes: what the
- * plan holds at least in its worst moment, when every activation is given up. */
 double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
                   double *least_bytes);
 

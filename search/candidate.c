@@ -63,9 +63,8 @@ static bool tuple_placements(Tuple *tuple, Error *error) {
     return true;
 }
 
-/* The rates of all placements under some methods, made when first asked for: from those of another way where there are
- * any, which differ in few groups. */
-static bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
+/* From the rates of another way where there are any: they differ in few groups. */
+bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
     const Wiring *wiring = &tuple->problem->wiring;
     if (tuple->rates[way]) return true;
     if (!tuple->placements && !tuple_placements(tuple, error)) return false;
@@ -94,8 +93,6 @@ static bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
 static bool placed_by(const Tuple *tuple, int64_t placement, LauncherSet takers) {
     return takers == LAUNCHERS_NONE_NEEDED || (tuple->placing[placement] & takers) != 0;
 }
-
-void note_cut(ExploreStats *stats, double bound) { stats->least_cut_bound = min_real(stats->least_cut_bound, bound); }
 
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
     if (missing >= stats->least_missing) return;
@@ -158,7 +155,7 @@ static bool candidate_cut(const Tuple *tuple, const Candidate *candidate, double
     if (!joint_relaxed(tuple, candidate, cache, &bound, error)) return false;
     if (bound > limit * CUT) {
         stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total;
-        note_cut(stats, bound);
+        explore_note_cut(stats, bound);
         *cut = true;
     }
     return true;
@@ -167,16 +164,22 @@ static bool candidate_cut(const Tuple *tuple, const Candidate *candidate, double
 /* Placements in question whose relaxed time is within the limit, by rising time; in the arena. The tuple has its
  * rates. */
 static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, double limit, Arena *arena,
-                                Keyed **near, int64_t *count, Error *error) {
+                                Keyed **near, int64_t *count, ExploreStats *stats, Error *error) {
     *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
     double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
     if (!*near || !relaxed) return error_memory(error);
     batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way], relaxed);
+    double farther = INFINITY;
     *count = 0;
     for (int64_t i = 0; i < tuple->placement_count; i++) {
         double bound = relaxed[i] * tuple->problem->scale;
-        if (bound <= limit * CUT && placed_by(tuple, i, candidate->takers)) (*near)[(*count)++] = (Keyed){bound, i};
+        if (!placed_by(tuple, i, candidate->takers)) continue;
+        if (bound <= limit * CUT)
+            (*near)[(*count)++] = (Keyed){bound, i};
+        else
+            farther = min_real(farther, bound);
     }
+    explore_note_evaluated(stats, farther);
     qsort(*near, (size_t)*count, sizeof(Keyed), keyed_compare);
     return true;
 }
@@ -242,7 +245,7 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     for (int64_t i = 0; i < tuple->placement_count; i++) open += placed_by(tuple, i, candidate->takers);
     stats->evaluated += open;
     stats->pruned[PRUNED_REQUIRE] += tuple->placement_total - open;
-    return placements_in_reach(tuple, candidate, limit, arena, &near, &count, error) &&
+    return placements_in_reach(tuple, candidate, limit, arena, &near, &count, stats, error) &&
            best_of_placements(tuple, candidate, near, count, limit, best, stats, error);
 }
 

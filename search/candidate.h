@@ -34,10 +34,12 @@ typedef struct {
     RateTable *table;
 } Tuple;
 
+/* The placements in question and their rates under the methods of one number, made when first asked for. */
+bool tuple_rates(Tuple *tuple, int64_t way, Error *error);
+
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error);
 
-/* What was cut at a bound; what does not fit, and by how many bytes. */
-void note_cut(ExploreStats *stats, double bound);
+/* What does not fit, and by how many bytes. */
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
 
 /* No launcher has to take a plan. */

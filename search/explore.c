@@ -19,6 +19,23 @@ int row_compare(const Row *a, const Row *b) {
     return order != 0 ? order : placement_compare(&a->placement, &b->placement);
 }
 
+ExploreStats explore_stats_new(double threshold) {
+    return (ExploreStats){.least_cut_bound = INFINITY,
+                          .least_open_bound = INFINITY,
+                          .least_missing = INFINITY,
+                          .threshold = threshold,
+                          .least_beyond = INFINITY};
+}
+
+void explore_note_evaluated(ExploreStats *stats, double bound) {
+    if (bound > stats->threshold * CUT) stats->least_beyond = min_real(stats->least_beyond, bound);
+}
+
+void explore_note_cut(ExploreStats *stats, double bound) {
+    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+    explore_note_evaluated(stats, bound);
+}
+
 bool rows_together(const Knobs *a, const Knobs *b) {
     return a->schedule == b->schedule && a->methods.grid.expert == b->methods.grid.expert &&
            a->methods.grid.expert_tensor == b->methods.grid.expert_tensor;
@@ -52,24 +69,84 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, Launcher
     return *takers != 0;
 }
 
-/* The knob bound once more, at the least rates that the inner roles can have together. */
-static bool joint_bound(const Tuple *tuple, const Shard *shard, const Knobs *knobs, int64_t way, ExploreCache *cache,
-                        double threshold, double *bound, Error *error) {
+/* The bound of rows once more, at the least rates that the inner roles can have together. */
+static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int64_t way, ExploreCache *cache, double threshold,
+                        double *bound, Error *error) {
     const ExploreProblem *problem = tuple->problem;
+    Methods methods = method_space_at(&tuple->space.methods, way);
     for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
         if (!joint_holds(&problem->wiring.nesting, (JointDepth)depth)) continue;
         const JointRates *joint = joint_rates(cache->joint, problem->machine, &problem->wiring, tuple->degrees,
-                                              &knobs->methods, (JointDepth)depth, error);
+                                              &methods, (JointDepth)depth, error);
         if (!joint) return false;
-        double least = INFINITY, bytes;
+        double least = INFINITY;
         for (int i = 0; i < joint->count; i++) {
-            Rates rates = joint_apply(joint, i, &knobs->methods, (JointDepth)depth, &tuple->least[way]);
-            least = min_real(least,
-                             knob_bound(&problem->setting, shard, knobs, &rates, cache->sums, &bytes) * problem->scale);
+            Rates rates = joint_apply(joint, i, &methods, (JointDepth)depth, &tuple->least[way]);
+            least = min_real(least, rows_seconds(rows, &rates) * problem->scale);
         }
         *bound = max_real(*bound, least);
     }
     return true;
+}
+
+/* A family of knob settings, and the placements in its reach: those where its bound is not above the threshold. Every
+ * other is out of reach for each member, which takes no less anywhere. */
+typedef struct {
+    BoundRows rows; /* of the family */
+    double bound;   /* so far */
+    bool known;     /* the rest is made when a member that may be launched asks for it */
+    int64_t *index; /* of the placements */
+    int64_t count, way;
+    double *seconds; /* room for the bounds of all placements */
+} Reach;
+
+/* The least bound of rows over all placements of the tuple, by the vectorised loop; each one's is left behind the room
+ * for it. */
+static double bound_all(const Tuple *tuple, const BoundRows *rows, int64_t way, Reach *reach) {
+    double least = INFINITY, scale = tuple->problem->scale;
+    double *seconds = reach->seconds, *best = reach->seconds + tuple->placement_count;
+    for (int i = 0; i < rows->count; i++) {
+        Relaxation relaxation = {.rows = 1, .fits = true};
+        relaxation.row[0].resources = rows->row[i].resources;
+        batch_relaxed_seconds(&rows->row[i].rule, &relaxation, &tuple->table[way], seconds);
+        for (int64_t p = 0; p < tuple->placement_count; p++)
+            best[p] = i > 0 && best[p] < seconds[p] ? best[p] : seconds[p];
+    }
+    for (int64_t p = 0; p < tuple->placement_count && rows->count > 0; p++) least = min_real(least, best[p]);
+    return least * scale;
+}
+
+/* Raises the bound of a family to what the inner roles can have together, then to what any placement gives; if it is
+ * still not above the threshold, lists the placements where it is not. */
+static bool find_reach(Tuple *tuple, double threshold, ExploreCache *cache, Reach *reach, Error *error) {
+    double scale = tuple->problem->scale;
+    if (reach->known) return true;
+    reach->known = true;
+    if (!joint_bound(tuple, &reach->rows, reach->way, cache, threshold, &reach->bound, error)) return false;
+    if (reach->bound > threshold) return true;
+    if (!tuple_rates(tuple, reach->way, error)) return false;
+    if (!reach->index) {
+        reach->index = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->placement_count + 1);
+        reach->seconds = ARENA_NEW(tuple->arena, double, 2 * (size_t)tuple->placement_count + 1);
+        if (!reach->index || !reach->seconds) return error_memory(error);
+    }
+    reach->bound = max_real(reach->bound, bound_all(tuple, &reach->rows, reach->way, reach));
+    reach->count = 0;
+    const double *best = reach->seconds + tuple->placement_count;
+    for (int64_t p = 0; p < tuple->placement_count; p++)
+        if (best[p] * scale <= threshold) reach->index[reach->count++] = p;
+    return true;
+}
+
+/* The bound of a member of the family: the least over the placements in its reach. What lies beyond is above the
+ * threshold. */
+static double bound_in_reach(const Tuple *tuple, const BoundRows *rows, Reach *reach) {
+    enum { FEW = 12 }; /* as many alone cost what all cost in the vectorised loop */
+    if (reach->count * FEW > tuple->placement_count) return bound_all(tuple, rows, reach->way, reach);
+    double least = INFINITY;
+    for (int64_t i = 0; i < reach->count; i++)
+        least = min_real(least, rows_seconds(rows, &tuple->rates[reach->way][reach->index[i]]));
+    return min_real(least * tuple->problem->scale, INFINITY);
 }
 
 typedef struct {
@@ -94,6 +171,7 @@ static double memory_limit(const Tuple *tuple) { return setting_memory_limit(&tu
 /* What became of a knob setting. */
 typedef struct {
     bool listed;
+    bool family_out;    /* cut with all that is left of its family */
     PruneReason reason; /* else */
     double bound;       /* where it was cut at one, or listed */
 } Judged;
@@ -115,8 +193,8 @@ static Judged knob_out(const Tuple *tuple, PruneReason reason, double bound, Exp
 
 /* One knob setting: into the list, or the reason why it is out. `at_home`: what became of it without offloading the
  * optimizer's state; NULL: it does not. */
-static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judged *at_home, ExploreCache *cache,
-                      KeyedList *list, ExploreStats *stats, Judged *out, Error *error) {
+static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judged *at_home, Reach *reach,
+                      ExploreCache *cache, KeyedList *list, ExploreStats *stats, Judged *out, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     Knobs knobs = knob_space_at(&tuple->space, index);
     Shard shard;
@@ -132,23 +210,28 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
     }
     if (at_home && settled_at_home(tuple, &knobs, &shard, at_home, cache)) {
         *out = knob_out(tuple, PRUNED_KNOB_BOUND, at_home->bound, stats);
-        if (!at_home->listed) note_cut(stats, at_home->bound); /* else the one at home answers for it */
+        if (!at_home->listed) explore_note_cut(stats, at_home->bound); /* else the one at home answers for it */
         return true;
     }
     int64_t way = knob_space_methods(&tuple->space, index);
-    double bytes, limit = memory_limit(tuple);
-    double bound =
-        knob_bound(&problem->setting, &shard, &knobs, &tuple->least[way], cache->sums, &bytes) * problem->scale;
     bool brute = problem->request->brute_force;
-    if (!brute && bytes <= limit && bound <= threshold * CUT &&
-        !joint_bound(tuple, &shard, &knobs, way, cache, threshold * CUT, &bound, error))
-        return false;
+    if (!brute && !find_reach(tuple, threshold * CUT, cache, reach, error)) return false;
+    if (!brute && reach->bound > threshold * CUT) {
+        *out = (Judged){.family_out = true};
+        return true;
+    }
+    double bytes, limit = memory_limit(tuple);
+    BoundRows rows;
+    knob_rows(&problem->setting, &shard, &knobs, cache->sums, &rows, &bytes);
+    double bound = rows_seconds(&rows, &tuple->least[way]) * problem->scale;
+    if (!brute && bytes <= limit && bound <= threshold * CUT)
+        bound = max_real(bound, bound_in_reach(tuple, &rows, reach));
     if (bytes > limit) {
         *out = knob_out(tuple, PRUNED_MEMORY, bound, stats);
         note_missing(tuple, &knobs, bytes - limit, stats);
     } else if (bound > threshold * CUT && !brute) {
         *out = knob_out(tuple, PRUNED_KNOB_BOUND, bound, stats);
-        note_cut(stats, bound);
+        explore_note_cut(stats, bound);
     } else {
         *out = (Judged){.listed = true, .bound = bound};
         return keyed_add(list, (Keyed){bound, index}, error);
@@ -156,9 +239,10 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
     return true;
 }
 
-/* A family of knob settings whose sizes do not divide, that cannot fit, or whose bound is above the threshold: all of
- * it is out. */
-static bool family_cut(Tuple *tuple, int64_t family, double threshold, ExploreCache *cache, ExploreStats *stats) {
+/* A family of knob settings whose sizes do not divide, that cannot fit, or whose bound at least rates is above the
+ * threshold: all of it is out. Else *reach is begun. */
+static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *reach, ExploreCache *cache,
+                       ExploreStats *stats) {
     const ExploreProblem *problem = tuple->problem;
     int64_t size = knob_family_size(&tuple->space), first = family * size;
     Count plans = tuple->placement_total * (Count)size;
@@ -173,17 +257,18 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, ExploreCa
     }
     if (problem->request->brute_force) return false;
     double bytes;
-    double bound = family_bound(&problem->setting, &problem->offers, &shard, &knobs,
-                                &tuple->least[knob_space_methods(&tuple->space, first)], cache->sums, &bytes) *
-                   problem->scale;
+    reach->known = false;
+    reach->way = knob_space_methods(&tuple->space, first);
+    family_rows(&problem->setting, &problem->offers, &shard, &knobs, cache->sums, &reach->rows, &bytes);
+    reach->bound = rows_seconds(&reach->rows, &tuple->least[reach->way]) * problem->scale;
     if (bytes > memory_limit(tuple)) {
         stats->pruned[PRUNED_MEMORY] += plans;
         note_missing(tuple, &knobs, bytes - memory_limit(tuple), stats);
         return true;
     }
-    if (bound <= threshold * CUT) return false;
+    if (reach->bound <= threshold * CUT) return false;
     stats->pruned[PRUNED_KNOB_BOUND] += plans;
-    note_cut(stats, bound);
+    explore_note_cut(stats, reach->bound);
     return true;
 }
 
@@ -205,10 +290,12 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     const ExploreProblem *problem = tuple->problem;
     const KnobSpace *space = &tuple->space;
     double bytes, scale = problem->scale, limit = memory_limit(tuple);
+    /* What fits in no microbatch at all is out for good, how slow it is aside. */
+    bool whole = first == 0 && last == space->microbatch_count - 1;
     double bound =
         range_bound(&problem->setting, &problem->offers, problem->request->padding, &tuple->least[bunch->first_way],
                     cache->sums, tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
-                    space->microbatch_sequences[last], threshold * CUT / scale, &bytes) *
+                    space->microbatch_sequences[last], whole ? INFINITY : threshold * CUT / scale, &bytes) *
         scale;
     if (!(bound < INFINITY)) return false; /* what does not divide says so itself */
     Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
@@ -221,13 +308,13 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     }
     if (bound <= threshold * CUT) return false;
     stats->pruned[PRUNED_KNOB_BOUND] += plans;
-    note_cut(stats, bound);
+    explore_note_cut(stats, bound);
     return true;
 }
 
 /* Microbatches first .. last of a bunch, in halves: what the bound of a range leaves goes family by family into the
  * list. */
-static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t last, double threshold,
+static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t last, double threshold, Reach *reach,
                        ExploreCache *cache, KeyedList *list, ExploreStats *stats, Error *error) {
     const KnobSpace *space = &tuple->space;
     bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
@@ -235,20 +322,24 @@ static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t 
         return true;
     if (first < last) {
         int64_t middle = first + (last - first) / 2;
-        return list_range(tuple, bunch, first, middle, threshold, cache, list, stats, error) &&
-               list_range(tuple, bunch, middle + 1, last, threshold, cache, list, stats, error);
+        return list_range(tuple, bunch, first, middle, threshold, reach, cache, list, stats, error) &&
+               list_range(tuple, bunch, middle + 1, last, threshold, reach, cache, list, stats, error);
     }
     int64_t size = knob_family_size(space);
     for (int context = 0; context < space->methods.context_count; context++) {
         int64_t family = family_at(space, bunch, context, first);
-        if (family_cut(tuple, family, threshold, cache, stats)) continue;
+        if (family_cut(tuple, family, threshold, reach, cache, stats)) continue;
         Judged judged = {0};
         for (int64_t i = 0; i < size; i++) {
             bool offloads = space->offload_count > 1 && i % space->offload_count != 0; /* behind the same at home */
             Judged at_home = judged;
-            if (!list_knob(tuple, family * size + i, threshold, offloads ? &at_home : NULL, cache, list, stats, &judged,
-                           error))
+            if (!list_knob(tuple, family * size + i, threshold, offloads ? &at_home : NULL, reach, cache, list, stats,
+                           &judged, error))
                 return false;
+            if (!judged.family_out) continue;
+            stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total * (Count)(size - i);
+            explore_note_cut(stats, reach->bound);
+            break;
         }
     }
     return true;
@@ -258,12 +349,14 @@ static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t 
 static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, KeyedList *list, ExploreStats *stats,
                        Error *error) {
     const KnobSpace *space = &tuple->space;
+    Reach reach = {0};
     if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
     int64_t bunches = space->method_count / space->methods.context_count;
     for (int64_t way = 0; way < bunches; way++)
         for (int split = 0; split < space->split_count; split++) {
             Bunch bunch = {way, bunches, (StageSplit)split, method_space_at(&space->methods, way)};
-            if (!list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, cache, list, stats, error))
+            if (!list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats,
+                            error))
                 return false;
         }
     if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof(Keyed), keyed_compare);
@@ -298,6 +391,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     Arena arena = {0};
     Tuple tuple;
     KeyedList knob_list = {0};
+    stats->threshold = threshold;
     Row *best = NULL; /* by expert grid and schedule */
     bool variants = problem->request->variants;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
@@ -311,7 +405,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
         double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
         if (knob_list.items[i].bound > limit * CUT && !problem->request->brute_force) {
             stats->pruned[PRUNED_KNOB_BOUND] += tuple.placement_total;
-            note_cut(stats, knob_list.items[i].bound);
+            explore_note_cut(stats, knob_list.items[i].bound);
             continue;
         }
         ok = explore_knobs(&tuple, index, limit, cache, row, stats, error);

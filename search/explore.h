@@ -29,7 +29,10 @@ bool rows_together(const Knobs *a, const Knobs *b);
 
 typedef struct {
     Count evaluated, pruned[PRUNED_COUNT], layouts_solved;
-    double least_cut_bound;  /* the least bound among cut plans, ranked */
+    double least_cut_bound; /* the least bound among cut plans, ranked */
+    /* what plans are compared with, ranked; and the least bound of those left out because they are above it: with a
+     * higher one they have to be looked at again. Others are cut because a better plan of their row is known. */
+    double threshold, least_beyond;
     double least_open_bound; /* the least bound of a layout that the solver's work limit left open, ranked */
     double least_missing;    /* bytes above the limit of the plan that lacks least, when plans do not fit */
     Degrees missing_degrees;
@@ -60,6 +63,12 @@ typedef struct {
     int64_t count, room;
 } RowList;
 bool row_list_add(RowList *list, const Row *row, Error *error);
+
+/* Of nothing. */
+ExploreStats explore_stats_new(double threshold);
+/* A bound at which plans are cut, or at which evaluated ones are left at that. */
+void explore_note_cut(ExploreStats *stats, double bound);
+void explore_note_evaluated(ExploreStats *stats, double bound);
 
 /* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above `threshold` (ranked;
  * what is above may be left out). The caller frees list->rows. */

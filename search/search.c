@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Best first over (machine, batch, degrees): bounds of all are taken (tuples.c), then tuples are opened in rising order
- * of bound, in blocks against the threshold of the block's start, so that counts are the same for any number of
+/* Best first over (machine, batch, degrees): bounds of all are taken (tuples.c), then the search goes up in levels.
+ * At each level the tuples whose bound is not above it are opened, in rising order of bound, and what is above the
+ * level stays closed in them: a tuple gets the least bound of that for its own, and comes again when a level has reached
+ * it. A plan is looked for only where the bounds, all of them, have nothing better to offer; without levels the tuples
+ * of the lowest bounds, which often fit nowhere, would be searched to their end before anything is known. Within a level
+ * tuples are taken in blocks against the threshold of the block's start, so that counts are the same for any number of
  * threads; blocks grow, so that early ones tighten it. */
 #include "search/search.h"
 
 #include "base/util.h"
+#include "search/candidate.h"
 #include "search/tuples.h"
 
 #include <math.h>
@@ -14,6 +19,10 @@
 #include <time.h>
 
 enum { BLOCK_MOST = 16 };
+/* Of one level over the one before: small while the first plans may be near, then growing, since where nothing fits
+ * there is no end to go up to. */
+static const double LEVEL_STEP = 0.02, LEVEL_GROWTH = 1.25;
+enum { LEVELS_SMALL = 10 };
 
 const char *prune_reason_name(PruneReason reason) {
     static const char *const NAMES[PRUNED_COUNT] = {"require",      "indivisible", "equal",     "memory",
@@ -30,6 +39,7 @@ typedef struct {
     Row *best; /* the k best rows, sorted */
     int best_count;
     ExploreStats stats;
+    ExploreStats **last; /* by entry: what its last opening gave; NULL: never opened */
     Certificate *certificate;
     bool timed_out;
     double started;
@@ -106,7 +116,8 @@ static bool entry_hopeless(Search *search, const Entry *entry, double limit, Exp
     stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
                   : missing < INFINITY ? PRUNED_MEMORY
                                        : PRUNED_INDIVISIBLE] += entry_plans(tuples, entry);
-    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+    stats->threshold = limit;
+    explore_note_cut(stats, bound);
     if (missing < stats->least_missing) {
         stats->least_missing = missing;
         stats->missing_degrees = *degrees;
@@ -124,7 +135,8 @@ static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCac
         entry.bound = entry_bound(tuples, &entry, cache->sums);
         if (entry.bound > *limit * (1 + 1e-12) && !search->request->brute_force) {
             stats->pruned[PRUNED_DEGREE_BOUND] += entry_plans(tuples, &entry);
-            stats->least_cut_bound = min_real(stats->least_cut_bound, entry.bound);
+            stats->threshold = *limit;
+            explore_note_cut(stats, entry.bound);
             return true;
         }
         if (entry_hopeless(search, &entry, *limit, cache, stats)) return true;
@@ -142,58 +154,132 @@ static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCac
     return true;
 }
 
-static bool run_block(Search *search, int64_t from, int64_t to, Outcome *outcomes, Error *error) {
-    double limit = threshold(search);
+/* What an opening gave: its rows, and the bound of what it left. */
+static bool settle(Search *search, int64_t index, Outcome *outcome, Error *error) {
+    Entry *entry = &search->tuples.entries[index];
+    if (!outcome->ok) *error = outcome->error;
+    if (outcome->ok && !search->last[index]) {
+        search->last[index] = malloc(sizeof(ExploreStats));
+        search->certificate->degree_tuples_opened++;
+        if (!search->last[index]) outcome->ok = error_memory(error);
+    }
+    if (outcome->ok) {
+        *search->last[index] = outcome->stats;
+        entry->bound = max_real(entry->bound, outcome->stats.least_beyond);
+        for (int64_t row = 0; row < outcome->list.count; row++) keep(search, &outcome->list.rows[row]);
+    }
+    free(outcome->list.rows);
+    return outcome->ok;
+}
+
+/* Opens entries order[from .. to - 1]. */
+static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t to, double level, Outcome *outcomes,
+                      Error *error) {
+    double limit = min_real(level, threshold(search));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
     for (int64_t i = from; i < to; i++) {
-        const Entry *entry = &search->tuples.entries[i];
+        const Entry *entry = &search->tuples.entries[order[i].index];
         Outcome *outcome = &outcomes[i - from];
-        memset(outcome, 0, sizeof(*outcome));
-        outcome->stats.least_cut_bound = outcome->stats.least_open_bound = outcome->stats.least_missing = INFINITY;
         double own = limit;
+        memset(outcome, 0, sizeof(*outcome));
+        outcome->stats = explore_stats_new(limit);
         outcome->ok = explore_entry(search, *entry, &own, &search->caches[omp_get_thread_num()], outcome);
     }
     bool ok = true;
     for (int64_t i = from; i < to; i++) {
         Outcome *outcome = &outcomes[i - from];
-        if (ok && !outcome->ok) *error = outcome->error;
-        ok = ok && outcome->ok;
-        merge_stats(&search->stats, &outcome->stats);
-        for (int64_t row = 0; ok && row < outcome->list.count; row++) keep(search, &outcome->list.rows[row]);
-        free(outcome->list.rows);
+        if (ok)
+            ok = settle(search, order[i].index, outcome, error);
+        else
+            free(outcome->list.rows);
     }
-    search->certificate->degree_tuples_opened += to - from;
     return ok;
 }
 
-/* Entries from `at` on stay closed: the bound of the first is the least among them. */
-static void count_unopened(Search *search, int64_t at) {
-    const Tuples *tuples = &search->tuples;
-    if (at == tuples->entry_count) return;
-    PruneReason reason = search->timed_out ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND;
-    search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, tuples->entries[at].bound);
-    for (int64_t i = at; i < tuples->entry_count; i++)
-        search->stats.pruned[reason] += entry_plans(tuples, &tuples->entries[i]);
+static bool out_of_time(Search *search) {
+    double limit = search->request->time_limit_seconds;
+    search->timed_out = search->timed_out || (limit > 0 && now() - search->started > limit);
+    return search->timed_out;
 }
 
-static bool walk(Search *search, Error *error) {
-    Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
-    if (!outcomes) return error_memory(error);
-    int64_t at = 0, block = 1, blocks = 0;
-    bool ok = true;
-    while (ok && at < search->tuples.entry_count) {
-        bool cut = search->tuples.entries[at].bound > threshold(search) * (1 + 1e-12) && !search->request->brute_force;
-        if (cut) break;
-        if (search->request->time_limit_seconds > 0 && now() - search->started > search->request->time_limit_seconds) {
-            search->timed_out = true;
-            break;
-        }
-        int64_t to = min_whole(search->tuples.entry_count, at + block);
-        ok = run_block(search, at, to, outcomes, error);
+/* Whether nothing in a tuple with this bound can be among the best. */
+static bool beaten(const Search *search, double bound) {
+    return bound > threshold(search) * (1 + 1e-12) && !search->request->brute_force;
+}
+
+/* Opens the entries in `order`, all of which reach up to the level, as long as they are not beaten. */
+static bool run_level(Search *search, const Keyed *order, int64_t count, double level, Outcome *outcomes,
+                      Error *error) {
+    int64_t block = 1, blocks = 0;
+    for (int64_t at = 0; at < count;) {
+        if (beaten(search, order[at].bound) || out_of_time(search)) return true;
+        int64_t to = min_whole(count, at + block);
+        if (!run_block(search, order, at, to, level, outcomes, error)) return false;
         at = to;
         if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
     }
-    if (ok) count_unopened(search, at);
+    return true;
+}
+
+/* Entries with a bound up to the level, by rising bound; infinity: nothing is left of an entry. */
+static int64_t entries_within(const Search *search, double level, Keyed *order) {
+    int64_t count = 0;
+    bool brute = search->request->brute_force;
+    for (int64_t i = 0; i < search->tuples.entry_count; i++) {
+        double bound = search->tuples.entries[i].bound;
+        if (brute || (bound <= level && bound < INFINITY)) order[count++] = (Keyed){bound, i};
+    }
+    qsort(order, (size_t)count, sizeof(Keyed), keyed_compare);
+    return count;
+}
+
+static double least_bound(const Search *search) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < search->tuples.entry_count; i++) least = min_real(least, search->tuples.entries[i].bound);
+    return least;
+}
+
+/* What the last openings gave, and what was never opened or, when time ran out, not to the end. */
+static void count_entries(Search *search) {
+    const Tuples *tuples = &search->tuples;
+    for (int64_t i = 0; i < tuples->entry_count; i++) {
+        ExploreStats *last = search->last[i];
+        double bound = tuples->entries[i].bound;
+        bool open = search->timed_out && !beaten(search, bound);
+        if (!last) {
+            search->stats.pruned[open ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] +=
+                entry_plans(tuples, &tuples->entries[i]);
+            search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, bound);
+            continue;
+        }
+        for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
+            last->pruned[PRUNED_TIME_LIMIT] += last->pruned[reason];
+            last->pruned[reason] = 0;
+        }
+        merge_stats(&search->stats, last);
+    }
+}
+
+static bool walk(Search *search, Error *error) {
+    size_t count = (size_t)search->tuples.entry_count;
+    Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
+    Keyed *order = calloc(count + 1, sizeof(Keyed));
+    search->last = calloc(count + 1, sizeof(ExploreStats *));
+    bool ok = (outcomes && order && search->last) || error_memory(error);
+    bool brute = search->request->brute_force, done = count == 0;
+    double level = 0, step = LEVEL_STEP;
+    for (int levels = 0; ok && !done && !out_of_time(search); levels++) {
+        double least = least_bound(search);
+        if (isinf(least) || beaten(search, least)) break;
+        level = brute ? INFINITY : (1 + step) * max_real(level, least);
+        if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
+        ok = run_level(search, order, entries_within(search, level, order), level, outcomes, error);
+        done = brute;
+    }
+    if (ok) count_entries(search);
+    for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
+    free(search->last);
+    free(order);
     free(outcomes);
     return ok;
 }
@@ -344,8 +430,10 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
     search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
-    bool ok = (search.best || error_memory(error)) && caches_new(&search, error) && open_space(&search, error) &&
-              walk(&search, error) && answer(&search, result, error);
+    bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
+    ok = ok && open_space(&search, error);
+    ok = ok && walk(&search, error);
+    ok = ok && answer(&search, result, error);
     caches_free(&search);
     tuples_free(&search.tuples);
     result->seconds = now() - search.started;

@@ -138,10 +138,15 @@ static int64_t others_of(Bounded *bounded, const Request *request, const Site *s
     uint64_t hash = (uint64_t)of[ROLE_PIPELINE] * 4 + (uint64_t)flags + (uint64_t)of[ROLE_EXPERT] * 0x9E3779B97F4A7C15u;
     KnobMemo *memo = &bounded->memos[(hash ^ hash >> 32) % KNOB_MEMOS];
     if (memo->others != 0 && memo->ranks == ranks && memo->tensor == of[ROLE_TENSOR] &&
-        memo->expert == of[ROLE_EXPERT] && memo->sequence == of[ROLE_SEQUENCE] &&
-        memo->pipeline == of[ROLE_PIPELINE] && memo->flags == flags)
+        memo->expert == of[ROLE_EXPERT] && memo->sequence == of[ROLE_SEQUENCE] && memo->pipeline == of[ROLE_PIPELINE] &&
+        memo->flags == flags)
         return memo->others;
-    *memo = (KnobMemo){ranks, of[ROLE_TENSOR], of[ROLE_EXPERT], of[ROLE_SEQUENCE], of[ROLE_PIPELINE], flags,
+    *memo = (KnobMemo){ranks,
+                       of[ROLE_TENSOR],
+                       of[ROLE_EXPERT],
+                       of[ROLE_SEQUENCE],
+                       of[ROLE_PIPELINE],
+                       flags,
                        knob_others(&request->model, degrees, &site->offers)};
     return memo->others;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every bound of the search stands below what it bounds: for random plans of random problems
- *     tuple_bound <= knob_bound <= relaxed at the least rates <= at the best joint rates <= at the plan's rates
- *                 <= best layout = its estimate,
+ *     tuple_bound <= family_bound <= knob_bound <= relaxed at the least rates <= at the best joint rates
+ *                 <= at the plan's rates <= best layout = its estimate,
+ *     and at the plan's rates family <= knobs <= relaxed,
  * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
  * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is. */
 #include "search/batch.h"
@@ -96,6 +97,7 @@ static double joint_bound(const Problem *problem, const Degrees *degrees, const 
 typedef struct {
     TupleBound tuple;
     double family, family_bytes, knob, knob_bytes, relaxed_least, relaxed_joint[JOINT_DEPTHS];
+    BoundRows family_rows, knob_rows;
 } Bounds;
 
 static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
@@ -127,12 +129,18 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
         cr_expect(bounds->relaxed_joint[depth] <= relaxed, "%s: %s: joint rates %.17g, own %.17g", problem->text,
                   notation, bounds->relaxed_joint[depth], relaxed);
     check_batch(graph, relaxation, &rates, relaxed, problem->text);
+    double family = rows_seconds(&bounds->family_rows, &rates), knobs = rows_seconds(&bounds->knob_rows, &rates);
+    cr_expect(family <= knobs * OTHER_ORDER && knobs <= relaxed * OTHER_ORDER,
+              "%s: %s: on the placement family %.17g, knobs %.17g, relaxed %.17g", problem->text, notation, family,
+              knobs, relaxed);
     const struct {
         const char *name;
         double seconds;
     } all[] = {{"tuple_bound", bounds->tuple.seconds},
                {"family_bound", bounds->family},
                {"knob_bound", bounds->knob},
+               {"family on the placement", rows_seconds(&bounds->family_rows, &rates)},
+               {"knobs on the placement", rows_seconds(&bounds->knob_rows, &rates)},
                {"relaxed at the least rates", bounds->relaxed_least},
                {"relaxed", relaxed}};
     for (size_t i = 0; i < COUNT_OF(all); i++)
@@ -163,6 +171,8 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
     bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
     bounds.family =
         family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
+    family_rows(setting, &problem->offers, &shard, knobs, problem->cache, &bounds.family_rows, &bounds.family_bytes);
+    knob_rows(setting, &shard, knobs, problem->cache, &bounds.knob_rows, &bounds.knob_bytes);
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);
     cr_expect(bounds.family <= bounds.knob * OTHER_ORDER, "%s: family %.17g, knobs %.17g, %s %s", problem->text,
