@@ -261,14 +261,14 @@ static Sharding least_sharding(const SumsSlot *slot, MlpChoice mlp) {
 static double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates,
                              double bubble_share) {
     StepTime time;
-    StepRule whole = *rule;
+    StepRule whole = rule_at(rule, rates);
     whole.bubble[PHASE_FORWARD] = whole.bubble[PHASE_BACKWARD] = whole.bubble_saved_seconds = 0;
     step_time(&whole, resources, rates, &time);
     double certain = 0, critical = 0, longest = time.compute_seconds;
     for (int group = 0; group < GROUP_COUNT; group++) {
         certain += time.group_exposed_seconds[group];
         if (group < GROUP_WEIGHTS) critical += time.group_exposed_seconds[group];
-        longest = max_real(longest, (1 - rule->exposed[group]) * time.group_seconds[group]);
+        longest = max_real(longest, (1 - whole.exposed[group]) * time.group_seconds[group]);
     }
     return certain + longest + bubble_share * (time.compute_seconds + critical) + rule->optimizer_seconds +
            rule->other_seconds;
