@@ -20,6 +20,10 @@ static size_t release_length(const char *text) {
 }
 
 const char *run_source(const Run *run, char text[RUN_LABEL_SIZE]) {
+    if (!strchr(run->id, '-')) {
+        snprintf(text, RUN_LABEL_SIZE, "%.*s", RUN_LABEL_SIZE - 1, run->source);
+        return text;
+    }
     size_t first = strcspn(run->id, "-"), word = strcspn(run->id, "-.");
     if (word == 0) word = first;
     size_t release = run->id[first] == '-' ? release_length(run->id + first + 1) : 0;

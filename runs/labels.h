@@ -9,7 +9,8 @@
 enum { RUN_LABEL_SIZE = 48 };
 
 /* The source: the first word of the id without a release number that is part of it ("nemo24.07-..." is nemo24), and with
- * one that stands behind it, where what was published changes from round to round ("mlperf-v5.0-..." is mlperf-v5.0). */
+ * one that stands behind it, where what was published changes from round to round ("mlperf-v5.0-..." is mlperf-v5.0). An id
+ * without "-" names no source: then the column does, or nothing (""), lest each of somebody's runs be a source of its own. */
 const char *run_source(const Run *run, char text[RUN_LABEL_SIZE]);
 
 /* The framework without vendor, release and what stands in brackets or behind "/" and "+": "NVIDIA NeMo Framework Release

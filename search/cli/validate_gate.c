@@ -47,8 +47,12 @@ static bool parse_one(const char *word, const char *where, bool least, Gate *gat
     if (gate->set[limit])
         return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", LIMITS[limit].name);
     gate->set[limit] = true;
-    return LIMITS[limit].share ? number_share(value, where, 0, LIMITS[limit].high, &gate->limit[limit], error)
-                               : number_real(value, where, 0, LIMITS[limit].high, &gate->limit[limit], error);
+    if (!LIMITS[limit].share) return number_real(value, where, 0, LIMITS[limit].high, &gate->limit[limit], error);
+    if (!number_share(value, where, 0, LIMITS[limit].high, &gate->limit[limit], error)) return false;
+    if (gate->limit[limit] > 1 && !strchr(value, '%')) /* a gate of 400% would never close */
+        return error_set(error, ERROR_INPUT, where, "%s is %.30s; give a share such as 0.04, or %.30s%%",
+                         LIMITS[limit].name, value, value);
+    return true;
 }
 
 bool gate_parse(const char *text, const char *where, bool least, Gate *gate, Error *error) {

@@ -106,7 +106,7 @@ bool validate_write_json(FILE *out, const ValidateView *view, Error *error) {
     cJSON *json = cJSON_CreateObject(), *runs = NULL, *skipped = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
               json_add_text(json, "file_sha256", view->sha256) && json_add_text(json, "profile", view->profile) &&
-              (runs = json_add_array(json, "runs"));
+              json_add_bool(json, "profile_fitted_to_file", view->fitted) && (runs = json_add_array(json, "runs"));
     for (int64_t i = 0; i < v->replayed && ok; i++) ok = add_run(runs, view, v->of_scored[i]);
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)

@@ -13,6 +13,7 @@ typedef struct {
     const char *path;    /* of the table */
     const char *profile; /* its name and date */
     const char *sha256;  /* of the table */
+    bool fitted;         /* the profile was fitted to this very table: its errors are not those of unseen runs */
     const FlaggedRuns *flagged;
     int64_t worst; /* how many of the worst runs are shown */
     bool verbose;  /* text: every run */

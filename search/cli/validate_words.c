@@ -32,6 +32,7 @@ void validate_headline(const ValidateView *view, Prose *to) {
     prose_add(to, "%s of ", number_grouped(v->replayed, a));
     prose_add(to, "%s measured runs replayed with profile %s.", number_grouped(v->count, a),
               clean_name(view->profile, name));
+    if (view->fitted) prose_add(to, " It was fitted to these runs: `calibrate` says how far off unseen ones are.");
     if (all->rows.count == 0) return;
     if (all->rows.count < v->replayed)
         prose_add(to, " Of %s of them the step was measured.", number_grouped(all->rows.count, a));

@@ -112,7 +112,7 @@ static const struct {
     {"tpurec-old-v5e", "tpurec"},
     {"mlperf-v3.1", "mlperf-v3.1"},
     {"tpurec-v5p256-llama", "tpurec"},
-    {"one", "one"},
+    {"one", ""},
     {"-x", ""},
 };
 
@@ -154,9 +154,11 @@ static const struct {
 Test(labels, all) {
     char text[RUN_LABEL_SIZE];
     for (size_t i = 0; i < COUNT_OF(SOURCES); i++) {
-        Run run = {.id = SOURCES[i].id};
+        Run run = {.id = SOURCES[i].id, .source = ""};
         cr_expect_str_eq(run_source(&run, text), SOURCES[i].source, "%s", SOURCES[i].id);
     }
+    Run own = {.id = "run1", .source = "our cluster"};
+    cr_expect_str_eq(run_source(&own, text), "our cluster", "an id without '-' names no source");
     for (size_t i = 0; i < COUNT_OF(FRAMEWORKS); i++) {
         Run run = {.framework = FRAMEWORKS[i].framework};
         cr_expect_str_eq(run_framework(&run, text), FRAMEWORKS[i].name);
