@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOTH = COMMAND_PLAN | COMMAND_EXPLAIN };
+enum { BOTH = COMMAND_PLAN | COMMAND_EXPLAIN, ALL = BOTH | COMMAND_SWEEP };
 
 /* In the order of Option. `takes`: NULL for a flag; `help`: NULL for what is read only to say what there is instead;
  * `heading`: stands before it in the help. */
@@ -20,68 +20,72 @@ static const struct {
     bool asks;
     const char *heading, *help;
 } OPTIONS[OPTION_COUNT] = {
-    [OPTION_MODEL] = {"model", 0, "NAME", BOTH, true, "Model and machine",
+    [OPTION_MODEL] = {"model", 0, "NAME", ALL, true, "Model and machine",
                       "a model of `shardopt models`, a Hugging Face config.json, or its folder"},
-    [OPTION_CHIP] = {"chip", 0, "NAME", BOTH, true, NULL, "a chip of `shardopt chips` (v5p)"},
-    [OPTION_PODS] = {"pods", 0, "N", BOTH, true, NULL, "whole TPU pods joined by DCN (1)"},
-    [OPTION_SLICE] = {"slice", 0, "SHAPE", BOTH, true, NULL, "one TPU slice: 16x20x28, v5p-1024, v6e-16"},
-    [OPTION_SLICES] = {"slices", 0, "N", BOTH, true, NULL, "that many of --slice, joined by DCN (1)"},
-    [OPTION_CHIPS] = {"chips", 0, "N", BOTH, true, NULL, "a number of chips, in the vendor's default shape"},
-    [OPTION_NODES] = {"nodes", 0, "N", BOTH, true, NULL, "GPU hosts, or racks of an NVL72 (1)"},
-    [OPTION_OVERSUBSCRIPTION] = {"oversubscription", 0, "RATIO", BOTH, true, NULL,
+    [OPTION_CHIP] = {"chip", 0, "NAME", ALL, true, NULL, "a chip of `shardopt chips` (v5p)"},
+    [OPTION_PODS] = {"pods", 0, "N", ALL, true, NULL, "whole TPU pods joined by DCN (1)"},
+    [OPTION_SLICE] = {"slice", 0, "SHAPE", ALL, true, NULL, "one TPU slice: 16x20x28, v5p-1024, v6e-16"},
+    [OPTION_SLICES] = {"slices", 0, "N", ALL, true, NULL, "that many of --slice, joined by DCN (1)"},
+    [OPTION_CHIPS] = {"chips", 0, "N", ALL, true, NULL, "a number of chips, in the vendor's default shape"},
+    [OPTION_NODES] = {"nodes", 0, "N", ALL, true, NULL, "GPU hosts, or racks of an NVL72 (1)"},
+    [OPTION_OVERSUBSCRIPTION] = {"oversubscription", 0, "RATIO", ALL, true, NULL,
                                  "of the GPU network's spine: 2 is half of full bisection (1)"},
-    [OPTION_BATCH] = {"batch", 0, "TOKENS", BOTH, true, "Work", "tokens of one step (the model's training, else 4Mi)"},
-    [OPTION_SEQUENCES] = {"sequences", 0, "N", BOTH, true, NULL, "the batch in sequences instead"},
-    [OPTION_SEQ] = {"seq", 0, "LEN", BOTH, true, NULL,
+    [OPTION_BATCH] = {"batch", 0, "TOKENS", ALL, true, "Work", "tokens of one step (the model's training, else 4Mi)"},
+    [OPTION_SEQUENCES] = {"sequences", 0, "N", ALL, true, NULL, "the batch in sequences instead"},
+    [OPTION_SEQ] = {"seq", 0, "LEN", ALL, true, NULL,
                     "tokens of a sequence (the model's training, else 8,192 or its longest)"},
-    [OPTION_TOKENS] = {"tokens", 0, "N", BOTH, true, NULL,
+    [OPTION_TOKENS] = {"tokens", 0, "N", ALL, true, NULL,
                        "tokens of the whole training: 15T (the model's, else 20 per parameter)"},
-    [OPTION_REQUIRE] = {"require", 0, "CONDITIONS", BOTH, true, "Space",
+    [OPTION_REQUIRE] = {"require", 0, "CONDITIONS", ALL, true, "Space",
                         "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\""},
-    [OPTION_FOR] = {"for", 0, "LAUNCHER", BOTH, true, NULL,
+    [OPTION_FOR] = {"for", 0, "LAUNCHER", ALL, true, NULL,
                     "only what maxtext, jax, megatron, torchtitan or deepspeed can launch"},
-    [OPTION_MAX_IDLE] = {"max-idle", 0, "SHARE", BOTH, true, NULL, "chips that may stay unused (10%)"},
-    [OPTION_BATCH_TOLERANCE] = {"batch-tolerance", 0, "SHARE", BOTH, true, NULL, "how far the batch may move (0)"},
-    [OPTION_PADDING] = {"padding", 0, "RULE", BOTH, true, NULL, "none, launchable or any (launchable)"},
-    [OPTION_SCHEDULES] = {"schedules", 0, "LIST", BOTH, true, NULL,
+    [OPTION_MAX_IDLE] = {"max-idle", 0, "SHARE", ALL, true, NULL, "chips that may stay unused (10%)"},
+    [OPTION_BATCH_TOLERANCE] = {"batch-tolerance", 0, "SHARE", ALL, true, NULL, "how far the batch may move (0)"},
+    [OPTION_PADDING] = {"padding", 0, "RULE", ALL, true, NULL, "none, launchable or any (launchable)"},
+    [OPTION_SCHEDULES] = {"schedules", 0, "LIST", ALL, true, NULL,
                           "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)"},
-    [OPTION_NESTING] = {"nesting", 0, "NAME", BOTH, true, NULL,
+    [OPTION_NESTING] = {"nesting", 0, "NAME", ALL, true, NULL,
                         "how roles nest on an axis: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan"},
-    [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", BOTH, true, NULL,
+    [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", ALL, true, NULL,
                           "least time, chip-hours or cost, per requested token (time)"},
     [OPTION_TOP] = {"top", 0, "K", COMMAND_PLAN, true, NULL, "how many plans to show (5)"},
     [OPTION_VARIANTS] = {"variants", 0, NULL, COMMAND_PLAN, true, NULL,
                          "show every placement and knob setting as a plan of its own"},
-    [OPTION_PRECISION] = {"precision", 0, "TYPE", BOTH, true, "Physics",
+    [OPTION_PRECISION] = {"precision", 0, "TYPE", ALL, true, "Physics",
                           "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)"},
-    [OPTION_OPTIMIZER] = {"optimizer", 0, "NAME", BOTH, true, NULL,
+    [OPTION_OPTIMIZER] = {"optimizer", 0, "NAME", ALL, true, NULL,
                           "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)"},
-    [OPTION_STATE_DTYPES] = {"state-dtypes", 0, "TYPES", BOTH, true, NULL,
+    [OPTION_STATE_DTYPES] = {"state-dtypes", 0, "TYPES", ALL, true, NULL,
                              "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\""},
-    [OPTION_REMAT] = {"remat", 0, "POLICY", BOTH, true, NULL,
+    [OPTION_REMAT] = {"remat", 0, "POLICY", ALL, true, NULL,
                       "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)"},
-    [OPTION_HBM_RESERVE] = {"hbm-reserve", 0, "SHARE", BOTH, true, NULL, "HBM kept back (8%)"},
-    [OPTION_PROFILE] = {"profile", 0, "NAME", BOTH, true, NULL,
+    [OPTION_HBM_RESERVE] = {"hbm-reserve", 0, "SHARE", ALL, true, NULL, "HBM kept back (8%)"},
+    [OPTION_PROFILE] = {"profile", 0, "NAME", ALL, true, NULL,
                         "ideal, default, a name of cost/profiles, or a file (default: the chip's)"},
-    [OPTION_STACK] = {"stack", 0, "NAME", BOTH, true, NULL,
+    [OPTION_STACK] = {"stack", 0, "NAME", ALL, true, NULL,
                       "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)"},
-    [OPTION_BRUTE_FORCE] = {"brute-force", 0, NULL, COMMAND_PLAN, true, "Search and output",
+    [OPTION_BRUTE_FORCE] = {"brute-force", 0, NULL, COMMAND_PLAN | COMMAND_SWEEP, true, "Search and output",
                             "cut nothing: evaluate every plan"},
-    [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", BOTH, true, NULL,
+    [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", ALL, true, NULL,
                            "stop after so many seconds, with the gap that is left (exit code 4)"},
-    [OPTION_THREADS] = {"threads", 0, "N", BOTH, false, NULL, "threads to use; the answer is the same for any number"},
+    [OPTION_THREADS] = {"threads", 0, "N", ALL, false, NULL, "threads to use; the answer is the same for any number"},
     [OPTION_PLAN] = {"plan", 0, "PLAN", COMMAND_EXPLAIN, false, NULL,
                      "the plan to explain: \"data=2 fsdp=1024 tensor=4 microbatches=8\""},
     [OPTION_FROM] = {"from", 0, "REPORT", COMMAND_EXPLAIN, false, NULL, "a plan of a report written by --format json"},
     [OPTION_RANK] = {"rank", 0, "N", COMMAND_EXPLAIN, false, NULL, "which plan of --from (1)"},
-    [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH, false, NULL, "text or json (text)"},
-    [OPTION_OUTPUT] = {"output", 'o', "FILE", BOTH, false, NULL, "write the result there instead of to stdout"},
+    [OPTION_SHARD] = {"shard", 0, "K/N", COMMAND_SWEEP, false, NULL,
+                      "only every N-th point, from the K-th: a part for `shardopt merge`"},
+    [OPTION_RESUME] = {"resume", 0, "FILE", COMMAND_SWEEP, false, NULL,
+                       "keep finished points there, and go on from those that are there"},
+    [OPTION_FORMAT] = {"format", 0, "FORMAT", ALL, false, NULL, "text or json; a sweep's also csv or markdown (text)"},
+    [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH, false, NULL, "say on stderr how long it took"},
     [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH, false, NULL, "say on stderr what is searched"},
-    [OPTION_QUIET] = {"quiet", 'q', NULL, BOTH, false, NULL, "no warnings"},
+    [OPTION_QUIET] = {"quiet", 'q', NULL, ALL, false, NULL, "no warnings"},
     [OPTION_COLOR] = {"color", 0, "WHEN", BOTH, false, NULL, "auto, always or never (auto)"},
-    [OPTION_VERSION] = {"version", 0, NULL, BOTH, false, NULL, "print the version"},
-    [OPTION_HELP] = {"help", 'h', NULL, BOTH, false, NULL, "show this"},
+    [OPTION_VERSION] = {"version", 0, NULL, ALL, false, NULL, "print the version"},
+    [OPTION_HELP] = {"help", 'h', NULL, ALL, false, NULL, "show this"},
 };
 
 const char *option_name(Option option) { return OPTIONS[option].name; }
@@ -90,8 +94,14 @@ bool option_asks(Option option) { return OPTIONS[option].asks; }
 
 void options_help(FILE *out, OptionUse use) {
     fprintf(out, "usage: shardopt %s\n",
-            use == COMMAND_PLAN ? "[plan] --model NAME [OPTIONS]"
-                                : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
+            use == COMMAND_PLAN    ? "[plan] --model NAME [OPTIONS]"
+            : use == COMMAND_SWEEP ? "sweep --model NAME[,NAME...] [OPTIONS]"
+                                   : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
+    if (use == COMMAND_SWEEP)
+        fprintf(out,
+                "\nThe best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), "
+                "those whose\nvalues have commas of their own (require, for, schedules, state-dtypes, remat) with "
+                "semicolons. The first\noption below varies slowest.\n");
     for (Option option = 0; option < OPTION_COUNT; option++) {
         if (OPTIONS[option].heading) fprintf(out, "\n%s\n", OPTIONS[option].heading);
         if (!(OPTIONS[option].use & (int)use) || !OPTIONS[option].help) continue;

@@ -45,6 +45,8 @@ typedef enum {
     OPTION_PLAN,
     OPTION_FROM,
     OPTION_RANK, /* of `explain` */
+    OPTION_SHARD,
+    OPTION_RESUME, /* of `sweep` */
     OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_TIMING,
@@ -62,7 +64,7 @@ typedef struct {
     const char *where[OPTION_COUNT];
 } Options;
 
-typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2 } OptionUse;
+typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2, COMMAND_SWEEP = 4 } OptionUse;
 
 const char *option_name(Option option); /* "max-idle" */
 
