@@ -23,8 +23,11 @@ static double flops_per_token(const Replay *replay) {
     const Run *run = replay->run;
     bool hardware = text_has(run->convention, "HARDWARE") || text_has(run->convention, "Megatron 2021");
     if (hardware) return megatron_2021(&replay->model, (double)run->seq, text_has(run->remat, "full"));
-    bool halved = text_has(run->convention, "causal-halved") || text_has(run->convention, "causal halved");
-    return model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
+    bool halved = text_has(run->convention, "halved") && !text_has(run->convention, "not halved");
+    /* "N" with the input's table, which no matmul reads; where it is the logits' too it is in already */
+    bool all = text_has(run->convention, "all params") || text_has(run->convention, "incl. embeddings");
+    double table = all && !replay->model.tied ? 6 * (double)replay->model.vocab * (double)replay->model.d_model : 0;
+    return table + model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
 }
 
 /* "peak 989": TFLOP/s; "peak per precision": the chip's own in the run's; else its own in bf16, which MFU is usually

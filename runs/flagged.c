@@ -40,6 +40,15 @@ bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error
     return result == TSV_END;
 }
 
+bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error) {
+    Error missing = {0};
+    const char *folder = file_data_folder("runs/data", arena, &missing);
+    *out = (FlaggedRuns){0};
+    if (!folder) return missing.kind != ERROR_MEMORY || error_memory(error);
+    const char *path = arena_format(arena, "%s/flagged.tsv", folder);
+    return path ? flagged_read(path, arena, out, error) : error_memory(error);
+}
+
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id) {
     const FlaggedRun wanted = {id, NULL};
     if (flagged->count == 0) return NULL;

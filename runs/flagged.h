@@ -18,6 +18,8 @@ typedef struct {
     int64_t count;
 } FlaggedRuns;
 
+/* runs/data/flagged.tsv; none where the data folder, which may be somebody's own, has no runs. */
+bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error);
 bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error);
 /* NULL: it is not flagged. */
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
-#include "base/file.h"
 #include "base/util.h"
 #include "cost/profile_set_json.h"
 #include "runs/calibrate.h"
@@ -45,13 +44,6 @@ static bool load_set(const CalibrateWords *words, Arena *arena, ProfileSet *out,
     return profile_set_read(words->profile, arena, out, error);
 }
 
-static bool load_flagged(Arena *arena, FlaggedRuns *out, Error *error) {
-    const char *folder = file_data_folder("runs/data", arena, error);
-    const char *path = folder ? arena_format(arena, "%s/flagged.tsv", folder) : NULL;
-    if (!folder) return false;
-    return path ? flagged_read(path, arena, out, error) : error_memory(error);
-}
-
 static bool take_run(Material *material, const Replay *replay, const FlaggedRuns *flagged, Arena *arena) {
     char label[RUN_LABEL_SIZE];
     const char *source = arena_text(arena, run_source(replay->run, label));
@@ -78,7 +70,7 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
     FlaggedRuns flagged;
     ReplayData data;
     size_t count = (size_t)material->table.count;
-    if (!load_flagged(arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
+    if (!flagged_load(arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
     material->replays = ARENA_NEW(arena, Replay, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->runs = ARENA_NEW(arena, FitRun, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->skipped = ARENA_NEW(arena, CalibrateSkip, count);

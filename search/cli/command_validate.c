@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
-#include "base/file.h"
 #include "base/util.h"
 #include "runs/validate.h"
 #include "search/cli/command.h"
@@ -41,16 +40,6 @@ static bool write_form(Writer write, const ValidateView *view, FILE *out, const 
     return ok;
 }
 
-/* What is known to be odd: beside the published runs; data of one's own need not have them. */
-static bool load_flagged(Arena *arena, FlaggedRuns *out, Error *error) {
-    Error missing = {0};
-    const char *folder = file_data_folder("runs/data", arena, &missing);
-    *out = (FlaggedRuns){0};
-    if (!folder) return missing.kind != ERROR_MEMORY || error_memory(error);
-    const char *path = arena_format(arena, "%s/flagged.tsv", folder);
-    return path ? flagged_read(path, arena, out, error) : error_memory(error);
-}
-
 /* Sources and chips of the table, for who named another one. */
 static bool unmatched(const RunTable *table, const Validation *validation, Error *error) {
     const char *where = validation->unmatched_chip ? "--chip" : "--source", *name = validation->unmatched;
@@ -89,7 +78,7 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
-        !load_flagged(arena, &flagged, error) ||
+        !flagged_load(arena, &flagged, error) ||
         !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
         !validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error))
         return false;

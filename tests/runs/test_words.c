@@ -140,3 +140,19 @@ Test(words_of_run, absurd_degrees) {
     replay_prepare(&run, &data, &set, &replay);
     cr_expect_str_not_empty(replay.skipped);
 }
+
+/* 6 N and the whole square of scores over 989 TFLOP/s, where N has the input's table too: that of Llama 3.1 8B is not its
+ * logits'. */
+Test(words_of_run, all_parameters) {
+    double matmuls = 32 * (2. * 4096 * 4096 + 2. * 4096 * 1024 + 3. * 4096 * 14336) + 128256. * 4096;
+    double token = 6 * (matmuls + 128256. * 4096) + 12. * 32 * 4096 * 8192;
+    Run run = run_of("torchtitan");
+    run.step_seconds = 0;
+    run.mfu = 0.4;
+    run.convention = "6N (all params) + 12 L d s, attention not halved; peak 989";
+    double expected = 64 * 8192. * token / (64 * 0.4 * 989e12);
+    cr_expect_float_eq(replayed(&run)->measured_seconds, expected, 1e-3 * expected);
+    run.convention = "6N (LM head in), causal attention halved; peak 989";
+    expected = 64 * 8192. * (6 * matmuls + 6. * 32 * 4096 * 8192) / (64 * 0.4 * 989e12);
+    cr_expect_float_eq(replayed(&run)->measured_seconds, expected, 1e-3 * expected);
+}
