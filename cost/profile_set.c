@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static bool resolve_entry(const SetList *to, int number, Error *error) {
     char where[SET_WHERE_SIZE];
     int count;
     const ProfileFigure *figures = profile_figures(&count);
+    assert(count <= SET_FIGURES_MAX);
     entry->kin_at = entry->kin[0] ? entry_named(list, number, entry->kin, strlen(entry->kin)) : -1;
     if (entry->kin[0] && entry->kin_at < 0)
         return error_set(error, ERROR_INPUT, entry_where(to, entry, where),

@@ -53,7 +53,8 @@ static bool summary(Writer *w) {
     for (int line = 0; line < LINE_COUNT; line++) {
         const ErrorStats *stats = &w->c->lines[line];
         if (stats->count == 0) continue;
-        const char *name = calibrate_line_name(line);
+        bool by_run = line == LINE_GROUPS && w->c->groups.by_run;
+        const char *name = by_run ? "left out by runs: all are of one group" : calibrate_line_name(line);
         table_cell(&table, "%s", w->markdown ? name + strspn(name, " ") : name);
         table_cell(&table, "%" PRId64, stats->count);
         error_cells(&table, stats);

@@ -39,6 +39,13 @@ static int find_group(const Group *groups, int count, const Group *wanted) {
     return -1;
 }
 
+static void deal_runs(const FitModel *model, int folds, int32_t usable, Cross *out) {
+    int32_t dealt = 0;
+    out->by_run = true;
+    out->folds = usable < folds ? usable : folds;
+    for (int32_t i = 0; i < model->problem->run_count; i++) out->fold[i] = model->usable[i] ? dealt++ % out->folds : -1;
+}
+
 /* Deals the groups, the largest first, so that folds are of about one size. */
 static bool deal(const FitModel *model, CrossKind kind, int folds, Arena *scratch, Cross *out) {
     int32_t runs = model->problem->run_count;
@@ -51,6 +58,10 @@ static bool deal(const FitModel *model, CrossKind kind, int folds, Arena *scratc
         int at = find_group(groups, count, &group);
         if (at < 0) groups[at = count++] = group;
         groups[at].members++;
+    }
+    if (kind == CROSS_GROUPS && count == 1 && groups[0].members > 1) {
+        deal_runs(model, folds, groups[0].members, out);
+        return true;
     }
     qsort(groups, (size_t)count, sizeof *groups, by_size);
     out->folds = kind == CROSS_SOURCES || count < folds ? count : folds;

@@ -9,13 +9,15 @@
 
 typedef enum {
     /* Whole groups of one source, model and chip generation, dealt to the folds from the largest to the smallest (ties by
-     * name): a new model on a known machine. */
+     * name): a new model on a known machine. Where all runs are one group, which is what somebody's own often are, run by
+     * run: what a fit without any of them is off by says nothing of a fit to them. */
     CROSS_GROUPS,
     CROSS_SOURCES /* one source a fold: what nobody has measured here, with software that may be new */
 } CrossKind;
 
 typedef struct {
     int folds;
+    bool by_run;     /* CROSS_GROUPS of one group */
     int32_t *fold;   /* of each run; -1: it has no prediction */
     double *seconds; /* of each run, by the fit without its fold; 0: none */
 } Cross;

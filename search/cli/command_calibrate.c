@@ -78,6 +78,8 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
     for (size_t i = 0; i < count; i++) {
         Replay replay;
         replay_prepare(&material->table.runs[i], &data, &material->set, &replay);
+        if (!replay.skipped[0] && !(replay.measured_seconds > 0))
+            snprintf(replay.skipped, sizeof replay.skipped, "its step was not measured");
         if (replay.skipped[0]) {
             const char *reason = arena_text(arena, replay.skipped);
             if (!reason) return error_memory(error);
@@ -114,7 +116,7 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
     const char *name = base_name(words->output);
     if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
     if (!fit_drop_own(set, error)) return false;
-    if (strcmp(name, "-") != 0)
+    if (strcmp(name, "-") != 0 && name[0] != '.')
         snprintf(set->name, sizeof set->name, "%.*s",
                  (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
     if (words->date)
@@ -142,8 +144,9 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
 static void skip_unpredicted(Material *material, const Calibration *c) {
     for (int32_t i = 0; i < material->count; i++)
         if (!c->model.usable[i])
-            material->skipped[material->skipped_count++] =
-                (CalibrateSkip){material->runs[i].id, "the model has no finite time for it"};
+            material->skipped[material->skipped_count++] = (CalibrateSkip){
+                material->runs[i].id, material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
+                                                                             : "its step was not measured"};
 }
 
 static bool write_report(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
