@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { NOTES_MOST = 4096 };
+
 bool replay_skip(Replay *replay, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -128,14 +130,16 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         !replay_placement(out) || !replay_measured(out))
         return;
     out->chip_entry = profile_set_chip(set, &out->chip);
+    char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, or of the precision, or of the framework */
+    snprintf(said, sizeof said, "%s; %s; %s", run->precision, run->framework, run->notes);
     out->stack_entry =
-        profile_set_match(set, &(StackQuery){run->framework, run->version, run->notes, &out->chip, run->source});
+        profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;
     }
     out->expert_overlap = text_has(run->notes, "all-to-all overlap on");
-    bool async = text_has(run->notes, "async") || text_has(run->precision, "async");
+    bool async = text_has(said, "async");
     /* Megatron's recipes and those made of it overlap where the stream is split; others say so when they do */
     static const char *const OVERLAPPING[] = {"Megatron", "NeMo", "NVIDIA", "MegaScale"};
     bool overlaps = async || text_has(run->notes, "TP comm overlap") || text_has(run->version, "MLPerf");

@@ -156,3 +156,13 @@ Test(words_of_run, all_parameters) {
     expected = 64 * 8192. * (6 * matmuls + 6. * 32 * 4096 * 8192) / (64 * 0.4 * 989e12);
     cr_expect_float_eq(replayed(&run)->measured_seconds, expected, 1e-3 * expected);
 }
+
+/* Compiled or not: whichever column says so. */
+Test(words_of_run, software) {
+    Run run = run_of("torchtitan");
+    const char *eager = replayed(&run)->stack_entry->name;
+    run.precision = "bf16, torch.compile";
+    const char *compiled = replayed(&run)->stack_entry->name;
+    cr_expect_str_eq(eager, "torch-fsdp-eager");
+    cr_expect_str_eq(compiled, "torch-fsdp");
+}
