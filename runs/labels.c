@@ -55,7 +55,12 @@ const char *run_framework(const Run *run, char text[RUN_LABEL_SIZE]) {
     return text;
 }
 
-bool run_is_sharded(const Run *run) { return strstr(run->fsdp, "zero3") != NULL; }
+bool run_is_sharded(const Run *run) {
+    static const char *const WORDS[] = {"zero3", "zero-3", "fsdp", "hsdp", "full shard"};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strcasestr(run->fsdp, WORDS[i])) return true;
+    return false;
+}
 
 static bool is_full(const Run *run) { return strncasecmp(run->remat, "full", 4) == 0; }
 

@@ -17,7 +17,7 @@ const char *run_source(const Run *run, char text[RUN_LABEL_SIZE]);
  * 24.04" is NeMo. */
 const char *run_framework(const Run *run, char text[RUN_LABEL_SIZE]);
 
-/* Whether parameters are sharded over data-parallel ranks: "256 (zero3)", "zero3 over 384". */
+/* Whether parameters are sharded over data-parallel ranks: "256 (zero3)", "zero3 over 384", "HSDP". */
 bool run_is_sharded(const Run *run);
 
 typedef enum {

@@ -89,6 +89,9 @@ bool replay_machine(const ReplayData *data, Replay *replay) {
     replay->chip = *chip;
     if (chip_has_domains(chip)) {
         Machine machine;
+        if (run->chips > chip->chips_per_host && run->chips % chip->chips_per_host != 0)
+            return replay_skip(replay, "%lld chips are no whole nodes of %d", (long long)run->chips,
+                               (int)chip->chips_per_host);
         machine_of_gpus(chip, run->chips, &machine);
         replay->mesh = machine.mesh;
         replay->slices = 1;

@@ -139,6 +139,7 @@ static const struct {
     {"fsdp", {.fsdp = "8 (zero3)", .remat = "none", .hardware = "h100", .pipeline = 1}, KIND_DENSE_FSDP},
     {"fsdp, full", {.fsdp = "8 (zero3)", .remat = "Full", .hardware = "h100"}, KIND_DENSE_FSDP_FULL},
     {"fsdp over", {.fsdp = "zero3 over 384", .remat = "", .hardware = "h100"}, KIND_DENSE_FSDP},
+    {"hybrid", {.fsdp = "HSDP", .remat = "", .hardware = "h100"}, KIND_DENSE_FSDP},
     {"zero1", {.fsdp = "zero1", .remat = "full", .hardware = "h100"}, KIND_DENSE_REPLICATED},
     {"zero2", {.fsdp = "128 (zero2)", .remat = "", .hardware = "h100"}, KIND_DENSE_REPLICATED},
     {"pp", {.fsdp = "", .remat = "selective", .hardware = "h100", .pipeline = 4, .tensor = 8}, KIND_DENSE_PIPELINE},
