@@ -26,20 +26,17 @@ typedef enum {
 
 static const struct poptOption TABLE[] = {
     {"output", 'o', POPT_ARG_STRING, NULL, WORD_OUTPUT,
-     "write the fitted set of profiles there (default: nowhere; -: to standard output, without a report)", "SET.json"},
-    {"profile", 0, POPT_ARG_STRING, NULL, WORD_PROFILE, "begin with this set of profiles (default: default)",
-     "default|FILE"},
+     "write the fitted set there; -: to stdout, in place of the report", "SET.json"},
+    {"profile", 0, POPT_ARG_STRING, NULL, WORD_PROFILE, "begin with this set of profiles: default, or a file (default)",
+     "SET"},
     {"begin", 0, POPT_ARG_STRING, NULL, WORD_BEGIN,
-     "with the set's priors, or go on from its values, where only what these runs determine moves (default: values "
-     "where "
-     "the set was fitted to other runs)",
-     "priors|values"},
+     "priors, or values: go on from what the set was fitted to (see below)", "WHERE"},
     {"exclude-flagged", 0, POPT_ARG_NONE, NULL, WORD_EXCLUDE, "leave out the runs of runs/data/flagged.tsv", NULL},
     {"folds", 0, POPT_ARG_STRING, NULL, WORD_FOLDS,
-     "of the cross-validation by groups (default: 10; 0: no cross-validation, and likely ranges stay)", "N"},
-    {"date", 0, POPT_ARG_STRING, NULL, WORD_DATE, "of the set (default: today, UTC)", "YYYY-MM-DD"},
-    {"format", 0, POPT_ARG_STRING, NULL, WORD_FORMAT, "of the report (default: text)", "text|json|markdown"},
-    {"threads", 0, POPT_ARG_STRING, NULL, WORD_THREADS, "at most N (default: all); the answer is the same", "N"},
+     "of the cross-validation by groups; 0: none, likely ranges stay (10)", "N"},
+    {"date", 0, POPT_ARG_STRING, NULL, WORD_DATE, "of the set (today, UTC)", "YYYY-MM-DD"},
+    {"format", 0, POPT_ARG_STRING, NULL, WORD_FORMAT, "text, json or markdown (text)", "FORMAT"},
+    {"threads", 0, POPT_ARG_STRING, NULL, WORD_THREADS, "threads to use; the answer is the same for any number", "N"},
     {"verbose", 'v', POPT_ARG_NONE, NULL, WORD_VERBOSE, "list the runs that were not replayed, with the reason", NULL},
     {"help", 'h', POPT_ARG_NONE, NULL, WORD_HELP, "show this", NULL},
     POPT_TABLEEND};
@@ -151,10 +148,18 @@ bool calibrate_options(int argc, char **argv, Arena *arena, CalibrateWords *out,
 }
 
 void calibrate_help(FILE *out) {
-    const char *words[] = {"calibrate", NULL};
-    poptContext context = poptGetContext("shardopt calibrate", 1, words, TABLE, 0);
-    if (!context) return;
-    poptSetOtherOptionHelp(context, "FILE.tsv [OPTIONS]");
-    poptPrintHelp(context, out, 0);
-    poptFreeContext(context);
+    fprintf(out,
+            "usage: shardopt calibrate FILE.tsv [-o SET.json] [OPTIONS]\n\n"
+            "Fits a set of profiles to measured runs (runs/README.md says how a table of them looks), and tells how "
+            "far off\nit is, of runs that it has not seen too. --profile ./SET.json then plans with it.\n\n");
+    for (const struct poptOption *option = TABLE; option->longName; option++) {
+        char left[64], letter[8] = "    ";
+        if (option->shortName) snprintf(letter, sizeof letter, "-%c, ", option->shortName);
+        snprintf(left, sizeof left, "%s--%s %s", letter, option->longName,
+                 option->argDescrip ? option->argDescrip : "");
+        fprintf(out, "  %-26s %s\n", left, option->descrip);
+    }
+    fprintf(out, "\nWithout --begin: values where the set was fitted to other runs, of which only what these runs "
+                 "determine moves;\nelse priors.\n"
+                 "Exit codes: 0 done, 2 input is wrong, 70 a defect.\n");
 }
