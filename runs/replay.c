@@ -122,6 +122,20 @@ static void settle(Replay *replay, const ProfileSet *set) {
     }
 }
 
+/* Software that only the kind of chip has led to is a guess: nothing that the source says of itself holds a text of its
+ * matches, or the first word of its name ("maxtext-tpu"). */
+static void note_software(Replay *replay) {
+    const SetEntry *stack = replay->stack_entry;
+    const Run *run = replay->run;
+    char word[PROFILE_NAME_SIZE];
+    if (!stack || stack->match_count == 0) return;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(stack->name, "-"), stack->name);
+    bool named = text_has(run->framework, word) || text_has(run->version, word) || text_has(run->hardware, word);
+    for (int m = 0; m < stack->match_count; m++)
+        named = named || (stack->matches[m].framework[0] && text_has(run->framework, stack->matches[m].framework));
+    if (!named) replay_note(replay, true, "software as of %s assumed", stack->name);
+}
+
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
     memset(out, 0, sizeof *out);
     out->run = run;
@@ -134,6 +148,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     snprintf(said, sizeof said, "%s; %s; %s", run->precision, run->framework, run->notes);
     out->stack_entry =
         profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
+    note_software(out);
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;

@@ -72,8 +72,9 @@ static const struct {
 
 Test(words_of_run, precision) {
     for (size_t i = 0; i < COUNT_OF(PRECISIONS); i++) {
-        Run run = run_of("torchtitan");
-        run.hardware = PRECISIONS[i].chip;
+        const char *chip = PRECISIONS[i].chip;
+        Run run = run_of(chip[0] == 't' ? "MaxText (JAX)" : chip[0] == 'm' ? "Primus" : "torchtitan");
+        run.hardware = chip;
         run.precision = PRECISIONS[i].text;
         const Replay *one = replayed(&run);
         cr_expect_eq(one->precision, PRECISIONS[i].precision, "%s: %s", PRECISIONS[i].text,
@@ -163,6 +164,9 @@ Test(words_of_run, software) {
     const char *eager = replayed(&run)->stack_entry->name;
     run.precision = "bf16, torch.compile";
     const char *compiled = replayed(&run)->stack_entry->name;
+    cr_expect_eq(replay.unknowns, 0, "%s", replay.notes);
+    run.framework = "somebody's own";
+    cr_expect_eq(replayed(&run)->unknowns, 1, "software that nobody knows is a guess: %s", replay.notes);
     cr_expect_str_eq(eager, "torch-fsdp-eager");
     cr_expect_str_eq(compiled, "torch-fsdp");
 }
