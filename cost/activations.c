@@ -3,13 +3,14 @@
  * forward. */
 #include "cost/sums.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own
  * (rotary, router, the expert-combine) run with the next one made, the down projection with none: its output is the
  * next layer's input, which is kept. */
-static void costs_of(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                     ActivationCost costs[ACTIVATION_COUNT]) {
+void activation_costs(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                      ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
     memset(costs, 0, sizeof(ActivationCost) * ACTIVATION_COUNT);
     for (int i = 0; i < model->kind_count; i++) {
@@ -68,38 +69,46 @@ static double offload_layers(const Setting *setting, const Shard *shard, int act
     return (double)layers[STATE_OFFLOADED];
 }
 
-/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; which ones is settled by what they
- * gain, so that no layout has to count host bytes. Where the residual stream is whole on every chip it takes most room:
- * that is asked for. */
-static void find_offloadable(const Setting *setting, const Shard *shard, const Knobs *knobs,
-                             bool offloadable[ACTIVATION_COUNT]) {
+Sharding offload_sharding(const Setting *setting, const Shard *shard) {
     Sharding shardings[SHARDINGS_MAX];
-    ActivationCost costs[ACTIVATION_COUNT];
-    double weights[MOMENT_COUNT], room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
-    bool seen[ACTIVATION_COUNT] = {false};
-    const RematRule *remat = setting_remat(setting);
     int count = shardings_of(setting, shard, shardings);
     Sharding whole = shardings[0];
     for (int i = 0; i < count; i++)
         if (shardings[i].residual == RESIDUAL_REPLICATED && whole.residual != RESIDUAL_REPLICATED) whole = shardings[i];
-    costs_of(setting, shard, knobs, &whole, costs);
+    return whole;
+}
+
+double offload_bytes(const Setting *setting, const Shard *shard, const ActivationCost *whole, int activation,
+                     double in_flight) {
+    /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
+     * them. */
+    bool copies = shard->tensor > 1 && (activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MLP_INPUT);
+    if (!whole->exists || copies) return INFINITY;
+    return in_flight * offload_layers(setting, shard, activation) * whole->bytes;
+}
+
+double offload_room(const Setting *setting) {
+    return setting->chip->host_bytes.value * setting->profile->host_memory_share;
+}
+
+void offloadable_activations(const Setting *setting, const Shard *shard, const Knobs *knobs,
+                             const ActivationCost whole[ACTIVATION_COUNT], const StageSums *first,
+                             bool offloadable[ACTIVATION_COUNT]) {
+    double weights[MOMENT_COUNT], room = offload_room(setting);
+    bool seen[ACTIVATION_COUNT] = {false};
+    const RematRule *remat = setting_remat(setting);
     moment_weights(shard, knobs, weights);
     if (knobs->offload_optimizer) {
-        StageSums sums;
-        stage_sums(setting, shard, &knobs->methods, &shardings[0], &sums);
-        Held held = held_of_sums(setting, shard, knobs, &sums, false), owned = owned_of_held(shard, knobs, &held);
+        Held held = held_of_sums(setting, shard, knobs, first, false), owned = owned_of_held(shard, knobs, &held);
         room -= host_optimizer_bytes(setting, knobs, &owned);
     }
     for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {
         int best = -1;
         for (int i = 0; i < ACTIVATION_COUNT; i++)
-            if (!seen[i] && (best < 0 || gains_more(&costs[i], &costs[best]))) best = i;
+            if (!seen[i] && (best < 0 || gains_more(&whole[i], &whole[best]))) best = i;
         seen[best] = true;
-        double bytes = weights[MOMENT_FIRST_BACKWARD] * offload_layers(setting, shard, best) * costs[best].bytes;
-        /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
-         * them. */
-        bool copies = shard->tensor > 1 && (best == ACTIVATION_ATTENTION_INPUT || best == ACTIVATION_MLP_INPUT);
-        offloadable[best] = costs[best].exists && !copies && bytes <= room && (!remat || bytes > 0);
+        double bytes = offload_bytes(setting, shard, &whole[best], best, weights[MOMENT_FIRST_BACKWARD]);
+        offloadable[best] = bytes <= room && (!remat || bytes > 0);
         if (offloadable[best]) room -= bytes;
     }
 }
@@ -107,7 +116,15 @@ static void find_offloadable(const Setting *setting, const Shard *shard, const K
 void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        ActivationCost costs[ACTIVATION_COUNT]) {
     bool offloadable[ACTIVATION_COUNT];
-    costs_of(setting, shard, knobs, sharding, costs);
-    find_offloadable(setting, shard, knobs, offloadable);
+    ActivationCost whole[ACTIVATION_COUNT];
+    StageSums first;
+    Sharding most = offload_sharding(setting, shard), shardings[SHARDINGS_MAX];
+    activation_costs(setting, shard, knobs, &most, whole);
+    if (knobs->offload_optimizer) {
+        shardings_of(setting, shard, shardings);
+        stage_sums(setting, shard, &knobs->methods, &shardings[0], &first);
+    }
+    offloadable_activations(setting, shard, knobs, whole, &first, offloadable);
+    activation_costs(setting, shard, knobs, sharding, costs);
     for (int i = 0; i < ACTIVATION_COUNT; i++) costs[i].offloadable = offloadable[i];
 }

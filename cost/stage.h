@@ -33,6 +33,10 @@ StagePace stage_pace(const Setting *setting, const Shard *shard);
 void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      Resources *out);
 
+/* What having each activation again takes, `offloadable` left false: the knobs' methods alone matter. Pure. */
+void activation_costs(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                      ActivationCost costs[ACTIVATION_COUNT]);
+
 /* Per layer and microbatch; index by Activation. */
 void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        ActivationCost costs[ACTIVATION_COUNT]);

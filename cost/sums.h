@@ -80,4 +80,19 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
                   const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out);
 void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, StepRule *out);
 
+/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; which
+ * ones is settled by what they gain, so that no layout has to count host bytes. Where the residual stream is whole on
+ * every chip it takes most room: that sharding is asked for, its activations are `whole`. `first`: sums of the first
+ * sharding, of which the weights count; looked at where the optimizer is on the host. */
+Sharding offload_sharding(const Setting *setting, const Shard *shard);
+void offloadable_activations(const Setting *setting, const Shard *shard, const Knobs *knobs,
+                             const ActivationCost whole[ACTIVATION_COUNT], const StageSums *first,
+                             bool offloadable[ACTIVATION_COUNT]);
+
+/* Host bytes of one chip; and those of one activation, INFINITY: it is not sent there. What takes more than the room has
+ * no place however little else is there. */
+double offload_room(const Setting *setting);
+double offload_bytes(const Setting *setting, const Shard *shard, const ActivationCost *whole, int activation,
+                     double in_flight);
+
 #endif

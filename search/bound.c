@@ -3,10 +3,14 @@
 
 #include "base/util.h"
 #include "cost/grid.h"
+#include "search/layout/branch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
+static const double SLACK = 1 - 0x1p-40;
 
 /* ---- least rates: one row per divisor of the devices ---- */
 
@@ -119,9 +123,13 @@ typedef struct {
 typedef struct {
     SumsKey key;
     bool filled, allowed, along_sequence;
-    StageSums sums, most; /* most: component-wise largest, for what is sure to fit */
-    bool replicated;      /* some sharding has the residual stream whole */
-    Resources required;   /* what a required remat policy adds, in one layer and microbatch; memory not */
+    StageSums sums, most;                      /* most: component-wise largest, for what is sure to fit */
+    bool replicated;                           /* some sharding has the residual stream whole */
+    ActivationCost cheapest[ACTIVATION_COUNT]; /* each figure the least, bytes the most; of shardings that have it */
+    double least_bytes[ACTIVATION_COUNT];
+    ActivationCost whole[ACTIVATION_COUNT]; /* as offloadable_activations() wants them */
+    double weights[4];                      /* of the first sharding: dense, expert, embedding, logits */
+    Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
 } SumsSlot;
 
 enum { SLOTS = 16384 };
@@ -175,6 +183,89 @@ static double least_kept(const Setting *setting, const Shard *shard, const Stage
     return bytes;
 }
 
+/* What having each activation again takes at least, and what it gives up at most. */
+static void take_cheapest(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                          bool first, SumsSlot *slot) {
+    Knobs knobs = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
+    ActivationCost costs[ACTIVATION_COUNT];
+    activation_costs(setting, shard, &knobs, sharding, costs);
+    for (int a = 0; a < ACTIVATION_COUNT; a++) {
+        ActivationCost *to = &slot->cheapest[a];
+        const ActivationCost *from = &costs[a];
+        if (first) {
+            *to = *from;
+            slot->least_bytes[a] = from->bytes;
+            continue;
+        }
+        to->exists = to->exists || from->exists;
+        to->recomputable = to->recomputable || from->recomputable;
+        to->bytes = max_real(to->bytes, from->bytes);
+        slot->least_bytes[a] = min_real(slot->least_bytes[a], from->bytes);
+        to->recompute_seconds = min_real(to->recompute_seconds, from->recompute_seconds);
+        take_least(to->recompute_messages, from->recompute_messages, sizeof(to->recompute_messages));
+        take_least(to->recompute_bytes, from->recompute_bytes, sizeof(to->recompute_bytes));
+    }
+}
+
+/* The branch of the least sums: everything saved, and the states of activations by their cheapest. */
+static void least_branch(const Setting *setting, const Shard *shard, const SumsSlot *slot, const StepRule *rule,
+                         const double weights[MOMENT_COUNT], const bool offloadable[ACTIVATION_COUNT], Branch *out) {
+    out->item_count = 0;
+    for (int a = 0; a < ACTIVATION_COUNT && !setting_remat(setting); a++) {
+        const ActivationCost *cost = &slot->cheapest[a];
+        if (!cost->exists) continue;
+        for (ActivationState state = STATE_RECOMPUTED; state < STATE_COUNT; state++) {
+            if (state == STATE_RECOMPUTED ? !cost->recomputable
+                                          : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
+                continue;
+            BranchItem *item = &out->items[out->item_count++];
+            *item = (BranchItem){.activation = a, .state = state, .layers = shard->layers};
+            resources_add_state(cost, state, 1, weights, &item->adds);
+            if (state == STATE_OFFLOADED) item->adds.of[RES_OFFLOAD_BYTES] = 2 * slot->least_bytes[a];
+        }
+    }
+}
+
+/* Rows that cannot fit are no choice beside those that may. Where none may, that is left to the bounds of memory. */
+static void drop_unfit(BoundRows *rows) {
+    int kept = 0;
+    for (int i = 0; i < rows->count; i++)
+        if (rows->row[i].relaxation.fits) rows->row[kept++] = rows->row[i];
+    if (kept > 0) rows->count = kept;
+}
+
+/* The row of everything saved, and of what must be freed, where that can matter; knobs NULL: of a family. A branch that cannot fit is left to the
+ * bounds of memory. */
+static void relax_bound(const Setting *setting, const Shard *shard, const SumsSlot *slot,
+                        const double weights[MOMENT_COUNT], const Knobs *knobs, const Resources *saved,
+                        const Rates *least, double enough, BoundRow *row) {
+    memset(&row->relaxation, 0, sizeof(row->relaxation));
+    row->relaxation.rows = 1;
+    row->relaxation.row[0].resources = *saved;
+    row->relaxation.fits = true;
+    if (setting_remat(setting) || resources_fit(saved, row->rule.memory_limit_bytes)) return;
+    if (step_seconds(&row->rule, saved, least) * SLACK > enough) return;
+    Branch branch;
+    Relaxation relaxation;
+    bool offloadable[ACTIVATION_COUNT];
+    StageSums first;
+    first.layer.dense_weights = slot->weights[0], first.layer.expert_weights = slot->weights[1];
+    first.embedding.dense_weights = slot->weights[2], first.logits.dense_weights = slot->weights[3];
+    if (knobs)
+        offloadable_activations(setting, shard, knobs, slot->whole, &first, offloadable);
+    else /* what any of a family may send: alone on the host, with the fewest in flight */
+        for (int a = 0; a < ACTIVATION_COUNT; a++)
+            offloadable[a] = offload_bytes(setting, shard, &slot->whole[a], a, weights[MOMENT_FIRST_BACKWARD]) <=
+                             offload_room(setting);
+    branch.saved = *saved;
+    least_branch(setting, shard, slot, &row->rule, weights, offloadable, &branch);
+    branch_relax(&row->rule, &branch, least, &relaxation);
+    if (relaxation.fits)
+        row->relaxation = relaxation;
+    else
+        row->relaxation.fits = false;
+}
+
 /* A part that is made anew, into the least and the most of them; the first is taken as it is. */
 static void take_part(PartSums *least, PartSums *most, const PartSums *part, bool first) {
     if (first) {
@@ -196,7 +287,14 @@ static void fill_slot(const Setting *setting, const Shard *shard, const Methods 
     Sharding shardings[SHARDINGS_MAX];
     unsigned layers = 0, embeddings = 0, logits = 0;
     int count = shardings_of(setting, shard, shardings);
+    Knobs plain = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
+    Sharding whole = offload_sharding(setting, shard);
+    StageSums first;
     *slot = (SumsSlot){.key = *key, .filled = true};
+    activation_costs(setting, shard, &plain, &whole, slot->whole);
+    stage_sums(setting, shard, methods, &shardings[0], &first);
+    slot->weights[0] = first.layer.dense_weights, slot->weights[1] = first.layer.expert_weights;
+    slot->weights[2] = first.embedding.dense_weights, slot->weights[3] = first.logits.dense_weights;
     for (int i = 0; i < count; i++) {
         const Sharding *sharding = &shardings[i];
         if ((int64_t)sharding->mlp != key->mlp) continue;
@@ -208,6 +306,7 @@ static void fill_slot(const Setting *setting, const Shard *shard, const Methods 
             layer_sums(setting, shard, methods, sharding, &part);
             take_part(&slot->sums.layer, &slot->most.layer, &part, layers == 0);
             required_by_policy(setting, shard, methods, sharding, &required);
+            take_cheapest(setting, shard, methods, sharding, layers == 0, slot);
             if (layers == 0)
                 slot->required = required;
             else
@@ -273,9 +372,6 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
     return certain + longest + bubble_share * (time.compute_seconds + critical) + rule->optimizer_seconds +
            rule->other_seconds;
 }
-
-/* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
-static const double SLACK = 1 - 0x1p-40;
 
 /* At most this share of a microbatch's seconds are weight gradients: a third of the FLOPs of matmuls, no part of the
  * rest. */
@@ -538,75 +634,106 @@ double rows_seconds(const BoundRows *rows, const Rates *rates) {
     double best = INFINITY;
     for (int i = 0; i < rows->count; i++) {
         const BoundRow *row = &rows->row[i];
-        double seconds = step_seconds(&row->rule, &row->resources, rates);
+        double seconds = relaxed_seconds(&row->rule, &row->relaxation, rates);
         if (row->chunks > 1) {
             StepRule whole = row->rule;
             for (int group = 0; group < DATA_GROUPS; group++) {
                 whole.data_end[group].messages *= row->chunks;
                 whole.data_end[group].bytes *= row->chunks;
             }
-            seconds = max_real(seconds, merged_seconds(&whole, &row->resources, rates, row->idle_share));
+            seconds =
+                max_real(seconds, merged_seconds(&whole, &row->relaxation.row[0].resources, rates, row->idle_share));
         }
         best = min_real(best, seconds);
     }
     return best * SLACK;
 }
 
+/* Memory of everything saved by the member that holds least: see the header. */
+static void least_memory_saved(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *fast,
+                               const Sharding *sharding, const StageSums *sums, const double weights[MOMENT_COUNT],
+                               Resources *to) {
+    Knobs small = *fast;
+    small.zero_stage = small.zero_stage > 0 ? 2 : 0;
+    small.regather = true;
+    small.offload_optimizer = offers->offloads;
+    double saved = shard->layers * saved_of_sums(sums);
+    for (int two = 0; two < (shard->pipeline > 1 ? 2 : 1); two++) {
+        if (two) small.schedule = SCHEDULE_DUALPIPE;
+        for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+            MemoryRows rows;
+            rows_of_sums(setting, shard, &small, sharding, sums, (Moment)moment, weights[moment] * saved, &rows);
+            double bytes = memory_total(&rows);
+            to->of[RES_MEMORY + moment] = two ? min_real(to->of[RES_MEMORY + moment], bytes) : bytes;
+        }
+    }
+}
+
 void family_rows(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                 LeastSums *cache, BoundRows *out, double *least_bytes) {
+                 const Rates *least, double enough, LeastSums *cache, BoundRows *out, double *least_bytes) {
     Knobs fast = least_time(shard, member);
     double share =
         schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
-    double chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1;
+    double chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1, weights[MOMENT_COUNT];
     out->count = 0;
     *least_bytes = shard_bytes(setting, offers, cache, shard, member);
+    moment_weights(shard, &fast, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         BoundRow *row = &out->row[out->count++];
+        Resources resources;
         least_rule(setting, shard, &fast, &slot->sums, &row->rule);
         relax_rule(setting, offers, shard, share, &row->rule);
-        resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &row->resources);
-        add_required(setting, shard, slot, &row->resources);
+        resources_of_sums(setting, shard, &fast, &sharding, &slot->sums, &resources);
+        add_required(setting, shard, slot, &resources);
         row->chunks = chunks;
         row->idle_share = row->rule.bubble[PHASE_FORWARD] / row->rule.microbatches;
         for (int group = 0; group < DATA_GROUPS && chunks > 1; group++) {
             row->rule.data_end[group].messages /= chunks;
             row->rule.data_end[group].bytes /= chunks;
         }
+        least_memory_saved(setting, offers, shard, &fast, &sharding, &slot->sums, weights, &resources);
+        relax_bound(setting, shard, slot, weights, NULL, &resources, least, enough, row);
     }
+    drop_unfit(out);
 }
 
-void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, LeastSums *cache, BoundRows *out,
-               double *least_bytes) {
+void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,
+               LeastSums *cache, BoundRows *out, double *least_bytes) {
+    double weights[MOMENT_COUNT];
     out->count = 0;
     *least_bytes = INFINITY;
+    moment_weights(shard, knobs, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &knobs->methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         BoundRow *row = &out->row[out->count++];
+        Resources resources;
         row->chunks = 1;
         rule_of_sums(setting, shard, knobs, &slot->sums, &row->rule);
-        resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &row->resources);
-        add_required(setting, shard, slot, &row->resources);
+        resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
+        add_required(setting, shard, slot, &resources);
         *least_bytes = min_real(*least_bytes, least_memory(setting, shard, knobs, &sharding, &slot->sums));
+        relax_bound(setting, shard, slot, weights, knobs, &resources, least, enough, row);
     }
+    drop_unfit(out);
     *least_bytes *= SLACK;
 }
 
 double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
                     const Rates *least, LeastSums *cache, double *least_bytes) {
     BoundRows rows;
-    family_rows(setting, offers, shard, member, cache, &rows, least_bytes);
+    family_rows(setting, offers, shard, member, least, INFINITY, cache, &rows, least_bytes);
     return rows_seconds(&rows, least);
 }
 
 double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
                   double *least_bytes) {
     BoundRows rows;
-    knob_rows(setting, shard, knobs, cache, &rows, least_bytes);
+    knob_rows(setting, shard, knobs, least, INFINITY, cache, &rows, least_bytes);
     return rows_seconds(&rows, least);
 }
 

@@ -5,6 +5,7 @@
 #define SHARDOPT_SEARCH_BOUND_H
 
 #include "cost/sums.h"
+#include "search/layout/layout.h"
 #include "search/search.h"
 #include "search/space.h"
 
@@ -49,12 +50,13 @@ double range_bound(const Setting *setting, const Offers *offers, PaddingRule pad
                    LeastSums *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
                    int64_t high, double enough, double *least_bytes);
 
-/* What no plan of some knob settings takes less of, for each choice of MLP that is allowed: a rule and resources, as
- * step_seconds wants them. */
+/* What no plan of some knob settings takes less of, for each choice of MLP that is allowed: a rule, resources, and what
+ * freeing the memory takes that all saved activations would hold too much (layout.h, relaxation: the theorem of one
+ * branch in layout_relax.c, at least sums and with what each activation costs least over the shardings). */
 enum { BOUND_ROWS_MAX = 2 };
 typedef struct {
     StepRule rule;
-    Resources resources;
+    Relaxation relaxation; /* one row */
     /* more than 1: stages may be of as many chunks, of which the last one's gradients alone come behind the rest. The
      * rule's data_end is that of one; all of them, with idle time of this share of all passes, bound the step too, its
      * parts A and B taken as one. */
@@ -68,16 +70,18 @@ typedef struct {
 /* Theorem (family bound). Knob settings with the same microbatch, methods and split of layers: as the knob bound of any
  * of them, with the best of each other knob: the least bubble of their schedules, gathers once, ZeRO-1 without its
  * gather, overlap at no price. *least_bytes: ZeRO-2, weights gathered again, the optimizer on the host. `shard` is any
- * member's. */
+ * member's. What must be freed of its activations: with that least state, and as few microbatches in flight as under
+ * 1F1B, which holds no more than any other schedule; more in flight ask for a larger share of each activation. Freeing is
+ * looked at where the bound is not above `enough` without it. */
 void family_rows(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                 LeastSums *cache, BoundRows *out, double *least_bytes);
+                 const Rates *least, double enough, LeastSums *cache, BoundRows *out, double *least_bytes);
 
-/* Theorem (knob bound). The knobs' own rule at least sums, everything saved. *least_bytes: what the plan holds at least
- * in its worst moment, when every activation is given up. */
-void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, LeastSums *cache, BoundRows *out,
-               double *least_bytes);
+/* Theorem (knob bound). The knobs' own rule and memory at least sums. *least_bytes: what the plan holds at least in its
+ * worst moment, when every activation is given up. */
+void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,
+               LeastSums *cache, BoundRows *out, double *least_bytes);
 
-/* The least of the rows at some rates, which bounds all plans with these rates or larger ones: those of one placement
+/* The least of the rows at rates not below those they were made with: it bounds all plans with these or larger ones: those of one placement
  * bound the plans on it, least rates all. INFINITY: no choice is allowed. */
 double rows_seconds(const BoundRows *rows, const Rates *rates);
 

@@ -106,9 +106,7 @@ static double bound_all(const Tuple *tuple, const BoundRows *rows, int64_t way, 
     double least = INFINITY, scale = tuple->problem->scale;
     double *seconds = reach->seconds, *best = reach->seconds + tuple->placement_count;
     for (int i = 0; i < rows->count; i++) {
-        Relaxation relaxation = {.rows = 1, .fits = true};
-        relaxation.row[0].resources = rows->row[i].resources;
-        batch_relaxed_seconds(&rows->row[i].rule, &relaxation, &tuple->table[way], seconds);
+        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &tuple->table[way], seconds);
         for (int64_t p = 0; p < tuple->placement_count; p++)
             best[p] = i > 0 && best[p] < seconds[p] ? best[p] : seconds[p];
     }
@@ -222,7 +220,8 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
     }
     double bytes, limit = memory_limit(tuple);
     BoundRows rows;
-    knob_rows(&problem->setting, &shard, &knobs, cache->sums, &rows, &bytes);
+    knob_rows(&problem->setting, &shard, &knobs, &tuple->least[way], threshold * CUT / problem->scale, cache->sums,
+              &rows, &bytes);
     double bound = rows_seconds(&rows, &tuple->least[way]) * problem->scale;
     if (!brute && bytes <= limit && bound <= threshold * CUT)
         bound = max_real(bound, bound_in_reach(tuple, &rows, reach));
@@ -259,7 +258,8 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
     double bytes;
     reach->known = false;
     reach->way = knob_space_methods(&tuple->space, first);
-    family_rows(&problem->setting, &problem->offers, &shard, &knobs, cache->sums, &reach->rows, &bytes);
+    family_rows(&problem->setting, &problem->offers, &shard, &knobs, &tuple->least[reach->way],
+                threshold * CUT / problem->scale, cache->sums, &reach->rows, &bytes);
     reach->bound = rows_seconds(&reach->rows, &tuple->least[reach->way]) * problem->scale;
     if (bytes > memory_limit(tuple)) {
         stats->pruned[PRUNED_MEMORY] += plans;

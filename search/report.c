@@ -42,14 +42,6 @@ bool report_ask_no_slower(Report *report, Request *changed, Answer *out, Error *
 }
 
 bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
-    /* Most changes move the answer by a little: what is found within a limit is the best there is, and most of the
-     * space is cut unopened. Nothing within: the next, wider one; in the end all. */
-    static const double LIMITS[] = {1 + 1e-9, 1.12};
-    *out = (Answer){0};
-    for (size_t i = 0; i < COUNT_OF(LIMITS) && report->result.plan_count > 0; i++) {
-        if (!ask_within(report, changed, LIMITS[i] * as_fast(report, changed), out, error)) return false;
-        if (out->found || out->cut_short) return true;
-    }
     return ask_within(report, changed, 0, out, error);
 }
 

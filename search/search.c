@@ -68,6 +68,8 @@ static double threshold(const Search *search) {
 
 static void keep(Search *search, const Row *row) {
     int at = 0;
+    /* A layout may take longer than its relaxation, which was within the limit; the best plan up there is another's. */
+    if (search->request->limit_seconds > 0 && row->ranked_seconds > search->request->limit_seconds) return;
     for (int i = 0; i < search->best_count; i++) {
         if (!same_row(search->request, &search->best[i], row)) continue;
         if (row_compare(&search->best[i], row) <= 0) return;

@@ -42,6 +42,9 @@ Layout branch_layout(const LayoutGraph *graph, const Branch *branch, const int64
 /* No layout of the branch that fits in memory takes less (layout_relax.c); INFINITY: none fits. */
 double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rates);
 
+/* The relaxation (layout.h) of one branch alone. */
+void branch_relax(const StepRule *rule, const Branch *branch, const Rates *least, Relaxation *out);
+
 /* Which choice stands in a sharding for a node. */
 int sharding_choice(const Sharding *sharding, int node);
 void sharding_choose(Sharding *sharding, int node, int choice);

@@ -236,15 +236,12 @@ static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *le
     }
 }
 
-static void relax_row(const LayoutGraph *graph, const Row *row, const Rates *least, Relaxation *out) {
-    int r = out->rows++;
-    const StepRule *rule = &graph->rule;
-    out->row[r].resources = row->least;
-    if (row->fits && row->count == 1) return;
-    unsigned second = second_pieces(&row->least, least);
-    double serial = serial_seconds(rule, &row->least, least, second), tail = least_tail(rule, &row->least);
-    double first = step_seconds(rule, &row->least, least), best = first, extras[WEIGHT_COUNT];
-    row_extras(graph, row, least, second, extras);
+/* The weight that serves best at the least rates, into the last row of *out. */
+static void weigh_row(const StepRule *rule, const Resources *resources, const Rates *least, unsigned second,
+                      const double extras[WEIGHT_COUNT], Relaxation *out) {
+    int r = out->rows - 1;
+    double serial = serial_seconds(rule, resources, least, second), tail = least_tail(rule, resources);
+    double first = step_seconds(rule, resources, least), best = first;
     for (int w = 0; w < WEIGHT_COUNT; w++) {
         double constant = (WEIGHTS[w] * tail + extras[w]) * SLACK, bound = (1 - WEIGHTS[w]) * serial + constant;
         if (bound <= best) continue;
@@ -254,6 +251,28 @@ static void relax_row(const LayoutGraph *graph, const Row *row, const Rates *lea
     }
     out->row[r].second_piece = second;
     out->row[r].extra_seconds = best - first;
+}
+
+static void relax_row(const LayoutGraph *graph, const Row *row, const Rates *least, Relaxation *out) {
+    out->row[out->rows++].resources = row->least;
+    if (row->fits && row->count == 1) return;
+    unsigned second = second_pieces(&row->least, least);
+    double extras[WEIGHT_COUNT];
+    row_extras(graph, row, least, second, extras);
+    weigh_row(&graph->rule, &row->least, least, second, extras, out);
+}
+
+void branch_relax(const StepRule *rule, const Branch *branch, const Rates *least, Relaxation *out) {
+    memset(out, 0, sizeof(*out));
+    out->missing_bytes = shortage(rule, branch);
+    out->fits = !(out->missing_bytes > 0);
+    if (!out->fits) return;
+    out->row[out->rows++].resources = branch->saved;
+    if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return;
+    unsigned second = second_pieces(&branch->saved, least);
+    double extras[WEIGHT_COUNT];
+    freeing_costs(rule, branch, least, second, extras);
+    weigh_row(rule, &branch->saved, least, second, extras, out);
 }
 
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out) {
