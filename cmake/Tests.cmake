@@ -66,3 +66,10 @@ if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLA
            --shardopt $<TARGET_FILE:shardopt>)
   set_tests_properties(oracle_jax PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS oracle)
 endif()
+
+# Four ranks on one machine, one of them killed.
+if(TARGET shardopt AND SHARDOPT_MPI)
+  add_test(NAME mpi_sweep COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/mpi/sweep.sh $<TARGET_FILE:shardopt>)
+  set_tests_properties(mpi_sweep PROPERTIES TIMEOUT 600 ENVIRONMENT
+    "${environment};MPIEXEC=${MPIEXEC_EXECUTABLE};SOURCE=${CMAKE_CURRENT_SOURCE_DIR}")
+endif()

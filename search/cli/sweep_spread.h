@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/sweep_spread.h: who plans which point. One process asks its own ledger; under `mpirun`, where the program
- * was built with SHARDOPT_MPI, rank 0 keeps the ledger and every other rank asks it. search/cli/sweep_mpi.c speaks MPI,
- * search/cli/sweep_alone.c stands in for it where there is none. */
+ * was built with SHARDOPT_MPI, rank 0 keeps the ledger and every other rank asks it. search/cli/sweep_mpi.c speaks MPI
+ * and is of the program alone; search/cli/sweep_alone.c stands in for it in the library, and where there is none. */
 #ifndef SHARDOPT_SEARCH_CLI_SWEEP_SPREAD_H
 #define SHARDOPT_SEARCH_CLI_SWEEP_SPREAD_H
 
