@@ -29,6 +29,9 @@ static const struct {
     {"mixtral-8x22b, v5e 16x16",
      false,
      {"plan", "--model", "mixtral-8x22b", "--chip", "v5e", "--slice", "16x16", "--batch", "2Mi", "--seq", "4096"}},
+    {"405b, 8 v5p pods, padded",
+     false,
+     {"plan", "--model", "405b", "--pods", "8", "--max-idle", "0", "--padding", "any"}},
     {"405b, 8 v5p pods", false, {"plan", "--model", "405b", "--pods", "8"}},
 };
 
@@ -86,6 +89,11 @@ static double search_seconds(const char *const *problem, int threads, Certificat
     return seconds;
 }
 
+/* Percent of all plans that one reason left out. */
+static double share(const Certificate *certificate, PruneReason reason) {
+    return 100 * (double)certificate->plans_pruned[reason] / (double)certificate->plans_covered;
+}
+
 static bool run(size_t step, int threads, int runs, double yardstick) {
     double seconds[RUNS] = {0};
     Certificate certificate = {0};
@@ -96,9 +104,11 @@ static bool run(size_t step, int threads, int runs, double yardstick) {
     }
     double spread = seconds[0], middle = median(seconds, runs);
     for (int i = 0; i < runs; i++) spread = max_real(spread, seconds[i]);
-    printf("%-26s %7d %22s %12.0f %9.4f %9.4f %9.3f %11.3g\n", LADDER[step].name, threads,
-           count_text(certificate.plans_covered, true, covered), (double)certificate.plans_evaluated, middle,
-           spread - seconds[0], middle / yardstick, (double)certificate.plans_evaluated / middle);
+    printf("%-26s %7d %22s %12.0f %9lld %8.3f %8.3f %8.3f %8.3f %9.4f %9.4f %9.3f\n", LADDER[step].name, threads,
+           count_text(certificate.plans_covered, true, covered), (double)certificate.plans_evaluated,
+           (long long)certificate.degree_tuples_opened, share(&certificate, PRUNED_INDIVISIBLE),
+           share(&certificate, PRUNED_MEMORY), share(&certificate, PRUNED_DEGREE_BOUND),
+           share(&certificate, PRUNED_KNOB_BOUND), middle, spread - seconds[0], middle / yardstick);
     fflush(stdout);
     return true;
 }
@@ -113,8 +123,8 @@ int main(int argc, char **argv) {
     if (yardstick <= 0) return 1;
     printf("yardstick: %.4f s; a ratio is the median search over it; spread is slowest - fastest of %d runs\n\n",
            yardstick, quick ? 1 : RUNS);
-    printf("%-26s %7s %22s %12s %9s %9s %9s %11s\n", "problem", "threads", "covered", "evaluated", "seconds", "spread",
-           "ratio", "evaluated/s");
+    printf("%-26s %7s %22s %12s %9s %8s %8s %8s %8s %9s %9s %9s\n", "problem", "threads", "covered", "evaluated",
+           "opened", "size %", "memory %", "degree %", "knob %", "proof s", "spread", "ratio");
     for (size_t i = 0; i < COUNT_OF(LADDER); i++)
         for (int threads = 1; threads <= 2; threads++)
             if (!quick || LADDER[i].quick) ok = run(i, threads, quick ? 1 : RUNS, yardstick) && ok;
