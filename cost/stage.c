@@ -7,11 +7,34 @@
 
 #include <string.h>
 
+double stage_layer_weight(const Setting *setting, int64_t seq) {
+    const Profile *profile = setting->profile;
+    const Model *model = setting->model;
+    /* forward FLOPs of a token in the mean layer: of all, of experts, of these over their rate beside plain matmuls */
+    double active, all = layer_flops(model, seq, &active), experts = 0, slowed = 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        if (kind->experts == 0) continue;
+        double width = (double)kind->top_k * (double)kind->d_ff_expert * (double)model->d_model;
+        double flops = 2 * (kind->gated ? 3 : 2) * width * (double)kind->count / (double)model->layers;
+        double biased = kind->expert_bias ? profile->biased_expert_efficiency : 1;
+        experts += flops;
+        slowed += flops / (profile->grouped_efficiency * profile->grouped_factor * biased);
+    }
+    double plain = profile->matrix_efficiency * profile->compute_factor; /* of logits */
+    double linear = (2 * active - experts + slowed) / (profile->linear_efficiency * profile->compute_factor);
+    double flash = profile->attention_efficiency * profile->attention_factor;
+    double attention = (all - 2 * active) * (1 + 2 / profile->attention_backward_rate) / 3 / flash;
+    if (profile->unfused_attention > 0.5) attention = 2 * (all - 2 * active) / plain; /* whole squares */
+    return (linear + attention) * plain / all;
+}
+
 StagePace stage_pace(const Setting *setting, const Shard *shard) {
     const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
     double layers = (double)model->layers;
     double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(model, (int64_t)shard->seq, NULL);
+    layer *= setting->layer_weight > 0 ? setting->layer_weight : stage_layer_weight(setting, (int64_t)shard->seq);
     double head = 2.0 * (double)model->vocab * (double)model->d_model;
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);

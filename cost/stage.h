@@ -19,14 +19,18 @@ typedef struct {
     bool offloadable;  /* the host has room for it in all layers, beside those that gain more from being there */
 } ActivationCost;
 
-/* The stage that sets the pace, by FLOPs alone so that no layout choice moves it: the first (most layers, embedding) or
- * the last (fewer, but logits); one stage is both. */
+/* The stage that sets the pace, by FLOPs at the profile's rates and nothing else, so that no layout choice moves it: the
+ * first (most layers, embedding) or the last (fewer, but logits); one stage is both. */
 typedef struct {
     double layers;
-    double others; /* all other stages over this one, in FLOPs: stages - 1 when they are equal */
+    double others; /* all other stages over this one, in such FLOPs: stages - 1 when they are equal */
     bool embedding, logits;
 } StagePace;
 StagePace stage_pace(const Setting *setting, const Shard *shard);
+
+/* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
+ * bf16 matmuls, layers have other precisions, experts and attention. 1 in `ideal`. Setting.layer_weight keeps it. */
+double stage_layer_weight(const Setting *setting, int64_t seq);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of
  * the stage; with several stages each moment counts its own stage). Pure. */

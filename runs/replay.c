@@ -70,15 +70,17 @@ bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
 }
 
 static Setting setting_of(const Replay *replay, const Profile *profile) {
-    return (Setting){.model = &replay->model,
-                     .chip = &replay->chip,
-                     .profile = profile,
-                     .work = replay->work,
-                     .hbm_reserve = 0,
-                     .precision_flops_per_second =
-                         precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
-                     .state = &replay->state,
-                     .remat = &replay->remat};
+    Setting setting = (Setting){.model = &replay->model,
+                                .chip = &replay->chip,
+                                .profile = profile,
+                                .work = replay->work,
+                                .hbm_reserve = 0,
+                                .precision_flops_per_second = precision_peak(&replay->chip, replay->precision) *
+                                                              (double)replay->chip.devices_per_chip,
+                                .state = &replay->state,
+                                .remat = &replay->remat};
+    setting.layer_weight = stage_layer_weight(&setting, replay->work.seq);
+    return setting;
 }
 
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/request.h"
 
+#include "cost/stage.h"
+
 #include "base/number.h"
 #include "base/util.h"
 #include "search/knob_words.h"
@@ -23,14 +25,16 @@ const char *padding_rule_name(PaddingRule rule) {
 }
 
 Setting request_setting(const Request *request) {
-    return (Setting){.model = &request->model,
-                     .chip = request->chip.devices_per_chip > 1 ? &request->device : &request->chip,
-                     .profile = &request->profile,
-                     .work = request->work,
-                     .hbm_reserve = request->hbm_reserve,
-                     .precision_flops_per_second = precision_peak(&request->chip, request->precision),
-                     .state = request->state.optimizer[0] ? &request->state : NULL,
-                     .remat = &request->remat};
+    Setting setting = (Setting){.model = &request->model,
+                                .chip = request->chip.devices_per_chip > 1 ? &request->device : &request->chip,
+                                .profile = &request->profile,
+                                .work = request->work,
+                                .hbm_reserve = request->hbm_reserve,
+                                .precision_flops_per_second = precision_peak(&request->chip, request->precision),
+                                .state = request->state.optimizer[0] ? &request->state : NULL,
+                                .remat = &request->remat};
+    setting.layer_weight = stage_layer_weight(&setting, request->work.seq);
+    return setting;
 }
 
 static bool meets(const Requirement *required, int64_t value) {

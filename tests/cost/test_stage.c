@@ -348,3 +348,27 @@ Test(stage, pipeline) {
                                rows[i].name);
     }
 }
+
+/* Ideal: FLOPs weigh alike. With plain matmuls at 0.8, the blocks' in fp8 at 1.2 of the bf16 peak, experts at half of
+ * that and attention at 0.4 forward and 0.2 backward, by hand: a layer of 4 d^2 + experts of 2 x 3 d f and a full square of
+ * d x seq / 2 keys. */
+Test(stage, layers_against_logits) {
+    Bench bench = {.model = {.layers = 4, .d_model = 64, .vocab = 1000, .kind_count = 1}};
+    bench.model.kinds[0] = (LayerKind){.count = 4,
+                                       .heads = 4,
+                                       .kv_heads = 4,
+                                       .head_dim = 16,
+                                       .gated = true,
+                                       .experts = 8,
+                                       .top_k = 2,
+                                       .d_ff_expert = 32};
+    Setting setting = {.model = &bench.model, .chip = &bench.chip, .profile = &IDEAL};
+    cr_expect_float_eq(stage_layer_weight(&setting, 256), 1, 1e-12);
+    Profile profile = IDEAL;
+    profile.matrix_efficiency = 0.8, profile.linear_efficiency = 1.2, profile.grouped_efficiency = 0.5;
+    profile.attention_efficiency = 0.4, profile.attention_backward_rate = 0.5;
+    setting.profile = &profile;
+    double d = 64, dense = 2 * (4 * d * d + d * 8), experts = 2 * 2 * 3 * d * 32, attention = 4 * 128 * d;
+    double seconds = dense / 1.2 + experts / 0.6 + attention * (1 + 2 / 0.5) / 3 / 0.4;
+    cr_expect_float_eq(stage_layer_weight(&setting, 256), seconds / ((dense + experts + attention) / 0.8), 1e-12);
+}
