@@ -8,7 +8,12 @@
 typedef struct {
     int64_t sequences; /* of one step */
     int64_t seq;       /* tokens of a sequence */
+    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage.h): how stages
+     * are balanced, and which sets the pace. 0: 1. */
+    double layer_weight;
 } Work;
+
+static inline double work_layer_weight(const Work *work) { return work->layer_weight > 0 ? work->layer_weight : 1; }
 
 /* Order of the microbatches' passes through the stages. */
 typedef enum {

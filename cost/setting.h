@@ -16,7 +16,6 @@ typedef struct {
     double hbm_reserve;                /* share of HBM kept back */
     double precision_flops_per_second; /* dense peak of the compute precision */
     const TrainingState *state;        /* NULL: AdamW, training_state_default() */
-    double layer_weight;               /* stage_layer_weight(); 0: not worked out */
     const RematRule *remat;            /* NULL, or not required: the layout decides */
 } Setting;
 

@@ -84,15 +84,17 @@ static bool divide_layers(const Model *model, double logits, int64_t stages, Sta
     return true;
 }
 
-bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
+bool layers_per_stage(const Model *model, const Work *work, int64_t stages, StageSplit split, int64_t *fullest,
                       int64_t *last) {
-    return divide_layers(model, logits_in_layers(model, seq), stages, split, fullest, last);
+    double logits = logits_in_layers(model, work->seq) / work_layer_weight(work);
+    return divide_layers(model, logits, stages, split, fullest, last);
 }
 
 /* Chunks of a stage that differ by a layer are uneven too; one without a layer is none. */
-static bool split_layers(const Model *model, int64_t stages, const Knobs *knobs, Shard *shard, PaddingSet *padding) {
+static bool split_layers(const Model *model, double weight, int64_t stages, const Knobs *knobs, Shard *shard,
+                         PaddingSet *padding) {
     int64_t fullest, last, chunks = stages * knobs->virtual_stages;
-    double logits = 2.0 * (double)model->vocab * (double)model->d_model / shard->layer_flops;
+    double logits = 2.0 * (double)model->vocab * (double)model->d_model / (shard->layer_flops * weight);
     if (!divide_layers(model, logits, stages, knobs->stages, &fullest, &last)) return false;
     bool slots = knobs->stages == STAGES_SLOTS && stages > 1;
     if (knobs->virtual_stages > last + (slots ? 1 : 0)) return false;
@@ -177,7 +179,7 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     }
     shard.vocab = split(model->vocab, tensor, PAD_VOCAB, &needs);
     shard.layer_flops = layer_flops(model, work->seq, &shard.layer_active);
-    if (!split_layers(model, stages, knobs, &shard, &needs)) return false;
+    if (!split_layers(model, work_layer_weight(work), stages, knobs, &shard, &needs)) return false;
 
     /* Zig-zag order, which balances causal work over a context group, cuts a sequence into two pieces per chip. */
     int64_t pieces = sequence > 1 ? 2 * sequence : 1;

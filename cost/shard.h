@@ -84,7 +84,7 @@ double logits_in_layers(const Model *model, int64_t seq);
  * so many that the longest stage is shortest, the others as equal as can be. SLOTS: layers
  * and two more divide, and the first and the last stage have one layer fewer. False: EVEN or SLOTS does not divide, or
  * there are fewer layers than stages. */
-bool layers_per_stage(const Model *model, int64_t seq, int64_t stages, StageSplit split, int64_t *fullest,
+bool layers_per_stage(const Model *model, const Work *work, int64_t stages, StageSplit split, int64_t *fullest,
                       int64_t *last);
 
 /* What degrees alone decide of shard_of_plan(), in a fraction of its time: false, no knobs make a shard of them, and

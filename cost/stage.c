@@ -34,7 +34,7 @@ StagePace stage_pace(const Setting *setting, const Shard *shard) {
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
     double layers = (double)model->layers;
     double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(model, (int64_t)shard->seq, NULL);
-    layer *= setting->layer_weight > 0 ? setting->layer_weight : stage_layer_weight(setting, (int64_t)shard->seq);
+    layer *= work_layer_weight(&setting->work);
     double head = 2.0 * (double)model->vocab * (double)model->d_model;
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);

@@ -29,7 +29,7 @@ typedef struct {
 StagePace stage_pace(const Setting *setting, const Shard *shard);
 
 /* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
- * bf16 matmuls, layers have other precisions, experts and attention. 1 in `ideal`. Setting.layer_weight keeps it. */
+ * bf16 matmuls, layers have other precisions, experts and attention. 1 in `ideal`. Work.layer_weight keeps it. */
 double stage_layer_weight(const Setting *setting, int64_t seq);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of

@@ -264,8 +264,7 @@ void replay_layout(Replay *replay) {
                                   .kv = copies ? KV_REPLICATED : KV_SPLIT,
                                   .embedding = TABLE_VOCABULARY,
                                   .logits = TABLE_VOCABULARY};
-    if (stages > 1)
-        layers_per_stage(&replay->model, replay->work.seq, stages, replay->plan.knobs.stages, &fullest, &last);
+    if (stages > 1) layers_per_stage(&replay->model, &replay->work, stages, replay->plan.knobs.stages, &fullest, &last);
     for (int a = 0; a < ACTIVATION_COUNT; a++) remat_layers(&replay->remat, (Activation)a, fullest, layout->layers[a]);
     if (replay->half_gate_up) {
         layout->layers[ACTIVATION_GATE_UP][STATE_SAVED] = fullest - fullest / 2;

@@ -79,7 +79,6 @@ static Setting setting_of(const Replay *replay, const Profile *profile) {
                                                               (double)replay->chip.devices_per_chip,
                                 .state = &replay->state,
                                 .remat = &replay->remat};
-    setting.layer_weight = stage_layer_weight(&setting, replay->work.seq);
     return setting;
 }
 
@@ -165,6 +164,11 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     int64_t tensor = out->plan.degrees.of[ROLE_TENSOR], local = run->seq / out->plan.degrees.of[ROLE_SEQUENCE];
     out->plan.knobs.methods.tensor_overlap = overlaps && tensor > 1 && local % tensor == 0;
     out->serial_ranks = text_has(run->fsdp, "over all");
+    /* stages as they are balanced by what layers and logits take at the set's figures */
+    Profile profile = profile_of(out, set);
+    Setting setting = setting_of(out, &profile);
+    out->work.layer_weight = stage_layer_weight(&setting, run->seq);
+    replay_layout(out);
     settle(out, set);
 }
 

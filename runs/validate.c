@@ -98,7 +98,7 @@ static void replay_one(const Run *run, const ReplayData *data, const ProfileSet 
                      (double)replay->work.sequences * (double)replay->work.seq;
     outcome->measured_seconds = replay->measured_seconds;
     outcome->measured_bytes = replay->measured_bytes;
-    outcome->limit_bytes = replay->chip.hbm_bytes.value / (double)replay->chip.devices_per_chip;
+    outcome->limit_bytes = replay->chip.hbm_bytes.value; /* of a device */
     if (outcome->measured_seconds > 0) outcome->error = outcome->prediction.seconds / outcome->measured_seconds - 1;
 }
 

@@ -33,7 +33,7 @@ Setting request_setting(const Request *request) {
                                 .precision_flops_per_second = precision_peak(&request->chip, request->precision),
                                 .state = request->state.optimizer[0] ? &request->state : NULL,
                                 .remat = &request->remat};
-    setting.layer_weight = stage_layer_weight(&setting, request->work.seq);
+    setting.work.layer_weight = stage_layer_weight(&setting, request->work.seq);
     return setting;
 }
 

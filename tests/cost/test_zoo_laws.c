@@ -65,7 +65,7 @@ static bool random_cut(const Model *model, uint64_t *state, Cut *out) {
                                      .virtual_stages = 1,
                                      .regather = true,
                                      .methods = methods}}};
-    Work work = {replicas, SEQ};
+    Work work = {replicas, SEQ, 0};
     PaddingSet padding;
     if (!shard_of_plan(model, &work, &degrees, &out->bench.knobs, PADDING_NONE, &out->bench.shard, &padding))
         return false;
@@ -116,7 +116,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
             expert_weights += (double)kind->count * (double)kind->experts * (matrices + biases);
         }
         Bench alone = {.model = *model};
-        Work one = {1, SEQ};
+        Work one = {1, SEQ, 0};
         Degrees single = {{1, 1, 1, 1, 1, 1}};
         Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
         PaddingSet padding;
