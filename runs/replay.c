@@ -140,6 +140,7 @@ static void note_software(Replay *replay) {
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
     memset(out, 0, sizeof *out);
     out->run = run;
+    if (run->rounded) replay_note(out, true, "%s rounded up", run->rounded);
     out->step_factor = 1;
     if (!replay_model(&data->zoo, out) || !replay_machine(data, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))

@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "runs/tsv.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,9 +119,19 @@ static bool read_heading(const char *path, const TsvReader *reader, int *at, Err
 static bool read_number(const Column *column, const char *text, Run *run, Error *error) {
     void *member = member_of(run, column);
     int64_t whole;
+    double real;
+    Error fraction = {0};
     switch (column->type) {
     case COLUMN_WHOLE:
-        return number_whole(text, column->name, (int64_t)column->low, (int64_t)column->high, member, error);
+        if (number_whole(text, column->name, (int64_t)column->low, (int64_t)column->high, member, error)) return true;
+        /* half a sequence for each device is how some sources put it: what was measured is not wrong for it */
+        if (strcmp(column->name, "micro_batch") != 0 ||
+            !number_real(text, column->name, column->low, column->high, &real, &fraction) || real == floor(real))
+            return false;
+        *(int64_t *)member = (int64_t)ceil(real);
+        run->rounded = column->name;
+        *error = (Error){0};
+        return true;
     case COLUMN_REAL:
         return number_real(text, column->name, column->low, column->high, member, error);
     case COLUMN_SHARE:

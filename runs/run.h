@@ -14,7 +14,8 @@ typedef struct {
     int64_t line; /* of the file, 1: the heading */
     const char *id, *source, *hardware, *topology, *framework, *model;
     const char *fsdp, *remat, *precision, *convention, *version, *confidence, *notes, *check;
-    char family[32]; /* of its id, up to the first '-': "mbridge" */
+    const char *rounded; /* a column with a fraction where a whole number belongs, taken up; NULL: none */
+    char family[32];     /* of its id, up to the first '-': "mbridge" */
     int64_t chips;
     double params_b, active_params_b;
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocab, experts, top_k;
