@@ -121,9 +121,9 @@ class Shardopt:
             path = os.path.join(folder, "config.json")
             with open(path, "w") as file:
                 json.dump(plans.config(plan.model, layers), file)
-            words = [program, "explain", "--model", path, "--chip", "h100", "--nodes", "1", "--seq", str(plan.seq),
-                     "--sequences", str(plan.sequences), "--remat", "none", "--plan", plan.notation, "--quiet",
-                     "--format", "json"]
+            words = [program, "explain", "--model", path, "--chip", "h100", "--nodes", "1", "--stack", "jax-gpu",
+                     "--seq", str(plan.seq), "--sequences", str(plan.sequences), "--remat", "none",
+                     "--plan", plan.notation, "--quiet", "--format", "json"]
             return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["plans"][0]
 
     def traffic(self):
