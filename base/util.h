@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -13,7 +14,6 @@ static inline double max_real(double a, double b) { return a > b ? a : b; }
 static inline double min_real(double a, double b) { return a < b ? a : b; }
 static inline int64_t max_whole(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t min_whole(int64_t a, int64_t b) { return a < b ? a : b; }
-/* a / b rounded up; a >= 0, b > 0. */
 /* Greatest common divisor of a, b >= 0; of 0 and b: b. */
 static inline int64_t common_divisor(int64_t a, int64_t b) {
     while (b != 0) {
@@ -24,7 +24,11 @@ static inline int64_t common_divisor(int64_t a, int64_t b) {
     return a;
 }
 
+/* a / b rounded up; a >= 0, b > 0. */
 static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/* Whether a text holds another, case ignored. */
+static inline bool text_has(const char *text, const char *part) { return strcasestr(text, part) != NULL; }
 
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);

@@ -77,3 +77,10 @@ Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision
     if (grouped > 0) made.grouped_factor = min_real(made.grouped_factor, made.linear_peak_ratio / grouped);
     return made;
 }
+
+Profile profile_of_work(const Profile *profile, const Chip *chip, Precision precision, const Model *model, double chips,
+                        double slices) {
+    Profile made = profile_in_precision(profile, chip, precision);
+    made = profile_for_model(&made, model);
+    return profile_at_scale(&made, chips, slices);
+}

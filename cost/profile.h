@@ -118,6 +118,10 @@ Profile profile_at_scale(const Profile *profile, double chips, double slices);
 /* The profile under a model: how many copies of a token its dispatch saves. */
 Profile profile_for_model(const Profile *profile, const Model *model);
 
+/* All three: the profile that a model is priced with, in a precision, on so many chips and slices. */
+Profile profile_of_work(const Profile *profile, const Chip *chip, Precision precision, const Model *model, double chips,
+                        double slices);
+
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- who gives a figure ---- */
 
@@ -187,8 +186,6 @@ bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *ch
 
 /* ---- the software of a run ---- */
 
-static bool has_text(const char *column, const char *text) { return strcasestr(column, text) != NULL; }
-
 /* The first number of a column, or NULL. */
 static const char *release_in(const char *column) {
     while (*column && !isdigit((unsigned char)*column)) column++;
@@ -224,10 +221,10 @@ static bool lists_chip(const char *names, const char *chip) {
 static bool match_holds(const StackMatch *match, const StackQuery *query) {
     const char *release = release_in(query->version);
     const char *scaleup = chip_has_domains(query->chip) ? "switch" : "torus";
-    return has_text(query->framework, match->framework) && has_text(query->notes, match->notes) &&
-           (!match->source[0] || (query->source && has_text(query->source, match->source))) &&
-           has_text(query->version, match->date) &&
-           !(match->not_notes[0] && has_text(query->notes, match->not_notes)) &&
+    return text_has(query->framework, match->framework) && text_has(query->notes, match->notes) &&
+           (!match->source[0] || (query->source && text_has(query->source, match->source))) &&
+           text_has(query->version, match->date) &&
+           !(match->not_notes[0] && text_has(query->notes, match->not_notes)) &&
            !(match->from[0] && !(release && release_order(release, match->from) >= 0)) &&
            !(match->before[0] && !(release && release_order(release, match->before) < 0)) &&
            !(match->scaleup[0] && strcmp(match->scaleup, scaleup) != 0) &&

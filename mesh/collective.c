@@ -266,15 +266,6 @@ CollectiveCost collective_cost(Collective op, const Mesh *mesh, const Footprint 
     return gpus ? on_gpus(cost, op, mesh, footprint) : cost;
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 typedef struct {
     Collective op;
     const Mesh *mesh;
@@ -296,7 +287,7 @@ static void least_walk(LeastWalk *walk, int a, int64_t degree) {
         walk->any = true;
         return;
     }
-    int64_t shared = greatest_common_divisor(walk->mesh->axes[a].size, degree);
+    int64_t shared = common_divisor(walk->mesh->axes[a].size, degree);
     for (int64_t low = 1; low <= shared / low; low++) {
         if (shared % low) continue;
         int64_t pair[2] = {low, shared / low};

@@ -58,7 +58,7 @@ const char *run_framework(const Run *run, char text[RUN_LABEL_SIZE]) {
 bool run_is_sharded(const Run *run) {
     static const char *const WORDS[] = {"zero3", "zero-3", "fsdp", "hsdp", "full shard"};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (strcasestr(run->fsdp, WORDS[i])) return true;
+        if (text_has(run->fsdp, WORDS[i])) return true;
     return false;
 }
 

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "runs/replay_parts.h"
 #include "runs/tsv.h"
 
 #include <ctype.h>

@@ -2,18 +2,9 @@
 #include "runs/replay_parts.h"
 
 #include "base/util.h"
-#include "mesh/jax_mesh.h"
+#include "mesh/jax_placement.h"
 
 #include <string.h>
-
-static int64_t common(int64_t a, int64_t b) {
-    while (b > 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* Consecutive ranks: each role in turn, innermost first, takes of the innermost axes what divides both. Every prime of
  * the axes finds a role, so that nothing is left. */
@@ -22,7 +13,7 @@ static void fill(const Mesh *mesh, const Nesting *nesting, int64_t left[ROLE_COU
     for (int i = 0; i < ROLE_COUNT; i++) {
         Role role = nesting->order[i];
         for (int axis = 0; axis < mesh->axis_count; axis++) {
-            int64_t taken = common(left[role], room[axis]);
+            int64_t taken = common_divisor(left[role], room[axis]);
             placement->factor[axis][role] = (int32_t)(placement->factor[axis][role] * taken);
             left[role] /= taken;
             room[axis] /= taken;
@@ -34,37 +25,21 @@ static void fill(const Mesh *mesh, const Nesting *nesting, int64_t left[ROLE_COU
 static void fill_outer(int axis, int64_t left[ROLE_COUNT], int64_t room[MESH_AXES_MAX], Placement *placement) {
     static const Role OUTER[] = {ROLE_DATA, ROLE_FSDP, ROLE_PIPELINE, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_TENSOR};
     for (int i = 0; i < ROLE_COUNT; i++) {
-        int64_t taken = common(left[OUTER[i]], room[axis]);
+        int64_t taken = common_divisor(left[OUTER[i]], room[axis]);
         placement->factor[axis][OUTER[i]] = (int32_t)taken;
         left[OUTER[i]] /= taken;
         room[axis] /= taken;
     }
 }
 
-/* Index of a torus axis in JAX's physical shape: x y z, then the cores of a chip. */
-static int physical_index(const Axis *axis) {
-    if (axis->level != LEVEL_ICI) return -1;
-    return strcmp(axis->name, "core") == 0 ? 3 : axis->name[0] - 'x';
-}
-
 static bool jax_places(const Mesh *mesh, const Nesting *nesting, const int64_t left[ROLE_COUNT], Placement *placement) {
-    JaxShape physical = {.count = 3, .size = {1, 1, 1, 1}}, logical = {.count = ROLE_COUNT};
+    JaxShape physical = jax_physical_shape(mesh), logical = {.count = ROLE_COUNT};
     JaxAssignment assignment;
-    for (int a = 0; a < mesh->axis_count; a++) {
-        int p = physical_index(&mesh->axes[a]);
-        if (p < 0) continue;
-        physical.size[p] = mesh->axes[a].size;
-        if (p == 3) physical.count = 4;
-    }
-    for (int l = 0; l < ROLE_COUNT; l++) logical.size[l] = left[nesting->order[ROLE_COUNT - 1 - l]];
+    for (int l = 0; l < ROLE_COUNT; l++) logical.size[l] = left[jax_role(nesting, l)];
     if (jax_mesh_assign(&physical, &logical, false, &assignment) != JAX_MESH_PLACED &&
         jax_mesh_assign(&physical, &logical, true, &assignment) != JAX_MESH_PLACED)
         return false;
-    for (int a = 0; a < mesh->axis_count; a++) {
-        int p = physical_index(&mesh->axes[a]);
-        for (int l = 0; l < ROLE_COUNT && p >= 0; l++)
-            placement->factor[a][nesting->order[ROLE_COUNT - 1 - l]] = (int32_t)assignment.factor[p][l];
-    }
+    jax_place(mesh, nesting, &assignment, placement);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "cost/schedule.h"
+#include "runs/labels.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -22,11 +23,10 @@ static bool sharding_unknown(const Run *run) { return run->fsdp[0] == '\0' || te
  * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they are
  * not sharded. */
 static int64_t shard_group(const Replay *replay, int64_t ranks) {
-    static const char *const SHARDED[] = {"zero3", "zero-3", "zero2", "zero-2", "fsdp", "hsdp", "full shard"};
     const Run *run = replay->run;
     const char *over = strstr(run->fsdp, "over ");
-    bool sharded = run->fsdp[0] == '\0' && on_torus(replay);
-    for (size_t i = 0; i < COUNT_OF(SHARDED); i++) sharded = sharded || text_has(run->fsdp, SHARDED[i]);
+    bool sharded = (run->fsdp[0] == '\0' && on_torus(replay)) || run_is_sharded(run) || text_has(run->fsdp, "zero2") ||
+                   text_has(run->fsdp, "zero-2");
     if (!sharded) return sharding_unknown(run) && replay_on_torch(replay) ? ranks : 0;
     if (over && isdigit((unsigned char)over[5])) return max_whole(1, strtoll(over + 5, NULL, 10));
     if (isdigit((unsigned char)run->fsdp[0])) return max_whole(1, strtoll(run->fsdp, NULL, 10));

@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { NOTES_MOST = 4096 };
 
@@ -33,13 +32,6 @@ void replay_note(Replay *replay, bool guess, const char *format, ...) {
     va_start(list, format);
     vsnprintf(replay->notes + used, sizeof replay->notes - used, format, list);
     va_end(list);
-}
-
-bool text_has(const char *text, const char *part) {
-    size_t length = strlen(part);
-    for (; *text; text++)
-        if (strncasecmp(text, part, length) == 0) return true;
-    return length == 0;
 }
 
 bool replay_on_jax(const Replay *replay) {
@@ -70,16 +62,15 @@ bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
 }
 
 static Setting setting_of(const Replay *replay, const Profile *profile) {
-    Setting setting = (Setting){.model = &replay->model,
-                                .chip = &replay->chip,
-                                .profile = profile,
-                                .work = replay->work,
-                                .hbm_reserve = 0,
-                                .precision_flops_per_second = precision_peak(&replay->chip, replay->precision) *
-                                                              (double)replay->chip.devices_per_chip,
-                                .state = &replay->state,
-                                .remat = &replay->remat};
-    return setting;
+    return (Setting){.model = &replay->model,
+                     .chip = &replay->chip,
+                     .profile = profile,
+                     .work = replay->work,
+                     .hbm_reserve = 0,
+                     .precision_flops_per_second =
+                         precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
+                     .state = &replay->state,
+                     .remat = &replay->remat};
 }
 
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {
@@ -87,9 +78,8 @@ static Profile profile_of(const Replay *replay, const ProfileSet *set) {
     profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
     if (!replay->serial_ranks) composed.rank_seconds = 0;
     if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
-    composed = profile_in_precision(&composed, &replay->chip, replay->precision);
-    composed = profile_for_model(&composed, &replay->model);
-    return profile_at_scale(&composed, (double)replay->mesh.chips, (double)replay->slices);
+    return profile_of_work(&composed, &replay->chip, replay->precision, &replay->model, (double)replay->mesh.chips,
+                           (double)replay->slices);
 }
 
 /* Stages that cannot be balanced are even, or have one chunk. What a source does not say of recomputation is what fits. */
@@ -173,11 +163,15 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     settle(out, set);
 }
 
-bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {
-    Profile profile = profile_of(replay, set);
-    Setting setting = setting_of(replay, &profile);
+static bool estimate_with(const Replay *replay, const Profile *profile, Estimate *out) {
+    Setting setting = setting_of(replay, profile);
     Error error = {0};
     return estimate_plan(&setting, &replay->mesh, &replay->nesting, &replay->plan, PADDING_ANY, out, &error);
+}
+
+bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {
+    Profile profile = profile_of(replay, set);
+    return estimate_with(replay, &profile, out);
 }
 
 /* How much further, in logarithms, the likely range reaches for each setting that had to be guessed. Of published runs
@@ -195,10 +189,10 @@ static double shown_bytes(const Replay *replay, const Profile *profile, const Es
 }
 
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out) {
-    Estimate estimate;
-    if (!replay_estimate(replay, set, &estimate)) return false;
-    double factor = replay->step_factor;
     Profile profile = profile_of(replay, set);
+    Estimate estimate;
+    if (!estimate_with(replay, &profile, &estimate)) return false;
+    double factor = replay->step_factor;
     *out = (Prediction){.seconds = estimate.time.seconds * factor,
                         .lower_seconds = estimate.time.lower_seconds * factor,
                         .upper_seconds = estimate.time.serial_seconds * factor,

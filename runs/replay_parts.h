@@ -11,8 +11,6 @@ __attribute__((format(printf, 2, 3))) bool replay_skip(Replay *replay, const cha
 /* What was assumed, for people; counts as a guess where `guess`. */
 __attribute__((format(printf, 3, 4))) void replay_note(Replay *replay, bool guess, const char *format, ...);
 
-/* Whether a text holds another, case ignored. */
-bool text_has(const char *text, const char *part);
 /* The framework is one of JAX's, or PyTorch with its own FSDP (torchtitan, llm-foundry, fms-fsdp). */
 bool replay_on_jax(const Replay *replay);
 bool replay_on_torch(const Replay *replay);

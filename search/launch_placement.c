@@ -2,7 +2,7 @@
 #include "search/launch_placement.h"
 
 #include "base/util.h"
-#include "mesh/jax_mesh.h"
+#include "mesh/jax_placement.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,31 +19,13 @@ static const char UNEVEN[] = "its order of ranks spreads a group unevenly over n
 
 /* ---- JAX ---- */
 
-/* Index of a torus axis in JAX's physical shape: x y z, then the cores of a chip; -1: DCN. */
-static int physical_index(const Axis *axis) {
-    if (axis->level != LEVEL_ICI) return -1;
-    return strcmp(axis->name, "core") == 0 ? 3 : axis->name[0] - 'x';
-}
-
-static JaxShape physical_shape(const Mesh *mesh) {
-    JaxShape shape = {.count = 3, .size = {1, 1, 1, 1}};
-    for (int a = 0; a < mesh->axis_count; a++) {
-        int p = physical_index(&mesh->axes[a]);
-        if (p < 0) continue;
-        shape.size[p] = mesh->axes[a].size;
-        if (p == 3) shape.count = 4;
-    }
-    return shape;
-}
-
 /* The degrees inside a slice as mesh_shape has them: the outermost role first. */
 static JaxShape ici_shape(const Mesh *mesh, const Placement *placement, const Nesting *nesting) {
     JaxShape shape = {.count = ROLE_COUNT};
     for (int l = 0; l < ROLE_COUNT; l++) {
         shape.size[l] = 1;
         for (int a = 0; a < mesh->axis_count; a++)
-            if (physical_index(&mesh->axes[a]) >= 0)
-                shape.size[l] *= placement->factor[a][nesting->order[ROLE_COUNT - 1 - l]];
+            if (jax_physical_index(&mesh->axes[a]) >= 0) shape.size[l] *= placement->factor[a][jax_role(nesting, l)];
     }
     return shape;
 }
@@ -52,17 +34,13 @@ static JaxShape ici_shape(const Mesh *mesh, const Placement *placement, const Ne
 static LaunchWay way_of(const Mesh *mesh, const Placement *placement, const Nesting *nesting,
                         const JaxAssignment *assignment, const char *option) {
     LaunchWay way = {.placement = *placement, .nesting = *nesting, .option = option};
-    for (int a = 0; a < mesh->axis_count; a++) {
-        int p = physical_index(&mesh->axes[a]);
-        for (int l = 0; l < ROLE_COUNT && p >= 0; l++)
-            way.placement.factor[a][nesting->order[ROLE_COUNT - 1 - l]] = (int32_t)assignment->factor[p][l];
-    }
+    jax_place(mesh, nesting, assignment, &way.placement);
     return way;
 }
 
 static int jax_ways(Launcher launcher, const Mesh *mesh, const char *chip, const Placement *placement,
                     const Nesting *nesting, LaunchWay *ways, const char **unpriced) {
-    JaxShape physical = physical_shape(mesh), logical = ici_shape(mesh, placement, nesting);
+    JaxShape physical = jax_physical_shape(mesh), logical = ici_shape(mesh, placement, nesting);
     JaxAssignment assignment;
     int count = 0;
     if (jax_small_order(chip, &physical, &logical)) {

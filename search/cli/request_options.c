@@ -377,10 +377,8 @@ static bool read_physics(const Resolving *to) {
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION],
                          "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of", request->chip.name,
                          precision_name(request->precision), request->chip.name);
-    request->profile = profile_in_precision(&request->profile, &request->chip, request->precision);
-    request->profile = profile_for_model(&request->profile, &request->model);
-    request->profile =
-        profile_at_scale(&request->profile, (double)request->machine.mesh.chips, (double)request->machine.slices);
+    request->profile = profile_of_work(&request->profile, &request->chip, request->precision, &request->model,
+                                       (double)request->machine.mesh.chips, (double)request->machine.slices);
     return true;
 }
 

@@ -172,7 +172,7 @@ static bool start(const SweepResume *resume, const char *header, Error *error) {
 
 static bool take_up(const SweepResume *resume, const char *text, size_t length, SweepTable *table, Error *error) {
     SweepHeader found;
-    size_t header, rows;
+    size_t header = 0, rows = 0;
     const char *path = resume->path;
     if (!read_header(path, text, length, table->arena, &found, &header, error) ||
         !belongs(&found, table->header, path, error))
