@@ -167,7 +167,7 @@ Footprint group_footprint(const Wiring *wiring, const Placement *placement, Grou
 
 /* Overlap is measured inside the scale-up network. Activations over tensor that leave it find nothing to hide behind;
  * weights do so only over DCN, where their gathers are exposed as gradient reductions are. */
-static unsigned far_groups(const Mesh *mesh, const Rates *rates) {
+unsigned rates_far(const Mesh *mesh, const Rates *rates) {
     unsigned outside = 0, dcn = 0, far = 0;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
         if (mesh->axes[axis].level == LEVEL_DCN) dcn |= 1u << axis;
@@ -201,7 +201,7 @@ static void method_rates(const Wiring *wiring, const Placement *placement, const
         role_rate(wiring, placement, GROUP_EXPERT_TENSOR, methods, out);
         role_rate(wiring, placement, GROUP_EXPERT_DATA, methods, out);
     }
-    out->far = far_groups(wiring->mesh, out);
+    out->far = rates_far(wiring->mesh, out);
 }
 
 void rates_set_methods(const Wiring *wiring, const Placement *placement, const Methods *from, const Methods *to,

@@ -89,6 +89,9 @@ typedef struct {
  * expert and ulysses ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). */
 void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out);
 
+/* Rates.far by what Rates.axes says. */
+unsigned rates_far(const Mesh *mesh, const Rates *rates);
+
 /* Where the chips of a group stand. */
 Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods);
 

@@ -19,6 +19,18 @@ int row_compare(const Row *a, const Row *b) {
     return order != 0 ? order : placement_compare(&a->placement, &b->placement);
 }
 
+bool explore_cache_new(ExploreCache *out, Error *error) {
+    *out = (ExploreCache){.sums = least_sums_new(), .memo = collective_memo_new()};
+    out->joint = out->memo ? joint_cache_new(out->memo) : NULL;
+    return (out->sums && out->joint) || error_memory(error);
+}
+
+void explore_cache_free(ExploreCache *cache) {
+    least_sums_free(cache->sums);
+    joint_cache_free(cache->joint);
+    collective_memo_free(cache->memo);
+}
+
 ExploreStats explore_stats_new(double threshold) {
     return (ExploreStats){.least_cut_bound = INFINITY,
                           .least_open_bound = INFINITY,

@@ -54,8 +54,11 @@ typedef struct {
 /* What one thread keeps from tuple to tuple. */
 typedef struct {
     LeastSums *sums;
+    CollectiveMemo *memo;
     JointCache *joint;
 } ExploreCache;
+bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */
+void explore_cache_free(ExploreCache *cache);
 
 /* Plans that a tuple offers. */
 typedef struct {

@@ -28,16 +28,29 @@ typedef struct {
 } Slot;
 
 struct JointCache {
+    CollectiveMemo *memo;
     Slot slots[SLOTS]; /* rates.count 0: empty */
 };
 
-JointCache *joint_cache_new(void) { return calloc(1, sizeof(JointCache)); }
+JointCache *joint_cache_new(CollectiveMemo *memo) {
+    JointCache *cache = calloc(1, sizeof(JointCache));
+    if (cache) cache->memo = memo;
+    return cache;
+}
 void joint_cache_free(JointCache *cache) { free(cache); }
 
-static bool point_at_most(const JointPoint *a, const JointPoint *b) {
+/* The figures of a point that may differ from way to way: those of groups of more than one chip, of which one that lies on
+ * another's chips is left out. */
+typedef struct {
+    JointRates *joint;
+    int groups; /* below it */
+    int figures[FIGURES], count;
+} Filling;
+
+static bool point_at_most(const Filling *filling, const JointPoint *a, const JointPoint *b) {
     const double *x = (const double *)a, *y = (const double *)b;
-    for (int i = 0; i < FIGURES; i++)
-        if (x[i] > y[i]) return false;
+    for (int i = 0; i < filling->count; i++)
+        if (x[filling->figures[i]] > y[filling->figures[i]]) return false;
     return true;
 }
 
@@ -47,12 +60,13 @@ static void take_least(JointPoint *to, const JointPoint *from) {
     for (int i = 0; i < FIGURES; i++) x[i] = min_real(x[i], y[i]);
 }
 
-static void add_point(JointRates *joint, const JointPoint *point) {
+static void add_point(const Filling *filling, const JointPoint *point) {
+    JointRates *joint = filling->joint;
     int kept = 0;
+    for (int i = joint->count - 1; i >= 0; i--) /* the last ones are the nearest */
+        if (point_at_most(filling, &joint->points[i], point)) return;
     for (int i = 0; i < joint->count; i++)
-        if (point_at_most(&joint->points[i], point)) return;
-    for (int i = 0; i < joint->count; i++)
-        if (!point_at_most(point, &joint->points[i])) joint->points[kept++] = joint->points[i];
+        if (!point_at_most(filling, point, &joint->points[i])) joint->points[kept++] = joint->points[i];
     joint->count = kept;
     if (joint->count < JOINT_POINTS_MAX)
         joint->points[joint->count++] = *point;
@@ -63,36 +77,38 @@ static void add_point(JointRates *joint, const JointPoint *point) {
 /* Groups below this one are taken together; the others stay at zero in every point. */
 static int joint_groups(JointDepth depth) { return depth == JOINT_WEIGHTS ? JOINT_GROUPS : 4; }
 
-/* The outer roles as one: where they go makes no difference to the inner ones. */
-static Degrees merge_outer(const Degrees *degrees, JointDepth depth) {
-    Degrees merged = *degrees;
-    Role into = depth == JOINT_WEIGHTS ? ROLE_DATA : ROLE_FSDP;
-    for (int role = (int)into + 1; role < ROLE_COUNT; role++) {
-        merged.of[into] *= degrees->of[role];
-        merged.of[role] = 1;
+static void list_figures(const Degrees *degrees, const Methods *methods, Filling *filling) {
+    for (int g = 0; g < filling->groups; g++) {
+        bool twin = GROUPS[g] == GROUP_EXPERT_WEIGHTS && degrees->of[ROLE_EXPERT] == 1;
+        if (twin || group_degree(GROUPS[g], degrees, methods) == 1) continue;
+        int first = g * (int)(sizeof(CollectiveCost) / sizeof(double));
+        for (size_t i = 0; i < sizeof(CollectiveCost) / sizeof(double); i++)
+            filling->figures[filling->count++] = first + (int)i;
     }
-    return merged;
 }
 
-static bool fill(const Wiring *wiring, const Degrees *degrees, const Methods *methods, JointDepth depth,
-                 JointRates *out, Error *error) {
+static void take_way(RatesWalk *walk) {
+    const Filling *filling = walk->context;
+    JointPoint point = {0};
+    for (int g = 0; g < filling->groups; g++) point.cost[g] = walk->rates.cost[GROUPS[g]];
+    add_point(filling, &point);
+}
+
+static bool fill(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees, const Methods *methods,
+                 JointDepth depth, JointRates *out, Error *error) {
     Methods plain = *methods;
     plain.grid = (ExpertGrid){0, 0};
-    Degrees merged = merge_outer(degrees, depth);
-    Arena arena = {0};
-    Placement *placements;
-    int64_t count;
+    Filling filling = {.joint = out, .groups = joint_groups(depth)};
+    list_figures(degrees, &plain, &filling);
     out->count = 0;
-    bool ok = placements_enumerate(wiring->mesh, &merged, &arena, &placements, &count, error);
-    for (int64_t i = 0; ok && i < count; i++) {
-        Rates rates;
-        JointPoint point = {0};
-        rates_of_placement(wiring, &placements[i], &plain, &rates);
-        for (int g = 0; g < joint_groups(depth); g++) point.cost[g] = rates.cost[GROUPS[g]];
-        add_point(out, &point);
-    }
-    arena_free(&arena);
-    return ok;
+    RatesWalk walk = {.wiring = wiring,
+                      .methods = &plain,
+                      .memo = cache->memo,
+                      .site = site,
+                      .levels = depth == JOINT_WEIGHTS ? 4 : 3, /* the innermost: joint_holds() */
+                      .visit = take_way,
+                      .context = &filling};
+    return rates_walk(&walk, degrees) || error_memory(error);
 }
 
 const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees,
@@ -114,7 +130,7 @@ const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring,
     if (slot->rates.count > 0 && memcmp(&slot->key, &key, sizeof(key)) == 0) return &slot->rates;
     slot->rates.count = 0;
     slot->key = key;
-    return fill(wiring, degrees, methods, depth, &slot->rates, error) ? &slot->rates : NULL;
+    return fill(cache, site, wiring, degrees, methods, depth, &slot->rates, error) ? &slot->rates : NULL;
 }
 
 Rates joint_apply(const JointRates *joint, int point, const Methods *methods, JointDepth depth, const Rates *least) {

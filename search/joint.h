@@ -8,7 +8,7 @@
 #ifndef SHARDOPT_SEARCH_JOINT_H
 #define SHARDOPT_SEARCH_JOINT_H
 
-#include "cost/step.h"
+#include "cost/rates_walk.h"
 
 enum { JOINT_POINTS_MAX = 48, JOINT_GROUPS = 6 };
 
@@ -24,7 +24,7 @@ typedef struct {
 /* Points by site (a number that stands for the mesh and its nesting), the four degrees and the methods. One per
  * thread. */
 typedef struct JointCache JointCache;
-JointCache *joint_cache_new(void); /* NULL: memory is out; free with joint_cache_free */
+JointCache *joint_cache_new(CollectiveMemo *memo); /* NULL: memory is out; free with joint_cache_free before the memo */
 void joint_cache_free(JointCache *cache);
 
 /* How many groups are taken together: without fsdp there are few ways to place the rest, with it the bound is

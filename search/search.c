@@ -393,18 +393,13 @@ static bool answer(Search *search, SearchResult *result, Error *error) {
 static bool caches_new(Search *search, Error *error) {
     search->caches = ARENA_NEW(search->arena, ExploreCache, (size_t)search->threads);
     if (!search->caches) return error_memory(error);
-    for (int i = 0; i < search->threads; i++) {
-        search->caches[i] = (ExploreCache){least_sums_new(), joint_cache_new()};
-        if (!search->caches[i].sums || !search->caches[i].joint) return error_memory(error);
-    }
+    for (int i = 0; i < search->threads; i++)
+        if (!explore_cache_new(&search->caches[i], error)) return false;
     return true;
 }
 
 static void caches_free(Search *search) {
-    for (int i = 0; search->caches && i < search->threads; i++) {
-        least_sums_free(search->caches[i].sums);
-        joint_cache_free(search->caches[i].joint);
-    }
+    for (int i = 0; search->caches && i < search->threads; i++) explore_cache_free(&search->caches[i]);
 }
 
 /* Lays the space out; what bounds alone leave out is counted from here on. */
