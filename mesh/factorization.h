@@ -53,6 +53,9 @@ typedef struct PlacementTable PlacementTable;
 PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: no memory, or > 2^63 devices */
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
 
+/* Of one degree tuple, else ERROR_INPUT: 480 MiB; one of eight 16x16x16 pods has up to 76,290. */
+enum { PLACEMENTS_MAX = 1 << 22 };
+
 /* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. In the arena;
  * their number equals placement_count. */
 bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,

@@ -180,7 +180,6 @@ Count placement_count(const PlacementTable *table, const Degrees *degrees) {
     return count;
 }
 
-enum { PLACEMENTS_MAX = 1 << 22 }; /* 480 MiB; one tuple of eight 16x16x16 pods has up to 76,290 */
 
 typedef struct {
     const Mesh *mesh;

@@ -17,61 +17,110 @@
 enum { BLOCK = 256 };
 static const double SLACK = 1 - 0x1p-40;
 
-static bool fill_far(const Rates *rates, int64_t count, int group, Arena *arena, RateTable *out) {
-    unsigned any = 0;
-    for (int64_t i = 0; i < count; i++) any |= rates[i].far >> group & 1;
-    if (!any) return true;
-    out->far[group] = ARENA_NEW(arena, double, (size_t)count);
-    for (int64_t i = 0; out->far[group] && i < count; i++) out->far[group][i] = rates[i].far >> group & 1;
-    return out->far[group] != NULL;
+/* The groups that may be another's chips under another name. */
+static int twin_of(int group) {
+    return group == GROUP_TENSOR_WEIGHTS ? GROUP_TENSOR : group == GROUP_EXPERT_WEIGHTS ? GROUP_WEIGHTS : -1;
 }
 
-/* A group before this one whose costs are the same everywhere: the same chips under another name; or -1. */
-static int same_group(const Rates *rates, int64_t count, int group) {
-    int other = group == GROUP_TENSOR_WEIGHTS ? GROUP_TENSOR : group == GROUP_EXPERT_WEIGHTS ? GROUP_WEIGHTS : -1;
-    for (int64_t i = 0; other >= 0 && i < count; i++) {
-        const CollectiveCost *a = &rates[i].cost[group], *b = &rates[i].cost[other];
-        if (rates[i].axes[group] != rates[i].axes[other] || memcmp(a, b, sizeof(*a)) != 0) return -1;
-    }
-    return other;
-}
+_Static_assert(MESH_AXES_MAX <= 8 && GROUP_COUNT <= 16, "bits of axes and groups");
 
-bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
-    *out = (RateTable){.count = count, .axis_count = count > 0 ? rates[0].axis_count : 0};
+bool rate_table_new(int64_t count, int axis_count, const bool active[GROUP_COUNT], Arena *arena, RateTable *out,
+                    Error *error) {
+    *out = (RateTable){.count = count, .axis_count = axis_count};
+    out->far_groups = ARENA_NEW(arena, uint16_t, (size_t)count);
+    if (!out->far_groups) return error_memory(error);
     for (int group = 0; group < GROUP_COUNT; group++) {
-        unsigned axes = 0;
-        for (int64_t i = 0; i < count; i++) axes |= rates[i].axes[group];
-        out->active[group] = axes != 0;
-        if (!axes) continue;
-        int same = same_group(rates, count, group);
-        if (same >= 0) {
-            memcpy(out->latency[group], out->latency[same], sizeof out->latency[group]);
-            memcpy(out->per_byte[group], out->per_byte[same], sizeof out->per_byte[group]);
-            memcpy(out->on[group], out->on[same], sizeof out->on[group]);
-            if (!fill_far(rates, count, group, arena, out)) return error_memory(error);
-            continue;
-        }
-        if (!fill_far(rates, count, group, arena, out)) return error_memory(error);
+        out->active[group] = active[group];
+        if (!active[group]) continue;
+        out->axes[group] = ARENA_NEW(arena, uint8_t, (size_t)count);
+        if (!out->axes[group]) return error_memory(error);
         for (int piece = 0; piece < 2; piece++) {
-            double *latency = ARENA_NEW(arena, double, (size_t)count);
-            double *per_byte = ARENA_NEW(arena, double, (size_t)count);
-            if (!latency || !per_byte) return error_memory(error);
-            for (int64_t i = 0; i < count; i++) {
-                latency[i] = rates[i].cost[group].latency_seconds[piece];
-                per_byte[i] = rates[i].cost[group].seconds_per_byte[piece];
-            }
-            out->latency[group][piece] = latency;
-            out->per_byte[group][piece] = per_byte;
-        }
-        for (int axis = 0; axis < out->axis_count; axis++) {
-            if (!(axes >> axis & 1)) continue;
-            double *on = ARENA_NEW(arena, double, (size_t)count);
-            if (!on) return error_memory(error);
-            for (int64_t i = 0; i < count; i++) on[i] = rates[i].axes[group] >> axis & 1;
-            out->on[group][axis] = on;
+            out->latency[group][piece] = ARENA_NEW(arena, double, (size_t)count);
+            out->per_byte[group][piece] = ARENA_NEW(arena, double, (size_t)count);
+            if (!out->latency[group][piece] || !out->per_byte[group][piece]) return error_memory(error);
         }
     }
     return true;
+}
+
+void rate_table_set(RateTable *table, int64_t placement, const Rates *rates) {
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (!table->active[group]) continue;
+        const CollectiveCost *cost = &rates->cost[group];
+        for (int piece = 0; piece < 2; piece++) {
+            table->latency[group][piece][placement] = cost->latency_seconds[piece];
+            table->per_byte[group][piece][placement] = cost->seconds_per_byte[piece];
+        }
+        table->axes[group][placement] = (uint8_t)rates->axes[group];
+    }
+    table->far_groups[placement] = (uint16_t)rates->far;
+}
+
+void rate_table_keep(RateTable *table, const int64_t *placements, int64_t kept) {
+    for (int group = 0; group < GROUP_COUNT; group++)
+        for (int64_t i = 0; table->active[group] && i < kept; i++) {
+            for (int piece = 0; piece < 2; piece++) {
+                table->latency[group][piece][i] = table->latency[group][piece][placements[i]];
+                table->per_byte[group][piece][i] = table->per_byte[group][piece][placements[i]];
+            }
+            table->axes[group][i] = table->axes[group][placements[i]];
+        }
+    for (int64_t i = 0; i < kept; i++) table->far_groups[i] = table->far_groups[placements[i]];
+    table->count = kept;
+}
+
+/* A column of 0 and 1. */
+static bool new_column(int64_t count, Arena *arena, double **out, Error *error) {
+    *out = ARENA_NEW(arena, double, (size_t)count);
+    return *out || error_memory(error);
+}
+
+static bool is_twin(const RateTable *table, int group, int other) {
+    size_t column = (size_t)table->count * sizeof(double);
+    if (other < 0 || !table->active[other]) return false;
+    for (int piece = 0; piece < 2; piece++)
+        if (memcmp(table->latency[group][piece], table->latency[other][piece], column) != 0 ||
+            memcmp(table->per_byte[group][piece], table->per_byte[other][piece], column) != 0)
+            return false;
+    return memcmp(table->axes[group], table->axes[other], (size_t)table->count) == 0;
+}
+
+static bool finish_group(RateTable *table, int group, Arena *arena, Error *error) {
+    unsigned axes = 0, far = 0;
+    for (int64_t i = 0; i < table->count; i++) {
+        axes |= table->axes[group][i];
+        far |= table->far_groups[i] >> group & 1;
+    }
+    if (far) {
+        if (!new_column(table->count, arena, &table->far[group], error)) return false;
+        for (int64_t i = 0; i < table->count; i++) table->far[group][i] = table->far_groups[i] >> group & 1;
+    }
+    int twin = twin_of(group);
+    if (is_twin(table, group, twin)) {
+        memcpy(table->on[group], table->on[twin], sizeof table->on[group]);
+        return true;
+    }
+    for (int axis = 0; axis < table->axis_count; axis++) {
+        if (!(axes >> axis & 1)) continue;
+        if (!new_column(table->count, arena, &table->on[group][axis], error)) return false;
+        for (int64_t i = 0; i < table->count; i++) table->on[group][axis][i] = table->axes[group][i] >> axis & 1;
+    }
+    return true;
+}
+
+bool rate_table_finish(RateTable *table, Arena *arena, Error *error) {
+    for (int group = 0; group < GROUP_COUNT; group++)
+        if (table->active[group] && !finish_group(table, group, arena, error)) return false;
+    return true;
+}
+
+bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
+    bool active[GROUP_COUNT] = {false};
+    for (int group = 0; group < GROUP_COUNT; group++)
+        for (int64_t i = 0; i < count; i++) active[group] = active[group] || rates[i].axes[group] != 0;
+    if (!rate_table_new(count, count > 0 ? rates[0].axis_count : 0, active, arena, out, error)) return false;
+    for (int64_t i = 0; i < count; i++) rate_table_set(out, i, &rates[i]);
+    return rate_table_finish(out, arena, error);
 }
 
 /* Sums over groups for a block of placements. */

@@ -20,9 +20,8 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
         return false;
     size_t methods = (size_t)tuple->space.method_count;
     tuple->least = ARENA_NEW(arena, Rates, methods);
-    tuple->rates = ARENA_NEW(arena, Rates *, methods);
-    tuple->table = ARENA_NEW(arena, RateTable, methods);
-    if (!tuple->least || !tuple->rates || !tuple->table) return error_memory(error);
+    tuple->table = arena_alloc(arena, methods, sizeof(*tuple->table));
+    if (!tuple->least || !tuple->table) return error_memory(error);
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
         Methods way = method_space_at(&tuple->space.methods, i);
         least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
@@ -43,50 +42,87 @@ static bool tuple_placing(Tuple *tuple, Error *error) {
     return true;
 }
 
+/* One walk over all placements of the tuple: into the table, and the first time into the list of placements too. */
+typedef struct {
+    RateTable *table;
+    Placement *placements; /* NULL: they are known */
+    const int64_t *walked; /* of the placements in question, NULL: all */
+    int64_t at, kept;
+} Listing;
+
+static void list_placement(RatesWalk *walk) {
+    Listing *listing = walk->context;
+    int64_t at = listing->at++;
+    if (listing->placements) listing->placements[at] = walk->placement;
+    if (listing->kept == listing->table->count || (listing->walked && listing->walked[listing->kept] != at)) return;
+    rate_table_set(listing->table, listing->kept++, &walk->rates);
+}
+
+static bool walk_placements(const Tuple *tuple, const Methods *methods, ExploreCache *cache, Listing *listing,
+                            Error *error) {
+    RatesWalk walk = {.wiring = &tuple->problem->wiring,
+                      .methods = methods,
+                      .memo = cache->memo,
+                      .site = tuple->problem->machine,
+                      .levels = ROLE_COUNT,
+                      .visit = list_placement,
+                      .context = listing};
+    return rates_walk(&walk, tuple->degrees) || error_memory(error);
+}
+
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
-static bool tuple_placements(Tuple *tuple, Error *error) {
+static bool choose_placements(Tuple *tuple, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
-    if (!placements_enumerate(problem->wiring.mesh, tuple->degrees, tuple->arena, &tuple->placements,
-                              &tuple->placement_count, error) ||
-        (request->launchers && !tuple_placing(tuple, error)))
-        return false;
+    if (!request->launchers && request->pin_count == 0) return true;
+    if (request->launchers && !tuple_placing(tuple, error)) return false;
+    tuple->walked = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->placement_count + 1);
+    if (!tuple->walked) return error_memory(error);
     int64_t kept = 0;
     for (int64_t i = 0; i < tuple->placement_count; i++) {
         if (request->launchers && !tuple->placing[i]) continue;
         if (!request_admits_placement(request, problem->wiring.mesh, &tuple->placements[i])) continue;
         tuple->placements[kept] = tuple->placements[i];
         if (tuple->placing) tuple->placing[kept] = tuple->placing[i];
-        kept++;
+        tuple->walked[kept++] = i;
     }
     tuple->placement_count = kept;
     return true;
 }
 
-/* From the rates of another way where there are any: they differ in few groups. */
-bool tuple_rates(Tuple *tuple, int64_t way, Error *error) {
-    const Wiring *wiring = &tuple->problem->wiring;
-    if (tuple->rates[way]) return true;
-    if (!tuple->placements && !tuple_placements(tuple, error)) return false;
-    const Rates *there = NULL;
-    Methods methods = method_space_at(&tuple->space.methods, way), other = methods;
-    for (int64_t i = 0; i < tuple->space.method_count && !there; i++) {
-        there = tuple->rates[i];
-        if (there) other = method_space_at(&tuple->space.methods, i);
+bool tuple_rates(Tuple *tuple, int64_t way, ExploreCache *cache, Error *error) {
+    RateTable *table = &tuple->table[way].rates;
+    bool active[GROUP_COUNT], first = !tuple->placements;
+    if (tuple->table[way].filled) return true;
+    if (first) {
+        if (tuple->placement_total > PLACEMENTS_MAX)
+            return error_set(error, ERROR_INPUT, "degrees", "more than %d placements of one tuple of degrees",
+                             PLACEMENTS_MAX);
+        tuple->placement_count = (int64_t)tuple->placement_total;
+        tuple->placements = ARENA_NEW(tuple->arena, Placement, (size_t)tuple->placement_count);
+        if (!tuple->placements) return error_memory(error);
     }
-    Rates *rates = ARENA_NEW(tuple->arena, Rates, (size_t)tuple->placement_count);
-    if (!rates) return error_memory(error);
-    for (int64_t i = 0; i < tuple->placement_count; i++) {
-        if (!there) {
-            rates_of_placement(wiring, &tuple->placements[i], &methods, &rates[i]);
-            continue;
-        }
-        rates[i] = there[i];
-        rates_set_methods(wiring, &tuple->placements[i], &other, &methods, &rates[i]);
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    for (Group group = 0; group < GROUP_COUNT; group++)
+        active[group] = group_degree(group, tuple->degrees, &methods) > 1;
+    Listing listing = {.table = table, .placements = first ? tuple->placements : NULL, .walked = tuple->walked};
+    if (!rate_table_new(tuple->placement_count, tuple->problem->wiring.mesh->axis_count, active, tuple->arena, table,
+                        error) ||
+        !walk_placements(tuple, &methods, cache, &listing, error))
+        return false;
+    if (listing.at != (int64_t)tuple->placement_total)
+        return error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
+    if (first) {
+        if (!choose_placements(tuple, error)) return false;
+        if (tuple->walked) rate_table_keep(table, tuple->walked, tuple->placement_count);
     }
-    if (!rate_table_fill(rates, tuple->placement_count, tuple->arena, &tuple->table[way], error)) return false;
-    tuple->rates[way] = rates;
-    return true;
+    tuple->table[way].filled = true;
+    return rate_table_finish(table, tuple->arena, error);
+}
+
+void tuple_rates_at(const Tuple *tuple, int64_t way, int64_t placement, Rates *out) {
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    rates_of_placement(&tuple->problem->wiring, &tuple->placements[placement], &methods, out);
 }
 
 /* Whether one of `takers` can place roles so. */
@@ -168,7 +204,7 @@ static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, 
     *near = ARENA_NEW(arena, Keyed, (size_t)tuple->placement_count);
     double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count);
     if (!*near || !relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way], relaxed);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way].rates, relaxed);
     double farther = INFINITY;
     *count = 0;
     for (int64_t i = 0; i < tuple->placement_count; i++) {
@@ -214,13 +250,14 @@ static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, c
         double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
         if (near[i].bound > reach) break;
         const Placement *placement = &tuple->placements[near[i].index];
-        const Rates *rates = &tuple->rates[candidate->way][near[i].index];
+        Rates rates;
+        tuple_rates_at(tuple, candidate->way, near[i].index, &rates);
         bool later = best->found && placement_compare(placement, &best->placement) > 0;
         if (later &&
-            relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates) * scale >= best->ranked_seconds)
+            relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * scale >= best->ranked_seconds)
             continue;
         LayoutSolution solution;
-        if (!layout_solve(&candidate->graph, rates, &solution, error)) return false;
+        if (!layout_solve(&candidate->graph, &rates, &solution, error)) return false;
         stats->layouts_solved += (Count)solution.solver_calls;
         if (!solution.found) break; /* memory is the same for all placements */
         if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
@@ -237,7 +274,7 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     bool cut;
     if (!candidate_cut(tuple, candidate, limit, cache, stats, &cut, error)) return false;
     if (cut) return true;
-    if (!tuple_rates(tuple, candidate->way, error)) return false;
+    if (!tuple_rates(tuple, candidate->way, cache, error)) return false;
     if (candidate->takers != LAUNCHERS_NONE_NEEDED && !tuple_placing(tuple, error)) return false;
     Keyed *near;
     int64_t count = 0;
@@ -261,21 +298,35 @@ bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, Launcher
     return ok;
 }
 
+/* How many placements have a relaxed time within the limit. The batch is below it by less than its slack: what lies
+ * between is looked at alone. */
+static bool count_within(const Tuple *tuple, const Candidate *candidate, double limit, Arena *arena, Count *within,
+                         Error *error) {
+    double *relaxed = ARENA_NEW(arena, double, (size_t)tuple->placement_count), scale = tuple->problem->scale;
+    if (!relaxed) return error_memory(error);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &tuple->table[candidate->way].rates, relaxed);
+    for (int64_t i = 0; i < tuple->placement_count; i++) {
+        if (!placed_by(tuple, i, candidate->takers) || relaxed[i] * scale > limit) continue;
+        bool sure = relaxed[i] * scale * (1 + 1e-11) <= limit;
+        if (!sure) {
+            Rates rates;
+            tuple_rates_at(tuple, candidate->way, i, &rates);
+            sure = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * scale <= limit;
+        }
+        *within += sure;
+    }
+    return true;
+}
+
 bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                            Count *within, Error *error) {
+                            ExploreCache *cache, Count *within, Error *error) {
     Arena arena = {0};
     Candidate candidate;
     bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error);
-    if (ok && candidate.relaxation.fits) {
-        ok = tuple_rates(tuple, candidate.way, error) &&
-             (takers == LAUNCHERS_NONE_NEEDED || tuple_placing(tuple, error));
-        const Rates *rates = tuple->rates[candidate.way];
-        for (int64_t i = 0; ok && i < tuple->placement_count; i++)
-            if (placed_by(tuple, i, takers) &&
-                relaxed_seconds(&candidate.graph.rule, &candidate.relaxation, &rates[i]) * tuple->problem->scale <=
-                    limit)
-                ++*within;
-    }
+    if (ok && candidate.relaxation.fits)
+        ok = tuple_rates(tuple, candidate.way, cache, error) &&
+             (takers == LAUNCHERS_NONE_NEEDED || tuple_placing(tuple, error)) &&
+             count_within(tuple, &candidate, limit, &arena, within, error);
     arena_free(&arena);
     return ok;
 }

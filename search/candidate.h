@@ -28,14 +28,20 @@ typedef struct {
     Placement *placements; /* those in question; NULL until a knob needs them */
     int64_t placement_count;
     LauncherSet *placing; /* of each of them: launchers that can place roles so; NULL: that is not asked */
-    /* by number of the methods (knob_space_methods): least rates; those of all placements, NULL until needed */
+    int64_t *walked;      /* number of each placement in the order of rates_walk(); NULL: all of them are in question */
+    /* by number of the methods (knob_space_methods): least rates; those of all placements, table.filled when needed */
     Rates *least;
-    Rates **rates;
-    RateTable *table;
+    struct {
+        bool filled;
+        RateTable rates;
+    } *table;
 } Tuple;
 
-/* The placements in question and their rates under the methods of one number, made when first asked for. */
-bool tuple_rates(Tuple *tuple, int64_t way, Error *error);
+/* The placements in question and the table of their rates under the methods of one number, made when first asked for. */
+bool tuple_rates(Tuple *tuple, int64_t way, ExploreCache *cache, Error *error);
+
+/* The rates of one of them. */
+void tuple_rates_at(const Tuple *tuple, int64_t way, int64_t placement, Rates *out);
 
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error);
 
@@ -52,6 +58,6 @@ bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, Launcher
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
 bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                            Count *within, Error *error);
+                            ExploreCache *cache, Count *within, Error *error);
 
 #endif

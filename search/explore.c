@@ -118,7 +118,7 @@ static double bound_all(const Tuple *tuple, const BoundRows *rows, int64_t way, 
     double least = INFINITY, scale = tuple->problem->scale;
     double *seconds = reach->seconds, *best = reach->seconds + tuple->placement_count;
     for (int i = 0; i < rows->count; i++) {
-        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &tuple->table[way], seconds);
+        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &tuple->table[way].rates, seconds);
         for (int64_t p = 0; p < tuple->placement_count; p++)
             best[p] = i > 0 && best[p] < seconds[p] ? best[p] : seconds[p];
     }
@@ -134,7 +134,7 @@ static bool find_reach(Tuple *tuple, double threshold, ExploreCache *cache, Reac
     reach->known = true;
     if (!joint_bound(tuple, &reach->rows, reach->way, cache, threshold, &reach->bound, error)) return false;
     if (reach->bound > threshold) return true;
-    if (!tuple_rates(tuple, reach->way, error)) return false;
+    if (!tuple_rates(tuple, reach->way, cache, error)) return false;
     if (!reach->index) {
         reach->index = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->placement_count + 1);
         reach->seconds = ARENA_NEW(tuple->arena, double, 2 * (size_t)tuple->placement_count + 1);
@@ -154,8 +154,11 @@ static double bound_in_reach(const Tuple *tuple, const BoundRows *rows, Reach *r
     enum { FEW = 12 }; /* as many alone cost what all cost in the vectorised loop */
     if (reach->count * FEW > tuple->placement_count) return bound_all(tuple, rows, reach->way, reach);
     double least = INFINITY;
-    for (int64_t i = 0; i < reach->count; i++)
-        least = min_real(least, rows_seconds(rows, &tuple->rates[reach->way][reach->index[i]]));
+    for (int64_t i = 0; i < reach->count; i++) {
+        Rates rates;
+        tuple_rates_at(tuple, reach->way, reach->index[i], &rates);
+        least = min_real(least, rows_seconds(rows, &rates));
+    }
     return min_real(least * tuple->problem->scale, INFINITY);
 }
 
@@ -490,7 +493,7 @@ bool explore_count_within(const ExploreProblem *problem, const Row *row, double 
         const Rates *least = &tuple.least[knob_space_methods(&tuple.space, i)];
         double bytes, bound = knob_bound(&problem->setting, &shard, &knobs, least, cache->sums, &bytes);
         if (bound * problem->scale <= limit)
-            ok = candidate_count_within(&tuple, i, &shard, takers, limit, within, error);
+            ok = candidate_count_within(&tuple, i, &shard, takers, limit, cache, within, error);
     }
     arena_free(&arena);
     return ok;
