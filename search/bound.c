@@ -53,6 +53,17 @@ LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
     return table;
 }
 
+void least_rates_merge(LeastRates *to, const LeastRates *from) {
+    for (int64_t i = 0; i < to->count; i++)
+        for (int op = 0; op < 4; op++)
+            for (int piece = 0; piece < 2; piece++) {
+                CollectiveCost *cost = &to->cost[i][op];
+                const CollectiveCost *other = &from->cost[i][op];
+                cost->latency_seconds[piece] = min_real(cost->latency_seconds[piece], other->latency_seconds[piece]);
+                cost->seconds_per_byte[piece] = min_real(cost->seconds_per_byte[piece], other->seconds_per_byte[piece]);
+            }
+}
+
 static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) {
     int64_t low = 0, high = table->count - 1;
     while (low < high) {
@@ -100,14 +111,16 @@ static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, in
     }
 }
 
-void least_rates_folded(const Wiring *wiring, const Degrees *degrees, const Methods *methods, Rates *rates) {
+void least_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods, Rates *rates) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
     GridRanks ranks;
     if (methods->grid.expert == 0 || !grid_ranks(degrees, methods, &ranks)) return;
     CollectiveCost least[4];
     for (int i = 0; i < 4; i++) least[i] = (CollectiveCost){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
-    Placement placement = {0};
-    least_over_pipeline(wiring, &ranks, 0, degrees->of[ROLE_PIPELINE], &placement, least);
+    for (int i = 0; i < count; i++) {
+        Placement placement = {0};
+        least_over_pipeline(&wirings[i], &ranks, 0, degrees->of[ROLE_PIPELINE], &placement, least);
+    }
     for (int i = 0; i < 4; i++)
         if (least[i].latency_seconds[0] < INFINITY) rates->cost[GROUPS[i]] = least[i];
 }

@@ -12,11 +12,13 @@
 /* The least cost of every collective by group degree on one mesh. Read only once made. */
 typedef struct LeastRates LeastRates;
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena); /* NULL: memory is out */
+void least_rates_merge(LeastRates *to, const LeastRates *from); /* the least of both meshes, which have as many devices */
 void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
 
 /* Raises the least rates of a folded grid's groups: its ranks take neighbours of what the pipeline leaves of each axis,
- * so that only the few ways to place the pipeline are to be looked at. Nothing without a grid. */
-void least_rates_folded(const Wiring *wiring, const Degrees *degrees, const Methods *methods, Rates *rates);
+ * so that only the few ways to place the pipeline are to be looked at; the least over `count` machines. Nothing without a
+ * grid. */
+void least_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods, Rates *rates);
 
 /* Component-wise least sums over the shardings with one choice of MLP, kept by what they depend on. One per thread. */
 typedef struct LeastSums LeastSums;

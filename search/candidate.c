@@ -14,7 +14,7 @@ int keyed_compare(const void *a, const void *b) {
 
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
     *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
-    tuple->placement_total = placement_count(problem->table, degrees);
+    tuple->placement_total = problem_placements(problem, degrees);
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
                     &tuple->space, error))
         return false;
@@ -25,7 +25,7 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
         Methods way = method_space_at(&tuple->space.methods, i);
         least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
-        least_rates_folded(&problem->wiring, degrees, &way, &tuple->least[i]);
+        least_rates_folded(problem->wirings, problem->machine_count, degrees, &way, &tuple->least[i]);
     }
     return true;
 }
@@ -37,8 +37,9 @@ static bool tuple_placing(Tuple *tuple, Error *error) {
     if (tuple->placing) return true;
     tuple->placing = ARENA_NEW(tuple->arena, LauncherSet, (size_t)tuple->placement_count);
     if (!tuple->placing) return error_memory(error);
-    launchers_placing(asked ? asked : all, &problem->wiring, problem->setting.chip->name, tuple->placements,
-                      tuple->placement_count, tuple->placing);
+    for (int64_t machine = 0, from = 0; machine < problem->machine_count; from = tuple->ends[machine++])
+        launchers_placing(asked ? asked : all, &problem->wirings[machine], problem->setting.chip->name,
+                          tuple->placements + from, tuple->ends[machine] - from, tuple->placing + from);
     return true;
 }
 
@@ -60,14 +61,19 @@ static void list_placement(RatesWalk *walk) {
 
 static bool walk_placements(const Tuple *tuple, const Methods *methods, ExploreCache *cache, Listing *listing,
                             Error *error) {
-    RatesWalk walk = {.wiring = &tuple->problem->wiring,
-                      .methods = methods,
-                      .memo = cache->memo,
-                      .site = tuple->problem->machine,
-                      .levels = ROLE_COUNT,
-                      .visit = list_placement,
-                      .context = listing};
-    return rates_walk(&walk, tuple->degrees) || error_memory(error);
+    const ExploreProblem *problem = tuple->problem;
+    for (int i = 0; i < problem->machine_count; i++) {
+        RatesWalk walk = {.wiring = &problem->wirings[i],
+                          .methods = methods,
+                          .memo = cache->memo,
+                          .site = problem->first_machine + i,
+                          .levels = ROLE_COUNT,
+                          .visit = list_placement,
+                          .context = listing};
+        if (!rates_walk(&walk, tuple->degrees)) return error_memory(error);
+        if (listing->placements) tuple->ends[i] = listing->at;
+    }
+    return true;
 }
 
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
@@ -78,13 +84,16 @@ static bool choose_placements(Tuple *tuple, Error *error) {
     if (request->launchers && !tuple_placing(tuple, error)) return false;
     tuple->walked = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->placement_count + 1);
     if (!tuple->walked) return error_memory(error);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < tuple->placement_count; i++) {
-        if (request->launchers && !tuple->placing[i]) continue;
-        if (!request_admits_placement(request, problem->wiring.mesh, &tuple->placements[i])) continue;
-        tuple->placements[kept] = tuple->placements[i];
-        if (tuple->placing) tuple->placing[kept] = tuple->placing[i];
-        tuple->walked[kept++] = i;
+    int64_t kept = 0, i = 0;
+    for (int machine = 0; machine < problem->machine_count; machine++) {
+        for (; i < tuple->ends[machine]; i++) {
+            if (request->launchers && !tuple->placing[i]) continue;
+            if (!request_admits_placement(request, problem->wirings[machine].mesh, &tuple->placements[i])) continue;
+            tuple->placements[kept] = tuple->placements[i];
+            if (tuple->placing) tuple->placing[kept] = tuple->placing[i];
+            tuple->walked[kept++] = i;
+        }
+        tuple->ends[machine] = kept;
     }
     tuple->placement_count = kept;
     return true;
@@ -100,14 +109,17 @@ bool tuple_rates(Tuple *tuple, int64_t way, ExploreCache *cache, Error *error) {
                              PLACEMENTS_MAX);
         tuple->placement_count = (int64_t)tuple->placement_total;
         tuple->placements = ARENA_NEW(tuple->arena, Placement, (size_t)tuple->placement_count);
-        if (!tuple->placements) return error_memory(error);
+        tuple->ends = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->problem->machine_count);
+        if (!tuple->placements || !tuple->ends) return error_memory(error);
     }
     Methods methods = method_space_at(&tuple->space.methods, way);
     for (Group group = 0; group < GROUP_COUNT; group++)
         active[group] = group_degree(group, tuple->degrees, &methods) > 1;
+    int axes = 0;
+    for (int i = 0; i < tuple->problem->machine_count; i++)
+        axes = (int)max_whole(axes, tuple->problem->wirings[i].mesh->axis_count);
     Listing listing = {.table = table, .placements = first ? tuple->placements : NULL, .walked = tuple->walked};
-    if (!rate_table_new(tuple->placement_count, tuple->problem->wiring.mesh->axis_count, active, tuple->arena, table,
-                        error) ||
+    if (!rate_table_new(tuple->placement_count, axes, active, tuple->arena, table, error) ||
         !walk_placements(tuple, &methods, cache, &listing, error))
         return false;
     if (listing.at != (int64_t)tuple->placement_total)
@@ -120,9 +132,16 @@ bool tuple_rates(Tuple *tuple, int64_t way, ExploreCache *cache, Error *error) {
     return rate_table_finish(table, tuple->arena, error);
 }
 
+int tuple_machine(const Tuple *tuple, int64_t placement) {
+    int machine = 0;
+    while (placement >= tuple->ends[machine]) machine++;
+    return machine;
+}
+
 void tuple_rates_at(const Tuple *tuple, int64_t way, int64_t placement, Rates *out) {
     Methods methods = method_space_at(&tuple->space.methods, way);
-    rates_of_placement(&tuple->problem->wiring, &tuple->placements[placement], &methods, out);
+    rates_of_placement(&tuple->problem->wirings[tuple_machine(tuple, placement)], &tuple->placements[placement], &methods,
+                       out);
 }
 
 /* Whether one of `takers` can place roles so. */
@@ -163,9 +182,9 @@ static bool joint_relaxed(const Tuple *tuple, const Candidate *candidate, Explor
     const Methods *methods = &candidate->knobs.methods;
     const Rates *least = &tuple->least[candidate->way];
     *bound = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, least) * problem->scale;
-    if (!joint_holds(&problem->wiring.nesting, JOINT_WEIGHTS)) return true;
-    const JointRates *joint =
-        joint_rates(cache->joint, problem->machine, &problem->wiring, tuple->degrees, methods, JOINT_WEIGHTS, error);
+    if (!joint_holds(problem->wirings, problem->machine_count, JOINT_WEIGHTS)) return true;
+    const JointRates *joint = joint_rates(cache->joint, problem->first_machine, problem->wirings, problem->machine_count,
+                                          tuple->degrees, methods, JOINT_WEIGHTS, error);
     if (!joint) return false;
     *bound = INFINITY;
     for (int i = 0; i < joint->count; i++) {
@@ -220,26 +239,27 @@ static bool placements_in_reach(const Tuple *tuple, const Candidate *candidate, 
     return true;
 }
 
-static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Placement *placement,
-                           const LayoutSolution *solution) {
+static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, int64_t placement, const LayoutSolution *solution) {
     const ExploreProblem *problem = tuple->problem;
     Row row = {.found = true,
                .ranked_seconds = solution->seconds * problem->scale,
                .degrees = *tuple->degrees,
                .knobs = *knobs,
-               .placement = *placement,
+               .placement = tuple->placements[placement],
                .layout = solution->layout,
-               .machine = problem->machine,
+               .machine = problem->first_machine + tuple_machine(tuple, placement),
                .sequences = problem->setting.work.sequences};
     for (int moment = 0; moment < MOMENT_COUNT; moment++)
         row.memory_bytes = max_real(row.memory_bytes, solution->resources.of[RES_MEMORY + moment]);
     return row;
 }
 
-/* Faster, or as fast and first by the tie rule, which among one candidate's plans is the order of placements. */
-static bool beats(double seconds, const Placement *placement, const Row *best) {
-    if (!best->found || seconds < best->ranked_seconds) return true;
-    return seconds == best->ranked_seconds && placement_compare(placement, &best->placement) < 0;
+/* Whether a placement comes behind the best one by the tie rule, which among one candidate's plans is the order of
+ * machines and placements. */
+static bool comes_later(const Tuple *tuple, int64_t placement, const Row *best) {
+    int machine = tuple->problem->first_machine + tuple_machine(tuple, placement);
+    if (machine != best->machine) return machine > best->machine;
+    return placement_compare(&tuple->placements[placement], &best->placement) >= 0;
 }
 
 /* The best layout over placements in reach: solves those whose bound lies below the best time so far. */
@@ -249,10 +269,9 @@ static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, c
     for (int64_t i = 0; i < count; i++) {
         double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
         if (near[i].bound > reach) break;
-        const Placement *placement = &tuple->placements[near[i].index];
         Rates rates;
         tuple_rates_at(tuple, candidate->way, near[i].index, &rates);
-        bool later = best->found && placement_compare(placement, &best->placement) > 0;
+        bool later = best->found && comes_later(tuple, near[i].index, best);
         if (later &&
             relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * scale >= best->ranked_seconds)
             continue;
@@ -262,8 +281,9 @@ static bool best_of_placements(const Tuple *tuple, const Candidate *candidate, c
         if (!solution.found) break; /* memory is the same for all placements */
         if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
             stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
-        if (beats(solution.seconds * scale, placement, best))
-            *best = row_of_solution(tuple, &candidate->knobs, placement, &solution);
+        double seconds = solution.seconds * scale;
+        if (!best->found || seconds < best->ranked_seconds || (seconds == best->ranked_seconds && !later))
+            *best = row_of_solution(tuple, &candidate->knobs, near[i].index, &solution);
     }
     return true;
 }

@@ -25,10 +25,11 @@ typedef struct {
     Arena *arena;
     KnobSpace space;
     Count placement_total;
-    Placement *placements; /* those in question; NULL until a knob needs them */
+    Placement *placements; /* those in question, machine after machine; NULL until a knob needs them */
     int64_t placement_count;
+    int64_t *ends; /* of each machine's placements */
     LauncherSet *placing; /* of each of them: launchers that can place roles so; NULL: that is not asked */
-    int64_t *walked;      /* number of each placement in the order of rates_walk(); NULL: all of them are in question */
+    int64_t *walked;      /* number of each placement as the walks over the machines come to it; NULL: all are in question */
     /* by number of the methods (knob_space_methods): least rates; those of all placements, table.filled when needed */
     Rates *least;
     struct {
@@ -39,6 +40,9 @@ typedef struct {
 
 /* The placements in question and the table of their rates under the methods of one number, made when first asked for. */
 bool tuple_rates(Tuple *tuple, int64_t way, ExploreCache *cache, Error *error);
+
+/* The machine of one of them, counted from the problem's first. */
+int tuple_machine(const Tuple *tuple, int64_t placement);
 
 /* The rates of one of them. */
 void tuple_rates_at(const Tuple *tuple, int64_t way, int64_t placement, Rates *out);

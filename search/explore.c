@@ -31,6 +31,12 @@ void explore_cache_free(ExploreCache *cache) {
     collective_memo_free(cache->memo);
 }
 
+Count problem_placements(const ExploreProblem *problem, const Degrees *degrees) {
+    Count count = 0;
+    for (int i = 0; i < problem->machine_count; i++) count += placement_count(problem->tables[i], degrees);
+    return count;
+}
+
 ExploreStats explore_stats_new(double threshold) {
     return (ExploreStats){.least_cut_bound = INFINITY,
                           .least_open_bound = INFINITY,
@@ -87,9 +93,9 @@ static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int64_t way, 
     const ExploreProblem *problem = tuple->problem;
     Methods methods = method_space_at(&tuple->space.methods, way);
     for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
-        if (!joint_holds(&problem->wiring.nesting, (JointDepth)depth)) continue;
-        const JointRates *joint = joint_rates(cache->joint, problem->machine, &problem->wiring, tuple->degrees,
-                                              &methods, (JointDepth)depth, error);
+        if (!joint_holds(problem->wirings, problem->machine_count, (JointDepth)depth)) continue;
+        const JointRates *joint = joint_rates(cache->joint, problem->first_machine, problem->wirings,
+                                              problem->machine_count, tuple->degrees, &methods, (JointDepth)depth, error);
         if (!joint) return false;
         double least = INFINITY;
         for (int i = 0; i < joint->count; i++) {
@@ -468,7 +474,7 @@ bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, dou
         Methods methods = method_space_at(&space, way);
         Rates least;
         least_rates_of(problem->least, degrees, &methods, &least);
-        least_rates_folded(&problem->wiring, degrees, &methods, &least);
+        least_rates_folded(problem->wirings, problem->machine_count, degrees, &methods, &least);
         for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
             if (!hopeless_range(problem, degrees, &methods, &least, (StageSplit)split, 1, max_whole(1, most), threshold,
                                 cache, bound, missing))

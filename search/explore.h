@@ -42,14 +42,19 @@ typedef struct {
 typedef struct {
     const Request *request;
     Setting setting; /* its work is the batch in question */
-    Wiring wiring;   /* the profile's rates, and the request's nesting */
     Offers offers;
-    const Mesh *catalog_mesh;
-    const LeastRates *least;
-    const PlacementTable *table;
-    int machine;
-    double scale; /* ranked seconds per step second */
+    const LeastRates *least; /* over all the machines */
+    /* Machines of as many devices, which have the same degrees: a tuple is opened once for all of them, and only where its
+     * roles lie tells them apart. */
+    const Wiring *wirings; /* with the profile's rates */
+    const PlacementTable *const *tables;
+    int machine_count, first_machine; /* number of the first among those searched */
+    const Mesh *catalog_mesh;         /* of the first */
+    double scale;                     /* ranked seconds per step second */
 } ExploreProblem;
+
+/* Placements of a tuple over all the machines. */
+Count problem_placements(const ExploreProblem *problem, const Degrees *degrees);
 
 /* What one thread keeps from tuple to tuple. */
 typedef struct {

@@ -162,7 +162,7 @@ static bool settle(Search *search, int64_t index, Outcome *outcome, Error *error
     if (!outcome->ok) *error = outcome->error;
     if (outcome->ok && !search->last[index]) {
         search->last[index] = malloc(sizeof(ExploreStats));
-        search->certificate->degree_tuples_opened++;
+        search->certificate->degree_tuples_opened += search->tuples.sites[entry->site].shape_count;
         if (!search->last[index]) outcome->ok = error_memory(error);
     }
     if (outcome->ok) {
@@ -294,11 +294,11 @@ static Count equal_placements(const Search *search, const ExploreProblem *proble
     Placement *placements;
     int64_t count;
     Count equal = 0;
-    if (placements_enumerate(&search->tuples.sites[row->machine].mesh, &row->degrees, &arena, &placements, &count,
+    if (placements_enumerate(&search->tuples.shapes[row->machine].mesh, &row->degrees, &arena, &placements, &count,
                              error))
         for (int64_t i = 0; i < count; i++) {
             Rates rates;
-            rates_of_placement(&problem->wiring, &placements[i], &row->knobs.methods, &rates);
+            rates_of_placement(problem->wirings, &placements[i], &row->knobs.methods, &rates);
             if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->time.seconds) equal++;
         }
     arena_free(&arena);
@@ -311,7 +311,7 @@ static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
         plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh);
     for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
         if (!(takers >> launcher & 1)) continue;
-        LaunchAnswer answer = launch_answer(launcher, &problem->wiring, problem->setting.chip->name, &out->plan,
+        LaunchAnswer answer = launch_answer(launcher, problem->wirings, problem->setting.chip->name, &out->plan,
                                             &out->estimate.rule, &out->estimate.resources);
         out->launch[out->launch_count++] = answer;
         if (answer.kind != LAUNCH_IMPOSSIBLE) out->launchable_by |= 1u << launcher;
@@ -320,12 +320,12 @@ static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
 
 static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) {
     const Request *request = search->request;
-    ExploreProblem problem = tuples_problem(&search->tuples, row->machine, row->sequences);
+    ExploreProblem problem = tuples_problem_of_shape(&search->tuples, row->machine, row->sequences);
     memset(out, 0, sizeof(*out));
     out->plan =
         (Plan){.degrees = row->degrees, .knobs = row->knobs, .placement = row->placement, .layout = row->layout};
     out->nesting = request->nesting;
-    out->machine = search->tuples.sites[row->machine].machine;
+    out->machine = search->tuples.shapes[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
     if (!estimate_plan(&problem.setting, &out->machine.mesh, &request->nesting, &out->plan, request->padding,
@@ -412,8 +412,9 @@ static bool open_space(Search *search, Error *error) {
     const Coverage *coverage = &search->tuples.coverage;
     certificate->plans_covered = coverage->plans;
     certificate->batches = coverage->batches;
-    certificate->machines = search->tuples.site_count;
-    for (int i = 0; i < search->tuples.site_count; i++) certificate->degree_tuples += search->tuples.sites[i].count;
+    certificate->machines = search->tuples.shape_count;
+    for (int i = 0; i < search->tuples.site_count; i++)
+        certificate->degree_tuples += search->tuples.sites[i].count * search->tuples.sites[i].shape_count;
     search->stats = (ExploreStats){.least_cut_bound = INFINITY,
                                    .least_open_bound = INFINITY,
                                    .least_missing = coverage->least_missing,

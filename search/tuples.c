@@ -20,38 +20,62 @@ static double scale_of(const Request *request, int64_t sequences) {
     return (double)request->work.sequences / (double)sequences;
 }
 
-ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
+static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int first, int count, int64_t sequences) {
     ExploreProblem problem = {.request = tuples->request,
                               .setting = request_setting(tuples->request),
-                              .wiring = {&tuples->sites[site].mesh, tuples->request->nesting},
-                              .offers = tuples->sites[site].offers,
-                              .catalog_mesh = &tuples->sites[site].machine.mesh,
-                              .least = tuples->sites[site].least,
-                              .table = tuples->sites[site].table,
-                              .machine = site,
+                              .offers = site->offers,
+                              .least = site->least,
+                              .wirings = &tuples->wirings[first],
+                              .tables = &tuples->tables[first],
+                              .machine_count = count,
+                              .first_machine = first,
+                              .catalog_mesh = &tuples->shapes[first].machine.mesh,
                               .scale = scale_of(tuples->request, sequences)};
     problem.setting.work.sequences = sequences;
     return problem;
 }
 
+ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
+    const Site *on = &tuples->sites[site];
+    return problem_on(tuples, on, on->first, on->shape_count, sequences);
+}
+
+ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t sequences) {
+    const Site *site = tuples->sites;
+    while (shape >= site->first + site->shape_count) site++;
+    return problem_on(tuples, site, shape, 1, sequences);
+}
+
 /* ---- machines ---- */
 
-static bool add_site(Tuples *tuples, const Machine *machine, Arena *arena, Error *error) {
+/* A shape, on the site of the one before it where that has as many devices. */
+static bool add_shape(Tuples *tuples, const Machine *machine, Arena *arena, Error *error) {
     const Request *request = tuples->request;
+    int index = tuples->shape_count;
+    Shape *shape = &tuples->shapes[index];
+    *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
+    tuples->wirings[index] = (Wiring){&shape->mesh, request->nesting};
+    tuples->tables[index] = placement_table(&shape->mesh, request->roles, arena);
+    LeastRates *least = least_rates_new(&shape->mesh, arena);
+    if (!tuples->tables[index] || !least) return error_memory(error);
+    tuples->shape_count++;
+    if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
+        Site *with = &tuples->sites[tuples->site_count - 1];
+        least_rates_merge(with->least, least);
+        with->shape_count++;
+        return true;
+    }
     Site *site = &tuples->sites[tuples->site_count];
-    *site = (Site){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
-    if (!degrees_enumerate(&site->mesh, request->roles, TUPLES_MOST, arena, &site->degrees, &site->count, error)) {
+    *site = (Site){.first = index, .shape_count = 1, .least = least};
+    if (!degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, arena, &site->degrees, &site->count, error)) {
         if (error && error->kind == ERROR_INPUT)
             error_set(error, ERROR_INPUT, request->machine_argument,
                       "%s has more than %d ways to give degrees to roles; ask for fewer chips", machine->text,
                       TUPLES_MOST);
         return false;
     }
-    site->table = placement_table(&site->mesh, request->roles, arena);
-    site->least = least_rates_new(&site->mesh, arena);
-    if (!site->table || !site->least) return error_memory(error);
     Setting setting = request_setting(request);
-    site->offers = offers_of(&setting, &site->mesh, request->schedules);
+    site->offers = offers_of(&setting, &shape->mesh, request->schedules);
     tuples->site_count++;
     return true;
 }
@@ -78,15 +102,25 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
         !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &idle_count, error))
         return false;
     cubic_first(idle, idle_count);
-    tuples->sites = ARENA_NEW(arena, Site, (size_t)idle_count + 1);
-    if (!tuples->sites) return error_memory(error);
-    if (!add_site(tuples, &request->machine, arena, error)) return false;
+    size_t count = (size_t)idle_count + 1;
+    tuples->shapes = ARENA_NEW(arena, Shape, count);
+    tuples->wirings = ARENA_NEW(arena, Wiring, count);
+    tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
+    tuples->sites = ARENA_NEW(arena, Site, count);
+    if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->sites) return error_memory(error);
+    if (!add_shape(tuples, &request->machine, arena, error)) return false;
     for (int i = 0; i < idle_count; i++)
-        if (!add_site(tuples, &idle[i], arena, error)) return false;
+        if (!add_shape(tuples, &idle[i], arena, error)) return false;
     return true;
 }
 
 /* ---- tuples ---- */
+
+static Count placements_of(const Tuples *tuples, const Site *site, const Degrees *degrees) {
+    Count count = 0;
+    for (int i = 0; i < site->shape_count; i++) count += placement_count(tuples->tables[site->first + i], degrees);
+    return count;
+}
 
 /* The batches a tuple may train with, by index: the asked one, then those within the tolerance that its replicas
  * divide, in rising order; 0 behind the last. */
@@ -214,7 +248,7 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     const Degrees *degrees = &site->degrees[tuple];
     int64_t others = batch_count(request, degrees) - 1;
     Count each, plans;
-    if (!count_multiply(placement_count(site->table, degrees), (Count)others_of(out, request, site, degrees), &each) ||
+    if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
         /* The most that one batch can have, and as many batches: what is added up fits where this does. */
         !count_multiply(each, (Count)knob_microbatches(degrees, request->work.sequences * 2), &plans) ||
         !count_multiply(plans, (Count)(others + 1), &plans)) {
@@ -306,6 +340,6 @@ Count entry_plans(const Tuples *tuples, const Entry *entry) {
     Count microbatches = 0;
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
         microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
-    return placement_count(site->table, degrees) * microbatches *
+    return placements_of(tuples, site, degrees) * microbatches *
            (Count)knob_others(&tuples->request->model, degrees, &site->offers);
 }

@@ -10,14 +10,18 @@
 typedef struct {
     Machine machine;
     Mesh mesh; /* the profile's rates */
+} Shape;
+
+/* Machines of as many devices: the same degrees can be given to roles on each. */
+typedef struct {
+    int first, shape_count; /* Tuples.shapes */
     Degrees *degrees;
     int64_t count;
-    PlacementTable *table;
     LeastRates *least;
     Offers offers;
 } Site;
 
-/* One degree tuple on one machine with the batch asked for, or with a range of others that its replicas divide. */
+/* One degree tuple on the machines of one site with the batch asked for, or with a range of others that its replicas divide. */
 typedef struct {
     double bound;        /* ranked */
     int64_t first, last; /* numbers of its batches: tuple_batch() */
@@ -34,7 +38,12 @@ typedef struct {
 
 typedef struct {
     const Request *request;
-    Site *sites; /* the machine asked for, then its idle shapes; in the arena */
+    /* The machine asked for, then its idle shapes; in the arena, as what follows. */
+    Shape *shapes;
+    Wiring *wirings; /* of each shape */
+    const PlacementTable **tables;
+    int shape_count;
+    Site *sites;
     int site_count;
     Entry *entries; /* tuples in question, by rising bound; freed by tuples_free */
     int64_t entry_count;
@@ -46,8 +55,9 @@ typedef struct {
 bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error);
 void tuples_free(Tuples *tuples);
 
-/* One site with one batch, as explore.h and the bounds want it. */
+/* One site with one batch, as explore.h and the bounds want it; and one of its machines alone. */
 ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences);
+ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t sequences);
 
 /* Sequences of batch `number` of a tuple: 0 is the one asked for, the others rise. */
 int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number);
