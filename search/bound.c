@@ -53,6 +53,16 @@ LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
     return table;
 }
 
+LeastRates *least_rates_copy(const LeastRates *table, Arena *arena) {
+    LeastRates *copy = ARENA_NEW(arena, LeastRates, 1);
+    if (!copy) return NULL;
+    *copy = *table; /* the same divisors */
+    copy->cost = arena_alloc(arena, (size_t)table->count, sizeof(*table->cost));
+    if (!copy->cost) return NULL;
+    memcpy(copy->cost, table->cost, (size_t)table->count * sizeof(*table->cost));
+    return copy;
+}
+
 void least_rates_merge(LeastRates *to, const LeastRates *from) {
     for (int64_t i = 0; i < to->count; i++)
         for (int op = 0; op < 4; op++)

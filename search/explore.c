@@ -87,19 +87,23 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, Launcher
     return *takers != 0;
 }
 
-/* The bound of rows once more, at the least rates that the inner roles can have together. */
-static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int64_t way, ExploreCache *cache, double threshold,
-                        double *bound, Error *error) {
+/* The bound of rows on one machine: at its least rates, then at those that the inner roles can have together. */
+static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int machine, int64_t way, ExploreCache *cache,
+                        double threshold, double *bound, Error *error) {
     const ExploreProblem *problem = tuple->problem;
+    const Wiring *wiring = &problem->wirings[machine];
     Methods methods = method_space_at(&tuple->space.methods, way);
+    Rates alone;
+    tuple_least_on(tuple, machine, way, &alone);
+    if (problem->machine_count > 1) *bound = max_real(*bound, rows_seconds(rows, &alone) * problem->scale);
     for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
-        if (!joint_holds(problem->wirings, problem->machine_count, (JointDepth)depth)) continue;
-        const JointRates *joint = joint_rates(cache->joint, problem->first_machine, problem->wirings,
-                                              problem->machine_count, tuple->degrees, &methods, (JointDepth)depth, error);
+        if (!joint_holds(&wiring->nesting, (JointDepth)depth)) continue;
+        const JointRates *joint = joint_rates(cache->joint, problem->first_machine + machine, wiring, tuple->degrees,
+                                              &methods, (JointDepth)depth, error);
         if (!joint) return false;
         double least = INFINITY;
         for (int i = 0; i < joint->count; i++) {
-            Rates rates = joint_apply(joint, i, &methods, (JointDepth)depth, &tuple->least[way]);
+            Rates rates = joint_apply(joint, i, &methods, (JointDepth)depth, &alone);
             least = min_real(least, rows_seconds(rows, &rates) * problem->scale);
         }
         *bound = max_real(*bound, least);
@@ -107,65 +111,99 @@ static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int64_t way, 
     return true;
 }
 
-/* A family of knob settings, and the placements in its reach: those where its bound is not above the threshold. Every
- * other is out of reach for each member, which takes no less anywhere. */
+/* The placements on one machine where a family's bound is not above the threshold. */
+typedef struct {
+    int64_t *index;
+    int64_t count;
+    double *seconds; /* room for the bounds of all placements, twice */
+} ReachOn;
+
+/* A family of knob settings, and the placements in its reach. Every other is out of reach for each member, which takes no
+ * less anywhere. */
 typedef struct {
     BoundRows rows; /* of the family */
     double bound;   /* so far */
     bool known;     /* the rest is made when a member that may be launched asks for it */
-    int64_t *index; /* of the placements */
-    int64_t count, way;
-    double *seconds; /* room for the bounds of all placements */
+    double beyond;  /* least bound of what is out of reach */
+    int64_t way;
+    ReachOn *on; /* by machine */
 } Reach;
 
-/* The least bound of rows over all placements of the tuple, by the vectorised loop; each one's is left behind the room
- * for it. */
-static double bound_all(const Tuple *tuple, const BoundRows *rows, int64_t way, Reach *reach) {
-    double least = INFINITY, scale = tuple->problem->scale;
-    double *seconds = reach->seconds, *best = reach->seconds + tuple->placement_count;
+/* The bounds of rows over all placements on one machine, by the vectorised loop: left behind the room for it. */
+static const double *bound_all(const Tuple *tuple, const BoundRows *rows, int machine, Reach *reach) {
+    const Places *on = &tuple->on[machine];
+    double *seconds = reach->on[machine].seconds, *best = seconds + on->count;
+    for (int64_t p = 0; p < on->count; p++) best[p] = INFINITY;
     for (int i = 0; i < rows->count; i++) {
-        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &tuple->table[way].rates, seconds);
-        for (int64_t p = 0; p < tuple->placement_count; p++)
-            best[p] = i > 0 && best[p] < seconds[p] ? best[p] : seconds[p];
+        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &on->tables[reach->way], seconds);
+        for (int64_t p = 0; p < on->count; p++) best[p] = best[p] < seconds[p] ? best[p] : seconds[p];
     }
-    for (int64_t p = 0; p < tuple->placement_count && rows->count > 0; p++) least = min_real(least, best[p]);
-    return least * scale;
+    return best;
+}
+
+/* The placements on one machine. */
+static bool find_reach_on(Tuple *tuple, int machine, double threshold, ExploreCache *cache, Reach *reach, double *least,
+                          Error *error) {
+    ReachOn *in = &reach->on[machine];
+    double scale = tuple->problem->scale, bound = reach->bound;
+    in->count = 0;
+    if (!joint_bound(tuple, &reach->rows, machine, reach->way, cache, threshold, &bound, error)) return false;
+    if (bound > threshold) {
+        reach->beyond = min_real(reach->beyond, bound);
+        return true;
+    }
+    if (!tuple_rates(tuple, machine, reach->way, cache, error)) return false;
+    const Places *on = &tuple->on[machine];
+    if (!in->index) {
+        in->index = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
+        in->seconds = ARENA_NEW(tuple->arena, double, 2 * (size_t)on->count);
+        if (!in->index || !in->seconds) return error_memory(error);
+    }
+    const double *best = bound_all(tuple, &reach->rows, machine, reach);
+    for (int64_t p = 0; p < on->count; p++) {
+        double here = max_real(bound, best[p] * scale);
+        if (here <= threshold) {
+            in->index[in->count++] = p;
+            *least = min_real(*least, here);
+        } else {
+            reach->beyond = min_real(reach->beyond, here);
+        }
+    }
+    return true;
 }
 
 /* Raises the bound of a family to what the inner roles can have together, then to what any placement gives; if it is
  * still not above the threshold, lists the placements where it is not. */
 static bool find_reach(Tuple *tuple, double threshold, ExploreCache *cache, Reach *reach, Error *error) {
-    double scale = tuple->problem->scale;
+    double least = INFINITY;
     if (reach->known) return true;
     reach->known = true;
-    if (!joint_bound(tuple, &reach->rows, reach->way, cache, threshold, &reach->bound, error)) return false;
-    if (reach->bound > threshold) return true;
-    if (!tuple_rates(tuple, reach->way, cache, error)) return false;
-    if (!reach->index) {
-        reach->index = ARENA_NEW(tuple->arena, int64_t, (size_t)tuple->placement_count + 1);
-        reach->seconds = ARENA_NEW(tuple->arena, double, 2 * (size_t)tuple->placement_count + 1);
-        if (!reach->index || !reach->seconds) return error_memory(error);
-    }
-    reach->bound = max_real(reach->bound, bound_all(tuple, &reach->rows, reach->way, reach));
-    reach->count = 0;
-    const double *best = reach->seconds + tuple->placement_count;
-    for (int64_t p = 0; p < tuple->placement_count; p++)
-        if (best[p] * scale <= threshold) reach->index[reach->count++] = p;
+    reach->beyond = INFINITY;
+    if (!reach->on) reach->on = ARENA_NEW(tuple->arena, ReachOn, (size_t)tuple->problem->machine_count);
+    if (!reach->on) return error_memory(error);
+    for (int machine = 0; machine < tuple->problem->machine_count; machine++)
+        if (!find_reach_on(tuple, machine, threshold, cache, reach, &least, error)) return false;
+    reach->bound = min_real(least, reach->beyond);
     return true;
 }
 
-/* The bound of a member of the family: the least over the placements in its reach. What lies beyond is above the
+/* The bound of a member of the family: the least over the placements in its reach; what lies beyond is above the
  * threshold. */
 static double bound_in_reach(const Tuple *tuple, const BoundRows *rows, Reach *reach) {
     enum { FEW = 12 }; /* as many alone cost what all cost in the vectorised loop */
-    if (reach->count * FEW > tuple->placement_count) return bound_all(tuple, rows, reach->way, reach);
-    double least = INFINITY;
-    for (int64_t i = 0; i < reach->count; i++) {
-        Rates rates;
-        tuple_rates_at(tuple, reach->way, reach->index[i], &rates);
-        least = min_real(least, rows_seconds(rows, &rates));
+    double least = INFINITY, scale = tuple->problem->scale;
+    for (int machine = 0; machine < tuple->problem->machine_count; machine++) {
+        const ReachOn *in = &reach->on[machine];
+        if (in->count == 0) continue;
+        const double *best = NULL;
+        if (in->count * FEW > tuple->on[machine].count) best = bound_all(tuple, rows, machine, reach);
+        for (int64_t i = 0; i < in->count; i++) {
+            Rates rates;
+            if (!best) tuple_rates_at(tuple, machine, reach->way, in->index[i], &rates);
+            least = min_real(least, best ? best[in->index[i]] : rows_seconds(rows, &rates));
+        }
     }
-    return min_real(least * tuple->problem->scale, INFINITY);
+    return min_real(least * scale, reach->beyond);
 }
 
 typedef struct {

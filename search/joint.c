@@ -12,12 +12,9 @@ _Static_assert(sizeof(JointPoint) % sizeof(double) == 0, "a point is doubles alo
 static const Group GROUPS[JOINT_GROUPS] = {GROUP_TENSOR,  GROUP_EXPERT,  GROUP_SEQUENCE,
                                            GROUP_ULYSSES, GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS};
 
-bool joint_holds(const Wiring *wirings, int count, JointDepth depth) {
+bool joint_holds(const Nesting *nesting, JointDepth depth) {
     RoleSet inner = 1u << ROLE_TENSOR | 1u << ROLE_EXPERT | 1u << ROLE_SEQUENCE;
-    if (depth == JOINT_WEIGHTS) inner |= 1u << ROLE_FSDP;
-    for (int i = 0; i < count; i++)
-        if (!nesting_innermost(&wirings[i].nesting, inner)) return false;
-    return true;
+    return nesting_innermost(nesting, depth == JOINT_WEIGHTS ? inner | 1u << ROLE_FSDP : inner);
 }
 
 typedef struct {
@@ -97,27 +94,24 @@ static void take_way(RatesWalk *walk) {
     add_point(filling, &point);
 }
 
-static bool fill(JointCache *cache, int site, const Wiring *wirings, int count, const Degrees *degrees,
-                 const Methods *methods, JointDepth depth, JointRates *out, Error *error) {
+static bool fill(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees, const Methods *methods,
+                 JointDepth depth, JointRates *out, Error *error) {
     Methods plain = *methods;
     plain.grid = (ExpertGrid){0, 0};
     Filling filling = {.joint = out, .groups = joint_groups(depth)};
     list_figures(degrees, &plain, &filling);
     out->count = 0;
-    for (int i = 0; i < count; i++) {
-        RatesWalk walk = {.wiring = &wirings[i],
-                          .methods = &plain,
-                          .memo = cache->memo,
-                          .site = site + i,
-                          .levels = depth == JOINT_WEIGHTS ? 4 : 3, /* the innermost: joint_holds() */
-                          .visit = take_way,
-                          .context = &filling};
-        if (!rates_walk(&walk, degrees)) return error_memory(error);
-    }
-    return true;
+    RatesWalk walk = {.wiring = wiring,
+                      .methods = &plain,
+                      .memo = cache->memo,
+                      .site = site,
+                      .levels = depth == JOINT_WEIGHTS ? 4 : 3, /* the innermost: joint_holds() */
+                      .visit = take_way,
+                      .context = &filling};
+    return rates_walk(&walk, degrees) || error_memory(error);
 }
 
-const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wirings, int count, const Degrees *degrees,
+const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees,
                               const Methods *methods, JointDepth depth, Error *error) {
     Key key = {.site = site,
                .context = methods->context,
@@ -136,7 +130,7 @@ const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wirings
     if (slot->rates.count > 0 && memcmp(&slot->key, &key, sizeof(key)) == 0) return &slot->rates;
     slot->rates.count = 0;
     slot->key = key;
-    return fill(cache, site, wirings, count, degrees, methods, depth, &slot->rates, error) ? &slot->rates : NULL;
+    return fill(cache, site, wiring, degrees, methods, depth, &slot->rates, error) ? &slot->rates : NULL;
 }
 
 Rates joint_apply(const JointRates *joint, int point, const Methods *methods, JointDepth depth, const Rates *least) {

@@ -21,8 +21,8 @@ typedef struct {
     JointPoint points[JOINT_POINTS_MAX];
 } JointRates;
 
-/* Points by site (a number that stands for the first of some machines of as many devices, the others have those that
- * follow), the four degrees and the methods. One per thread. */
+/* Points by site (a number that stands for the mesh and its nesting), the four degrees and the methods. One per
+ * thread. */
 typedef struct JointCache JointCache;
 JointCache *joint_cache_new(CollectiveMemo *memo); /* NULL: memory is out; free with joint_cache_free before the memo */
 void joint_cache_free(JointCache *cache);
@@ -31,12 +31,12 @@ void joint_cache_free(JointCache *cache);
  * sharper. */
 typedef enum { JOINT_ACTIVATIONS, JOINT_WEIGHTS, JOINT_DEPTHS } JointDepth;
 
-/* Whether the roles that a depth takes together are the innermost ones on all the machines. */
-bool joint_holds(const Wiring *wirings, int count, JointDepth depth);
+/* Whether the roles that a depth takes together are the innermost ones. */
+bool joint_holds(const Nesting *nesting, JointDepth depth);
 
-/* Pareto-least points of the degrees' inner roles over all the machines; where there are more than fit, the last one is the component-wise
+/* Pareto-least points of the degrees' inner roles; where there are more than fit, the last one is the component-wise
  * least of the rest. Valid until the next call with this cache. NULL: memory is out, or the tuple cannot be placed. */
-const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wirings, int count, const Degrees *degrees,
+const JointRates *joint_rates(JointCache *cache, int site, const Wiring *wiring, const Degrees *degrees,
                               const Methods *methods, JointDepth depth, Error *error);
 
 /* `least` with the inner groups at one point; experts of a folded grid lie on other ranks, and stay at their least. */

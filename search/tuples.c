@@ -27,6 +27,7 @@ static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int fir
                               .least = site->least,
                               .wirings = &tuples->wirings[first],
                               .tables = &tuples->tables[first],
+                              .leasts = &tuples->leasts[first],
                               .machine_count = count,
                               .first_machine = first,
                               .catalog_mesh = &tuples->shapes[first].machine.mesh,
@@ -57,13 +58,14 @@ static bool add_shape(Tuples *tuples, const Machine *machine, Arena *arena, Erro
     tuples->wirings[index] = (Wiring){&shape->mesh, request->nesting};
     tuples->tables[index] = placement_table(&shape->mesh, request->roles, arena);
     LeastRates *least = least_rates_new(&shape->mesh, arena);
+    tuples->leasts[index] = least;
     if (!tuples->tables[index] || !least) return error_memory(error);
     tuples->shape_count++;
     if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
         Site *with = &tuples->sites[tuples->site_count - 1];
-        least_rates_merge(with->least, least);
-        with->shape_count++;
-        return true;
+        if (with->shape_count++ == 1) with->least = least_rates_copy(with->least, arena);
+        if (with->least) least_rates_merge(with->least, least);
+        return with->least || error_memory(error);
     }
     Site *site = &tuples->sites[tuples->site_count];
     *site = (Site){.first = index, .shape_count = 1, .least = least};
@@ -106,8 +108,10 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     tuples->shapes = ARENA_NEW(arena, Shape, count);
     tuples->wirings = ARENA_NEW(arena, Wiring, count);
     tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
+    tuples->leasts = ARENA_NEW(arena, const LeastRates *, count);
     tuples->sites = ARENA_NEW(arena, Site, count);
-    if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->sites) return error_memory(error);
+    if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
+        return error_memory(error);
     if (!add_shape(tuples, &request->machine, arena, error)) return false;
     for (int i = 0; i < idle_count; i++)
         if (!add_shape(tuples, &idle[i], arena, error)) return false;

@@ -42,6 +42,7 @@ typedef struct {
     Shape *shapes;
     Wiring *wirings; /* of each shape */
     const PlacementTable **tables;
+    const LeastRates **leasts;
     int shape_count;
     Site *sites;
     int site_count;
