@@ -95,6 +95,7 @@ static void set_factor(RatesWalk *walk, int level, int axis, int64_t factor) {
 
 static void level_placed(RatesWalk *walk, int level) {
     settle(walk, level);
+    if (walk->enter && walk->settled_count[level] > 0 && !walk->enter(walk, level)) return;
     place_level(walk, level + 1);
 }
 
@@ -119,11 +120,11 @@ static void place_axis(RatesWalk *walk, int level, int axis, int64_t left, int64
 
 static void place_level(RatesWalk *walk, int level) {
     int axes = walk->rates.axis_count;
-    if (level == walk->levels || axes == 0) {
+    if (axes == 0) {
         finish(walk);
         return;
     }
-    if (level == walk->last && walk->levels == ROLE_COUNT) { /* all that is left */
+    if (level == walk->last) { /* all that is left */
         for (int axis = 0; axis < axes; axis++) set_factor(walk, level, axis, walk->rest[level][axis]);
         settle(walk, level);
         finish(walk);
@@ -135,7 +136,7 @@ static void place_level(RatesWalk *walk, int level) {
 }
 
 /* Groups by the level at which their outermost role of more than one chip stands. Ranks that are no roles are known when
- * all is placed; groups with a role that is not placed have no rates. */
+ * all is placed. */
 static void list_groups(RatesWalk *walk, const Degrees *degrees) {
     bool folded = walk->methods->grid.expert > 0;
     for (Group group = 0; group < GROUP_COUNT; group++) {
@@ -146,7 +147,7 @@ static void list_groups(RatesWalk *walk, const Degrees *degrees) {
         for (int i = 0; i < ROLE_COUNT; i++)
             if (is_member(walk, roles, i) && walk->degree[i] > 1) level = i, members++;
         if (folded && roles == 0) level = walk->last;
-        if (level < 0 || level >= walk->levels || (roles == 0 && walk->levels < ROLE_COUNT)) continue;
+        if (level < 0) continue;
         int at = walk->settled_count[level]++;
         walk->settled[level][at].group = group;
         walk->settled[level][at].alone = members == 1;

@@ -16,13 +16,14 @@ struct RatesWalk {
     const Methods *methods;
     CollectiveMemo *memo;
     int site;                        /* the number of the wiring's mesh in the memo */
-    int levels;                      /* how many roles are placed, from the innermost; fewer than all: the rest stay at 1 */
-    void (*visit)(RatesWalk *walk);  /* at each way, with `placement` and `rates` */
-    void *context;                   /* of visit */
+    void (*visit)(RatesWalk *walk);  /* at each placement, with `placement` and `rates` as rates_of_placement has them */
+    /* Where a role has been placed that settles groups: whether any placement below is wanted. `rates` has what the
+     * settled groups cost; level_settled() has the groups. NULL: all are wanted. */
+    bool (*enter)(RatesWalk *walk, int level);
+    void *context; /* of both */
 
-    /* For `visit`. Rates of groups that reach beyond the roles placed are zero. */
     Placement placement;
-    Rates rates; /* as rates_of_placement has them when all roles are placed */
+    Rates rates;
 
     /* Inside. */
     int64_t degree[ROLE_COUNT];                    /* by level */
@@ -37,7 +38,7 @@ struct RatesWalk {
 };
 
 /* Walks in one fixed order. The caller fills the first part. False: memory is out, or the degrees do not multiply to the
- * mesh's devices (`levels` all) or cannot be placed. */
+ * mesh's devices. */
 bool rates_walk(RatesWalk *walk, const Degrees *degrees);
 
 #endif

@@ -2,6 +2,7 @@
 #include "search/candidate.h"
 
 #include "base/util.h"
+#include "search/reach.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,94 +45,74 @@ static bool candidate_open(const Tuple *tuple, int64_t index, const Shard *shard
     return true;
 }
 
-/* Its relaxation at the least rates that the inner roles can have together on one machine. */
-static bool joint_relaxed(const Tuple *tuple, const Candidate *candidate, int machine, double limit, ExploreCache *cache,
-                          double *bound, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    const Methods *methods = &candidate->knobs.methods;
-    const Wiring *wiring = &problem->wirings[machine];
-    Rates least;
-    tuple_least_on(tuple, machine, candidate->way, &least);
-    *bound = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &least) * problem->scale;
-    if (*bound > limit || !joint_holds(&wiring->nesting, JOINT_WEIGHTS)) return true;
-    const JointRates *joint = joint_rates(cache->joint, problem->first_machine + machine, wiring, tuple->degrees, methods,
-                                          JOINT_WEIGHTS, error);
-    if (!joint) return false;
-    *bound = INFINITY;
-    for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, methods, JOINT_WEIGHTS, &least);
-        *bound =
-            min_real(*bound, relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * problem->scale);
-    }
-    return true;
+static double relaxed_at(const void *what, const Rates *rates) {
+    const Candidate *candidate = what;
+    return relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates);
 }
 
-/* A placement on one of the problem's machines, as one number for Keyed.index. */
-static int64_t spot(int machine, int64_t placement) { return (int64_t)machine * PLACEMENTS_MAX + placement; }
-static int spot_machine(int64_t index) { return (int)(index / PLACEMENTS_MAX); }
-static int64_t spot_placement(int64_t index) { return index % PLACEMENTS_MAX; }
-
-/* Spots, growing machine by machine. */
-typedef struct {
-    Keyed *items;
-    int64_t count;
-} Spots;
-
-/* Adds the placements on one machine whose relaxed time is within the limit. The tuple has their rates. */
-static bool add_spots(const Tuple *tuple, const Candidate *candidate, int machine, double limit, Arena *arena,
-                      Spots *spots, ExploreStats *stats, Error *error) {
-    const Places *on = &tuple->on[machine];
-    Keyed *items = ARENA_NEW(arena, Keyed, (size_t)(spots->count + on->count));
-    double *relaxed = ARENA_NEW(arena, double, (size_t)on->count);
-    if (!items || !relaxed) return error_memory(error);
-    if (spots->count > 0) memcpy(items, spots->items, (size_t)spots->count * sizeof(Keyed));
-    spots->items = items;
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->way], relaxed);
-    double farther = INFINITY;
-    for (int64_t i = 0; i < on->count; i++) {
-        double bound = relaxed[i] * tuple->problem->scale;
-        if (!placed_by(on, i, candidate->takers)) continue;
-        if (bound <= limit * CUT)
-            items[spots->count++] = (Keyed){bound, spot(machine, i)};
-        else
-            farther = min_real(farther, bound);
-    }
-    explore_note_evaluated(stats, farther);
-    return true;
-}
-
-/* The placements on one machine: cut together at the joint rates, or evaluated one by one. */
+/* Every placement on one machine, all by the vectorised loop; its bounds are no more than the true ones. */
 static bool evaluate_machine(Tuple *tuple, const Candidate *candidate, int machine, double limit, ExploreCache *cache,
-                             Arena *arena, Spots *spots, ExploreStats *stats, Error *error) {
+                             Arena *arena, ReachList *list, Error *error) {
     Places *on = &tuple->on[machine];
-    double bound;
-    if (!tuple->problem->request->brute_force) {
-        if (!joint_relaxed(tuple, candidate, machine, limit * CUT, cache, &bound, error)) return false;
-        if (bound > limit * CUT) {
-            stats->pruned[PRUNED_KNOB_BOUND] += on->total;
-            explore_note_cut(stats, bound);
-            return true;
-        }
-    }
     if (!tuple_rates(tuple, machine, candidate->way, cache, error) ||
         (candidate->takers != LAUNCHERS_NONE_NEEDED && !tuple_placing(tuple, machine, error)))
         return false;
-    Count open = 0;
-    for (int64_t i = 0; i < on->count; i++) open += placed_by(on, i, candidate->takers);
-    stats->evaluated += open;
-    stats->pruned[PRUNED_REQUIRE] += on->total - open;
-    return add_spots(tuple, candidate, machine, limit, arena, spots, stats, error);
+    list->visited += on->total;
+    list->refused += on->total - (Count)on->count;
+    double *relaxed = ARENA_NEW(arena, double, (size_t)on->count), scale = tuple->problem->scale;
+    if (!relaxed) return error_memory(error);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->way], relaxed);
+    for (int64_t i = 0; i < on->count; i++) {
+        Reached item = {.bound = relaxed[i] * scale, .machine = machine, .placement = on->placements[i]};
+        if (!placed_by(on, i, candidate->takers)) {
+            list->refused++;
+            continue;
+        }
+        if (item.bound <= limit) {
+            tuple_rates_at(tuple, machine, candidate->way, i, &item.rates);
+            item.bound = relaxed_at(candidate, &item.rates) * scale;
+        }
+        if (item.bound > limit)
+            list->beyond = min_real(list->beyond, item.bound);
+        else if (!reach_add(list, &item))
+            return error_memory(error);
+    }
+    return true;
 }
 
-static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, int64_t index, const LayoutSolution *solution) {
+static bool evaluate_all(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                         ReachList *list, Error *error) {
+    for (int machine = 0; machine < tuple->problem->machine_count; machine++)
+        if (!evaluate_machine(tuple, candidate, machine, limit, cache, arena, list, error)) return false;
+    return true;
+}
+
+/* Placements whose relaxed time is within the limit; what became of the others is in *stats. */
+static bool evaluate(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                     ReachList *list, ExploreStats *stats, Error *error) {
+    bool ok = tuple->problem->request->brute_force
+                  ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
+                  : reach_find(tuple, candidate->way, candidate->takers, relaxed_at, candidate, limit, cache, list, error);
+    if (!ok) return false;
+    stats->evaluated += list->visited - list->refused;
+    stats->pruned[PRUNED_REQUIRE] += list->refused;
+    stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total - list->visited;
+    if (list->visited < tuple->placement_total)
+        explore_note_cut(stats, list->beyond);
+    else
+        explore_note_evaluated(stats, list->beyond);
+    return true;
+}
+
+static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached *at, const LayoutSolution *solution) {
     const ExploreProblem *problem = tuple->problem;
     Row row = {.found = true,
                .ranked_seconds = solution->seconds * problem->scale,
                .degrees = *tuple->degrees,
                .knobs = *knobs,
-               .placement = tuple->on[spot_machine(index)].placements[spot_placement(index)],
+               .placement = at->placement,
                .layout = solution->layout,
-               .machine = problem->first_machine + spot_machine(index),
+               .machine = problem->first_machine + at->machine,
                .sequences = problem->setting.work.sequences};
     for (int moment = 0; moment < MOMENT_COUNT; moment++)
         row.memory_bytes = max_real(row.memory_bytes, solution->resources.of[RES_MEMORY + moment]);
@@ -140,35 +121,31 @@ static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, int64_t index
 
 /* Whether a placement comes behind the best one by the tie rule, which among one candidate's plans is the order of
  * machines and placements. */
-static bool comes_later(const Tuple *tuple, int64_t index, const Row *best) {
-    int machine = tuple->problem->first_machine + spot_machine(index);
+static bool comes_later(const Tuple *tuple, const Reached *at, const Row *best) {
+    int machine = tuple->problem->first_machine + at->machine;
     if (machine != best->machine) return machine > best->machine;
-    return placement_compare(&tuple->on[spot_machine(index)].placements[spot_placement(index)], &best->placement) >= 0;
+    return placement_compare(&at->placement, &best->placement) >= 0;
 }
 
 /* The best layout over placements in reach: solves those whose bound lies below the best time so far. */
-static bool best_of_spots(const Tuple *tuple, const Candidate *candidate, const Spots *spots, double limit, Row *best,
-                          ExploreStats *stats, Error *error) {
+static bool best_of(const Tuple *tuple, const Candidate *candidate, const ReachList *list, const Keyed *order,
+                    double limit, Row *best, ExploreStats *stats, Error *error) {
     double scale = tuple->problem->scale;
-    for (int64_t i = 0; i < spots->count; i++) {
-        int64_t index = spots->items[i].index;
-        double reach = best->found ? min_real(best->ranked_seconds, limit * CUT) : limit * CUT;
-        if (spots->items[i].bound > reach) break;
-        Rates rates;
-        tuple_rates_at(tuple, spot_machine(index), candidate->way, spot_placement(index), &rates);
-        bool later = best->found && comes_later(tuple, index, best);
-        if (later &&
-            relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * scale >= best->ranked_seconds)
-            continue;
+    for (int64_t i = 0; i < list->count; i++) {
+        const Reached *at = &list->items[order[i].index];
+        double reach = best->found ? min_real(best->ranked_seconds, limit) : limit;
+        if (at->bound > reach) break;
+        bool later = best->found && comes_later(tuple, at, best);
+        if (later && at->bound >= best->ranked_seconds) continue;
         LayoutSolution solution;
-        if (!layout_solve(&candidate->graph, &rates, &solution, error)) return false;
+        if (!layout_solve(&candidate->graph, &at->rates, &solution, error)) return false;
         stats->layouts_solved += (Count)solution.solver_calls;
         if (!solution.found) break; /* memory is the same for all placements */
         if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
             stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
         double seconds = solution.seconds * scale;
         if (!best->found || seconds < best->ranked_seconds || (seconds == best->ranked_seconds && !later))
-            *best = row_of_solution(tuple, &candidate->knobs, index, &solution);
+            *best = row_of_solution(tuple, &candidate->knobs, at, &solution);
     }
     return true;
 }
@@ -176,16 +153,21 @@ static bool best_of_spots(const Tuple *tuple, const Candidate *candidate, const 
 /* The best placement and layout of a candidate, if it is within the limit. */
 static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
                            Row *best, ExploreStats *stats, Error *error) {
-    Spots spots = {0};
     if (!candidate->relaxation.fits) {
         stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
         note_missing(tuple, &candidate->knobs, candidate->relaxation.missing_bytes, stats);
         return true;
     }
-    for (int machine = 0; machine < tuple->problem->machine_count; machine++)
-        if (!evaluate_machine(tuple, candidate, machine, limit, cache, arena, &spots, stats, error)) return false;
-    if (spots.count > 0) qsort(spots.items, (size_t)spots.count, sizeof(Keyed), keyed_compare);
-    return best_of_spots(tuple, candidate, &spots, limit, best, stats, error);
+    ReachList list = REACH_NOTHING;
+    Keyed *order = NULL;
+    bool ok = evaluate(tuple, candidate, limit * CUT, cache, arena, &list, stats, error);
+    if (ok) order = ARENA_NEW(arena, Keyed, (size_t)list.count);
+    ok = ok && (order || error_memory(error));
+    for (int64_t i = 0; ok && i < list.count; i++) order[i] = (Keyed){list.items[i].bound, i};
+    if (ok) qsort(order, (size_t)list.count, sizeof(Keyed), keyed_compare);
+    ok = ok && best_of(tuple, candidate, &list, order, limit * CUT, best, stats, error);
+    reach_free(&list);
+    return ok;
 }
 
 bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,

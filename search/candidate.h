@@ -19,9 +19,6 @@ int keyed_compare(const void *a, const void *b); /* for qsort: ties by index */
 /* What does not fit, and by how many bytes. */
 void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
 
-/* No launcher has to take a plan. */
-static const LauncherSet LAUNCHERS_NONE_NEEDED = ~0u;
-
 /* The best placement and layout of knob setting `index` of the space, into *row when it beats what is there. `limit`:
  * what is above is of no use. The shard is that of the knobs; one of `takers` must be able to place roles so. */
 bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,

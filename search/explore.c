@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "search/candidate.h"
+#include "search/reach.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +22,11 @@ int row_compare(const Row *a, const Row *b) {
 
 bool explore_cache_new(ExploreCache *out, Error *error) {
     *out = (ExploreCache){.sums = least_sums_new(), .memo = collective_memo_new()};
-    out->joint = out->memo ? joint_cache_new(out->memo) : NULL;
-    return (out->sums && out->joint) || error_memory(error);
+    return (out->sums && out->memo) || error_memory(error);
 }
 
 void explore_cache_free(ExploreCache *cache) {
     least_sums_free(cache->sums);
-    joint_cache_free(cache->joint);
     collective_memo_free(cache->memo);
 }
 
@@ -87,123 +86,72 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, Launcher
     return *takers != 0;
 }
 
-/* The bound of rows on one machine: at its least rates, then at those that the inner roles can have together. */
-static bool joint_bound(const Tuple *tuple, const BoundRows *rows, int machine, int64_t way, ExploreCache *cache,
-                        double threshold, double *bound, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    const Wiring *wiring = &problem->wirings[machine];
-    Methods methods = method_space_at(&tuple->space.methods, way);
-    Rates alone;
-    tuple_least_on(tuple, machine, way, &alone);
-    if (problem->machine_count > 1) *bound = max_real(*bound, rows_seconds(rows, &alone) * problem->scale);
-    for (int depth = 0; depth < JOINT_DEPTHS && *bound <= threshold; depth++) {
-        if (!joint_holds(&wiring->nesting, (JointDepth)depth)) continue;
-        const JointRates *joint = joint_rates(cache->joint, problem->first_machine + machine, wiring, tuple->degrees,
-                                              &methods, (JointDepth)depth, error);
-        if (!joint) return false;
-        double least = INFINITY;
-        for (int i = 0; i < joint->count; i++) {
-            Rates rates = joint_apply(joint, i, &methods, (JointDepth)depth, &alone);
-            least = min_real(least, rows_seconds(rows, &rates) * problem->scale);
-        }
-        *bound = max_real(*bound, least);
-    }
-    return true;
-}
-
-/* The placements on one machine where a family's bound is not above the threshold. */
-typedef struct {
-    int64_t *index;
-    int64_t count;
-    double *seconds; /* room for the bounds of all placements, twice */
-} ReachOn;
-
-/* A family of knob settings, and the placements in its reach. Every other is out of reach for each member, which takes no
- * less anywhere. */
+/* A family of knob settings, and the placements in its reach: those where its bound is not above the threshold. Every
+ * other is out of reach for each member, which takes no less anywhere. */
 typedef struct {
     BoundRows rows; /* of the family */
     double bound;   /* so far */
     bool known;     /* the rest is made when a member that may be launched asks for it */
-    double beyond;  /* least bound of what is out of reach */
     int64_t way;
-    ReachOn *on; /* by machine */
+    ReachList list;
+    /* the same placements for the vectorised loop, where they are many; in an arena of its own */
+    RateTable table;
+    double *seconds;
+    Arena arena;
 } Reach;
 
-/* The bounds of rows over all placements on one machine, by the vectorised loop: left behind the room for it. */
-static const double *bound_all(const Tuple *tuple, const BoundRows *rows, int machine, Reach *reach) {
-    const Places *on = &tuple->on[machine];
-    double *seconds = reach->on[machine].seconds, *best = seconds + on->count;
-    for (int64_t p = 0; p < on->count; p++) best[p] = INFINITY;
-    for (int i = 0; i < rows->count; i++) {
-        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &on->tables[reach->way], seconds);
-        for (int64_t p = 0; p < on->count; p++) best[p] = best[p] < seconds[p] ? best[p] : seconds[p];
-    }
-    return best;
+static void reach_close(Reach *reach) {
+    reach_free(&reach->list);
+    arena_free(&reach->arena);
+    reach->seconds = NULL;
+    reach->known = false;
 }
 
-/* The placements on one machine. */
-static bool find_reach_on(Tuple *tuple, int machine, double threshold, ExploreCache *cache, Reach *reach, double *least,
-                          Error *error) {
-    ReachOn *in = &reach->on[machine];
-    double scale = tuple->problem->scale, bound = reach->bound;
-    in->count = 0;
-    if (!joint_bound(tuple, &reach->rows, machine, reach->way, cache, threshold, &bound, error)) return false;
-    if (bound > threshold) {
-        reach->beyond = min_real(reach->beyond, bound);
-        return true;
-    }
-    if (!tuple_rates(tuple, machine, reach->way, cache, error)) return false;
-    const Places *on = &tuple->on[machine];
-    if (!in->index) {
-        in->index = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
-        in->seconds = ARENA_NEW(tuple->arena, double, 2 * (size_t)on->count);
-        if (!in->index || !in->seconds) return error_memory(error);
-    }
-    const double *best = bound_all(tuple, &reach->rows, machine, reach);
-    for (int64_t p = 0; p < on->count; p++) {
-        double here = max_real(bound, best[p] * scale);
-        if (here <= threshold) {
-            in->index[in->count++] = p;
-            *least = min_real(*least, here);
-        } else {
-            reach->beyond = min_real(reach->beyond, here);
-        }
-    }
-    return true;
+static double rows_at(const void *rows, const Rates *rates) { return rows_seconds(rows, rates); }
+
+static bool fill_table(const Tuple *tuple, Reach *reach, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    Methods methods = method_space_at(&tuple->space.methods, reach->way);
+    bool active[GROUP_COUNT];
+    int axes = 0;
+    for (Group group = 0; group < GROUP_COUNT; group++)
+        active[group] = group_degree(group, tuple->degrees, &methods) > 1;
+    for (int i = 0; i < problem->machine_count; i++)
+        axes = (int)max_whole(axes, problem->wirings[i].mesh->axis_count);
+    if (!rate_table_new(reach->list.count, axes, active, &reach->arena, &reach->table, error)) return false;
+    for (int64_t i = 0; i < reach->list.count; i++) rate_table_set(&reach->table, i, &reach->list.items[i].rates);
+    if (!rate_table_finish(&reach->table, &reach->arena, error)) return false;
+    reach->seconds = ARENA_NEW(&reach->arena, double, (size_t)reach->list.count);
+    return reach->seconds || error_memory(error);
 }
 
-/* Raises the bound of a family to what the inner roles can have together, then to what any placement gives; if it is
- * still not above the threshold, lists the placements where it is not. */
-static bool find_reach(Tuple *tuple, double threshold, ExploreCache *cache, Reach *reach, Error *error) {
+/* Raises the bound of a family to what any placement gives; if it is still not above the threshold, lists the placements
+ * where it is not. */
+static bool find_reach(const Tuple *tuple, double threshold, ExploreCache *cache, Reach *reach, Error *error) {
+    enum { MANY = 12 }; /* as many alone cost what twice as many cost in the vectorised loop */
     double least = INFINITY;
     if (reach->known) return true;
     reach->known = true;
-    reach->beyond = INFINITY;
-    if (!reach->on) reach->on = ARENA_NEW(tuple->arena, ReachOn, (size_t)tuple->problem->machine_count);
-    if (!reach->on) return error_memory(error);
-    for (int machine = 0; machine < tuple->problem->machine_count; machine++)
-        if (!find_reach_on(tuple, machine, threshold, cache, reach, &least, error)) return false;
-    reach->bound = min_real(least, reach->beyond);
-    return true;
+    reach->list = REACH_NOTHING;
+    if (!reach_find(tuple, reach->way, LAUNCHERS_NONE_NEEDED, rows_at, &reach->rows, threshold, cache, &reach->list,
+                    error))
+        return false;
+    for (int64_t i = 0; i < reach->list.count; i++) least = min_real(least, reach->list.items[i].bound);
+    reach->bound = max_real(reach->bound, min_real(least, reach->list.beyond));
+    return reach->list.count < MANY || fill_table(tuple, reach, error);
 }
 
 /* The bound of a member of the family: the least over the placements in its reach; what lies beyond is above the
  * threshold. */
 static double bound_in_reach(const Tuple *tuple, const BoundRows *rows, Reach *reach) {
-    enum { FEW = 12 }; /* as many alone cost what all cost in the vectorised loop */
-    double least = INFINITY, scale = tuple->problem->scale;
-    for (int machine = 0; machine < tuple->problem->machine_count; machine++) {
-        const ReachOn *in = &reach->on[machine];
-        if (in->count == 0) continue;
-        const double *best = NULL;
-        if (in->count * FEW > tuple->on[machine].count) best = bound_all(tuple, rows, machine, reach);
-        for (int64_t i = 0; i < in->count; i++) {
-            Rates rates;
-            if (!best) tuple_rates_at(tuple, machine, reach->way, in->index[i], &rates);
-            least = min_real(least, best ? best[in->index[i]] : rows_seconds(rows, &rates));
-        }
+    double least = INFINITY;
+    for (int row = 0; row < rows->count && reach->seconds; row++) {
+        batch_relaxed_seconds(&rows->row[row].rule, &rows->row[row].relaxation, &reach->table, reach->seconds);
+        for (int64_t i = 0; i < reach->list.count; i++) least = min_real(least, reach->seconds[i]);
     }
-    return min_real(least * scale, reach->beyond);
+    for (int64_t i = 0; i < reach->list.count && !reach->seconds; i++)
+        least = min_real(least, rows_seconds(rows, &reach->list.items[i].rates));
+    return min_real(least * tuple->problem->scale, reach->list.beyond);
 }
 
 typedef struct {
@@ -315,7 +263,7 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
     }
     if (problem->request->brute_force) return false;
     double bytes;
-    reach->known = false;
+    reach_close(reach);
     reach->way = knob_space_methods(&tuple->space, first);
     family_rows(&problem->setting, &problem->offers, &shard, &knobs, &tuple->least[reach->way],
                 threshold * CUT / problem->scale, cache->sums, &reach->rows, &bytes);
@@ -414,9 +362,10 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     for (int64_t way = 0; way < bunches; way++)
         for (int split = 0; split < space->split_count; split++) {
             Bunch bunch = {way, bunches, (StageSplit)split, method_space_at(&space->methods, way)};
-            if (!list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats,
-                            error))
-                return false;
+            bool ok = list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats,
+                                 error);
+            reach_close(&reach);
+            if (!ok) return false;
         }
     if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof(Keyed), keyed_compare);
     return true;

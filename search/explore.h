@@ -4,8 +4,8 @@
 #ifndef SHARDOPT_SEARCH_EXPLORE_H
 #define SHARDOPT_SEARCH_EXPLORE_H
 
+#include "mesh/collective_memo.h"
 #include "search/bound.h"
-#include "search/joint.h"
 #include "search/layout/layout.h"
 
 /* The best plan of one (degrees, expert grid, schedule). */
@@ -61,7 +61,6 @@ Count problem_placements(const ExploreProblem *problem, const Degrees *degrees);
 typedef struct {
     LeastSums *sums;
     CollectiveMemo *memo;
-    JointCache *joint;
 } ExploreCache;
 bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */
 void explore_cache_free(ExploreCache *cache);

@@ -101,7 +101,6 @@ bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Er
                       .methods = &methods,
                       .memo = cache->memo,
                       .site = problem->first_machine + machine,
-                      .levels = ROLE_COUNT,
                       .visit = list_placement,
                       .context = &listing};
     int axes = problem->wirings[machine].mesh->axis_count;

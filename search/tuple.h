@@ -4,9 +4,13 @@
 #ifndef SHARDOPT_SEARCH_TUPLE_H
 #define SHARDOPT_SEARCH_TUPLE_H
 
+#include "cost/rates_walk.h"
 #include "search/batch.h"
 #include "search/explore.h"
 #include "search/space.h"
+
+/* No launcher has to take a plan. */
+static const LauncherSet LAUNCHERS_NONE_NEEDED = ~0u;
 
 /* Where its roles can lie on one machine. */
 typedef struct {
