@@ -70,13 +70,13 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, Launcher
     *reason = PRUNED_INDIVISIBLE;
     if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
                           knobs->virtual_stages) ||
-        !shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, request->padding, shard,
+        !shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, knobs, problem->padding, shard,
                        &padding))
         return false;
     *reason = PRUNED_EQUAL;
     if (knobs_redundant(problem->setting.model, &problem->offers, knobs, shard)) return false;
     *reason = PRUNED_INDIVISIBLE;
-    bool asks = request->launchers != 0, needs = request->padding == PADDING_LAUNCHABLE && padding != 0;
+    bool asks = request->launchers != 0, needs = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (!asks && !needs) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
     LauncherSet set =
@@ -257,7 +257,7 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
     PaddingSet padding;
     knobs.virtual_stages = 1; /* with more chunks nothing divides better */
     if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs,
-                       problem->request->padding, &shard, &padding)) {
+                       problem->padding, &shard, &padding)) {
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }
@@ -300,7 +300,7 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     /* What fits in no microbatch at all is out for good, how slow it is aside. */
     bool whole = first == 0 && last == space->microbatch_count - 1;
     double bound =
-        range_bound(&problem->setting, &problem->offers, problem->request->padding, &tuple->least[bunch->first_way],
+        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[bunch->first_way],
                     cache->sums, tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
                     space->microbatch_sequences[last], whole ? INFINITY : threshold * CUT / scale, &bytes) *
         scale;
@@ -432,7 +432,7 @@ static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees
                            const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
                            ExploreCache *cache, double *bound, double *missing) {
     double bytes, scale = problem->scale, limit = setting_memory_limit(&problem->setting);
-    double seconds = range_bound(&problem->setting, &problem->offers, problem->request->padding, least, cache->sums,
+    double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums,
                                  degrees, methods, split, low, high, threshold * CUT / scale, &bytes) *
                      scale * (1 - 0x1p-40);
     if (!(seconds < INFINITY)) return true;

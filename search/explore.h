@@ -51,6 +51,7 @@ typedef struct {
     const LeastRates *const *leasts; /* of each */
     int machine_count, first_machine; /* number of the first among those searched */
     const Mesh *catalog_mesh;         /* of the first */
+    PaddingRule padding;              /* padding_on() */
     double scale;                     /* ranked seconds per step second */
 } ExploreProblem;
 

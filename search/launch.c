@@ -215,6 +215,16 @@ static bool is_tpu(const Mesh *mesh) {
     return false;
 }
 
+PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh) {
+    PaddingSet pads = 0;
+    if (rule == PADDING_NONE || (rule == PADDING_ANY && launchers == 0)) return rule;
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
+        bool asked = launchers == 0 || (launchers >> launcher & 1);
+        if (asked && !(LAUNCHERS[launcher].gpus_only && is_tpu(mesh))) pads |= LAUNCHERS[launcher].pads;
+    }
+    return pads == 0 ? PADDING_NONE : rule;
+}
+
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh) {
     const int64_t *degree = plan->degrees.of;

@@ -31,6 +31,7 @@ static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int fir
                               .machine_count = count,
                               .first_machine = first,
                               .catalog_mesh = &tuples->shapes[first].machine.mesh,
+                              .padding = site->padding,
                               .scale = scale_of(tuples->request, sequences)};
     problem.setting.work.sequences = sequences;
     return problem;
@@ -68,7 +69,10 @@ static bool add_shape(Tuples *tuples, const Machine *machine, Arena *arena, Erro
         return with->least || error_memory(error);
     }
     Site *site = &tuples->sites[tuples->site_count];
-    *site = (Site){.first = index, .shape_count = 1, .least = least};
+    *site = (Site){.first = index,
+                   .shape_count = 1,
+                   .least = least,
+                   .padding = padding_on(request->padding, request->launchers, &machine->mesh)};
     if (!degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, arena, &site->degrees, &site->count, error)) {
         if (error && error->kind == ERROR_INPUT)
             error_set(error, ERROR_INPUT, request->machine_argument,
@@ -227,13 +231,13 @@ static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastS
     PaddingSet forbidden;
     work.sequences = tuple_batch(tuples, &entry, entry.last);
     /* Most tuples of an odd number of chips end here. */
-    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), request->padding,
+    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), site->padding,
                             &forbidden)) {
         coverage->pruned[PRUNED_INDIVISIBLE] += plans;
         return;
     }
     ExploreProblem problem = tuples_problem(tuples, entry.site, work.sequences);
-    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, request->padding, problem.least, cache, degrees);
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
     entry.bound = bound.seconds * problem.scale * BATCH_SLACK;
     if (bound.forbidden || bound.unusable) {
         coverage->pruned[PRUNED_INDIVISIBLE] += plans;
@@ -334,7 +338,7 @@ double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
     ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
     const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
     TupleBound bound =
-        tuple_bound(&problem.setting, &problem.offers, tuples->request->padding, problem.least, cache, degrees);
+        tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
     return bound.seconds * problem.scale * BATCH_SLACK;
 }
 

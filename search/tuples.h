@@ -19,6 +19,7 @@ typedef struct {
     int64_t count;
     LeastRates *least;
     Offers offers;
+    PaddingRule padding; /* padding_on() */
 } Site;
 
 /* One degree tuple on the machines of one site with the batch asked for, or with a range of others that its replicas divide. */
