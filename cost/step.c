@@ -18,6 +18,8 @@ static inline double sequence_exposed(const StepRule *rule, double seconds, doub
     return max_real(share * seconds, seconds - (1 - share) * attention);
 }
 
+enum { MAX_AXES_OF_RATES = (int)GROUP_COUNT > (int)MESH_AXES_MAX ? (int)GROUP_COUNT : (int)MESH_AXES_MAX };
+
 /* The sums that both entry points share, in one order. */
 typedef struct {
     double group[GROUP_COUNT][PHASE_COUNT]; /* one microbatch; DATA: [0] at the start of the step, [1] at its end */
@@ -60,24 +62,24 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     sums->part[0] = sums->part_compute[0];
     sums->part[1] = sums->part_compute[1];
 
-    double hidden[GROUP_COUNT][2];
+    /* Seconds of each axis, in the order of groups; those that move nothing are passed over. */
+    double busy[MAX_AXES_OF_RATES][2];
+    for (int axis = 0; axis < rates->axis_count; axis++) busy[axis][0] = busy[axis][1] = 0;
     sums->background_exposed = 0;
     for (int group = 0; group < GROUP_COUNT; group++) {
         double first = sums->group[group][0], second = sums->group[group][1], share = rule->exposed[group];
         double a = group >= GROUP_DATA ? first : (m - 1) * (first + second) + first;
         if (group >= GROUP_WEIGHTS) sums->background_exposed += share * (a + second);
-        hidden[group][0] = (1 - share) * a;
-        hidden[group][1] = (1 - share) * second;
+        if (!(a + second > 0)) continue;
+        for (unsigned axes = rates->axes[group]; axes; axes &= axes - 1) {
+            int axis = __builtin_ctz(axes);
+            busy[axis][0] += (1 - share) * a;
+            busy[axis][1] += (1 - share) * second;
+        }
     }
     for (int axis = 0; axis < rates->axis_count; axis++) {
-        double busy[2] = {0, 0};
-        for (int group = 0; group < GROUP_COUNT; group++)
-            if (rates->axes[group] >> axis & 1) {
-                busy[0] += hidden[group][0];
-                busy[1] += hidden[group][1];
-            }
-        sums->part[0] = max_real(sums->part[0], busy[0]);
-        sums->part[1] = max_real(sums->part[1], busy[1]);
+        sums->part[0] = max_real(sums->part[0], busy[axis][0]);
+        sums->part[1] = max_real(sums->part[1], busy[axis][1]);
     }
     sums->critical_exposed = m * (sums->critical[0] + sums->critical[1]);
     double offload = resources->of[RES_OFFLOAD_BYTES];

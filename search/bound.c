@@ -143,21 +143,31 @@ typedef struct {
     int64_t gathers, gathers_experts; /* more than one way: weights are gathered */
 } SumsKey;
 
+/* What every bound asks for. */
 typedef struct {
     SumsKey key;
     bool filled, allowed, along_sequence;
-    StageSums sums, most;                      /* most: component-wise largest, for what is sure to fit */
+    StageSums sums;
+    Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
+} SumsSlot;
+
+/* What few ask for, those near the best: made apart. */
+typedef struct {
+    SumsKey key;
+    bool filled;
+    StageSums most;                            /* component-wise largest, for what is sure to fit */
     bool replicated;                           /* some sharding has the residual stream whole */
     ActivationCost cheapest[ACTIVATION_COUNT]; /* each figure the least, bytes the most; of shardings that have it */
     double least_bytes[ACTIVATION_COUNT];
     ActivationCost whole[ACTIVATION_COUNT]; /* as offloadable_activations() wants them */
     double weights[4];                      /* of the first sharding: dense, expert, embedding, logits */
-    Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
-} SumsSlot;
+} DetailSlot;
 
-enum { SLOTS = 16384 };
+enum { SET_BITS = 14, WAYS = 3, DETAIL_BITS = 11 };
 struct LeastSums {
-    SumsSlot slots[SLOTS];
+    SumsSlot slots[1 << SET_BITS][WAYS];
+    uint8_t next[1 << SET_BITS]; /* the way to fill next */
+    DetailSlot details[1 << DETAIL_BITS];
 };
 
 LeastSums *least_sums_new(void) { return calloc(1, sizeof(LeastSums)); }
@@ -208,7 +218,7 @@ static double least_kept(const Setting *setting, const Shard *shard, const Stage
 
 /* What having each activation again takes at least, and what it gives up at most. */
 static void take_cheapest(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
-                          bool first, SumsSlot *slot) {
+                          bool first, DetailSlot *slot) {
     Knobs knobs = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
     ActivationCost costs[ACTIVATION_COUNT];
     activation_costs(setting, shard, &knobs, sharding, costs);
@@ -230,8 +240,132 @@ static void take_cheapest(const Setting *setting, const Shard *shard, const Meth
     }
 }
 
+/* A part into the least or the most of them, NULL: not asked; the first is taken as it is. */
+static void take_part(PartSums *least, PartSums *most, const PartSums *part, bool first) {
+    if (least && !first) take_least((double *)least, (const double *)part, sizeof(*least));
+    if (most && !first) take_most((double *)most, (const double *)part, sizeof(*most));
+    if (least && first) *least = *part;
+    if (most && first) *most = *part;
+}
+
+/* Choices of a sharding that its parts depend on: a part seen under the same is not made again. */
+static int layer_choice(const Sharding *sharding) { return (int)sharding->residual * 3 + (int)sharding->kv; }
+static int table_choice(const Sharding *sharding, TableChoice table) {
+    return (int)sharding->residual * 2 + (int)table;
+}
+
+static void fill_slot(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
+                      SumsSlot *slot) {
+    Sharding shardings[SHARDINGS_MAX];
+    unsigned layers = 0, embeddings = 0, logits = 0;
+    int count = shardings_of(setting, shard, shardings);
+    *slot = (SumsSlot){.key = *key, .filled = true};
+    for (int i = 0; i < count; i++) {
+        const Sharding *sharding = &shardings[i];
+        if ((int64_t)sharding->mlp != key->mlp) continue;
+        unsigned layer = 1u << layer_choice(sharding), table = 1u << table_choice(sharding, sharding->embedding),
+                 head = 1u << table_choice(sharding, sharding->logits);
+        PartSums part;
+        if (!(layers & layer)) {
+            Resources required;
+            layer_sums(setting, shard, methods, sharding, &part);
+            take_part(&slot->sums.layer, NULL, &part, layers == 0);
+            required_by_policy(setting, shard, methods, sharding, &required);
+            if (layers == 0)
+                slot->required = required;
+            else
+                take_least(slot->required.of, required.of, sizeof(required));
+        }
+        if (!(embeddings & table)) {
+            embedding_sums(setting, shard, sharding, &part);
+            take_part(&slot->sums.embedding, NULL, &part, embeddings == 0);
+        }
+        if (!(logits & head)) {
+            logits_sums(setting, shard, sharding, &part);
+            take_part(&slot->sums.logits, NULL, &part, logits == 0);
+        }
+        layers |= layer, embeddings |= table, logits |= head;
+        slot->allowed = true;
+        slot->along_sequence = slot->along_sequence || sharding->residual == RESIDUAL_SEQUENCE;
+    }
+}
+
+static void fill_details(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
+                         DetailSlot *slot) {
+    Sharding shardings[SHARDINGS_MAX];
+    unsigned layers = 0;
+    int count = shardings_of(setting, shard, shardings);
+    Knobs plain = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
+    Sharding whole = offload_sharding(setting, shard);
+    StageSums sums;
+    bool any = false;
+    *slot = (DetailSlot){.key = *key, .filled = true};
+    activation_costs(setting, shard, &plain, &whole, slot->whole);
+    stage_sums(setting, shard, methods, &shardings[0], &sums);
+    slot->weights[0] = sums.layer.dense_weights, slot->weights[1] = sums.layer.expert_weights;
+    slot->weights[2] = sums.embedding.dense_weights, slot->weights[3] = sums.logits.dense_weights;
+    for (int i = 0; i < count; i++) {
+        const Sharding *sharding = &shardings[i];
+        if ((int64_t)sharding->mlp != key->mlp) continue;
+        unsigned layer = 1u << layer_choice(sharding);
+        stage_sums(setting, shard, methods, sharding, &sums);
+        take_part(NULL, &slot->most.layer, &sums.layer, !any);
+        take_part(NULL, &slot->most.embedding, &sums.embedding, !any);
+        take_part(NULL, &slot->most.logits, &sums.logits, !any);
+        if (!(layers & layer)) take_cheapest(setting, shard, methods, sharding, layers == 0, slot);
+        slot->replicated = slot->replicated || sharding->residual == RESIDUAL_REPLICATED;
+        layers |= layer;
+        any = true;
+    }
+}
+
+static SumsKey sums_key(const Shard *shard, const Methods *methods, MlpChoice mlp) {
+    return (SumsKey){.tensor = shard->tensor,
+                     .expert = shard->expert,
+                     .sequence = shard->sequence,
+                     .sequences = shard->sequences,
+                     .ulysses = shard->ulysses,
+                     .grid_expert = shard->grid_expert,
+                     .grid_expert_tensor = shard->grid_expert_tensor,
+                     .context = (int64_t)methods->context,
+                     .mlp = (int64_t)mlp,
+                     .along_sequence = shard->along_sequence,
+                     .overlap = methods->tensor_overlap,
+                     .gathers = shard_weight_ways(shard) > 1,
+                     .gathers_experts = shard_expert_ways(shard) > 1};
+}
+
+static uint64_t sums_hash(const SumsKey *key) {
+    uint64_t words[sizeof(*key) / sizeof(uint64_t)], hash = 0;
+    memcpy(words, key, sizeof(*key));
+    for (size_t i = 0; i < COUNT_OF(words); i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+    return hash * 0x9E3779B97F4A7C15u;
+}
+
+static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, const Methods *methods,
+                                  MlpChoice mlp) {
+    SumsKey key = sums_key(shard, methods, mlp);
+    uint64_t set = sums_hash(&key) >> (64 - SET_BITS);
+    for (int way = 0; way < WAYS; way++) {
+        const SumsSlot *slot = &cache->slots[set][way];
+        if (slot->filled && memcmp(&slot->key, &key, sizeof(key)) == 0) return slot;
+    }
+    SumsSlot *slot = &cache->slots[set][cache->next[set]];
+    cache->next[set] = (uint8_t)((cache->next[set] + 1) % WAYS);
+    fill_slot(setting, shard, methods, &key, slot);
+    return slot;
+}
+
+static const DetailSlot *least_details(LeastSums *cache, const Setting *setting, const Shard *shard,
+                                       const Methods *methods, MlpChoice mlp) {
+    SumsKey key = sums_key(shard, methods, mlp);
+    DetailSlot *slot = &cache->details[sums_hash(&key) >> (64 - DETAIL_BITS)];
+    if (!slot->filled || memcmp(&slot->key, &key, sizeof(key)) != 0) fill_details(setting, shard, methods, &key, slot);
+    return slot;
+}
+
 /* The branch of the least sums: everything saved, and the states of activations by their cheapest. */
-static void least_branch(const Setting *setting, const Shard *shard, const SumsSlot *slot, const StepRule *rule,
+static void least_branch(const Setting *setting, const Shard *shard, const DetailSlot *slot, const StepRule *rule,
                          const double weights[MOMENT_COUNT], const bool offloadable[ACTIVATION_COUNT], Branch *out) {
     out->item_count = 0;
     for (int a = 0; a < ACTIVATION_COUNT && !setting_remat(setting); a++) {
@@ -259,8 +393,8 @@ static void drop_unfit(BoundRows *rows) {
 
 /* The row of everything saved, and of what must be freed, where that can matter; knobs NULL: of a family. A branch that cannot fit is left to the
  * bounds of memory. */
-static void relax_bound(const Setting *setting, const Shard *shard, const SumsSlot *slot,
-                        const double weights[MOMENT_COUNT], const Knobs *knobs, const Resources *saved,
+static void relax_bound(const Setting *setting, const Shard *shard, LeastSums *cache, const Methods *methods,
+                        MlpChoice mlp, const double weights[MOMENT_COUNT], const Knobs *knobs, const Resources *saved,
                         const Rates *least, double enough, BoundRow *row) {
     memset(&row->relaxation, 0, sizeof(row->relaxation));
     row->relaxation.rows = 1;
@@ -268,6 +402,7 @@ static void relax_bound(const Setting *setting, const Shard *shard, const SumsSl
     row->relaxation.fits = true;
     if (setting_remat(setting) || resources_fit(saved, row->rule.memory_limit_bytes)) return;
     if (step_seconds(&row->rule, saved, least) * SLACK > enough) return;
+    const DetailSlot *slot = least_details(cache, setting, shard, methods, mlp);
     Branch branch;
     Relaxation relaxation;
     bool offloadable[ACTIVATION_COUNT];
@@ -287,90 +422,6 @@ static void relax_bound(const Setting *setting, const Shard *shard, const SumsSl
         row->relaxation = relaxation;
     else
         row->relaxation.fits = false;
-}
-
-/* A part that is made anew, into the least and the most of them; the first is taken as it is. */
-static void take_part(PartSums *least, PartSums *most, const PartSums *part, bool first) {
-    if (first) {
-        *least = *most = *part;
-        return;
-    }
-    take_least((double *)least, (const double *)part, sizeof(*least));
-    take_most((double *)most, (const double *)part, sizeof(*most));
-}
-
-/* Choices of a sharding that its parts depend on: a part seen under the same is not made again. */
-static int layer_choice(const Sharding *sharding) { return (int)sharding->residual * 3 + (int)sharding->kv; }
-static int table_choice(const Sharding *sharding, TableChoice table) {
-    return (int)sharding->residual * 2 + (int)table;
-}
-
-static void fill_slot(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
-                      SumsSlot *slot) {
-    Sharding shardings[SHARDINGS_MAX];
-    unsigned layers = 0, embeddings = 0, logits = 0;
-    int count = shardings_of(setting, shard, shardings);
-    Knobs plain = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
-    Sharding whole = offload_sharding(setting, shard);
-    StageSums first;
-    *slot = (SumsSlot){.key = *key, .filled = true};
-    activation_costs(setting, shard, &plain, &whole, slot->whole);
-    stage_sums(setting, shard, methods, &shardings[0], &first);
-    slot->weights[0] = first.layer.dense_weights, slot->weights[1] = first.layer.expert_weights;
-    slot->weights[2] = first.embedding.dense_weights, slot->weights[3] = first.logits.dense_weights;
-    for (int i = 0; i < count; i++) {
-        const Sharding *sharding = &shardings[i];
-        if ((int64_t)sharding->mlp != key->mlp) continue;
-        unsigned layer = 1u << layer_choice(sharding), table = 1u << table_choice(sharding, sharding->embedding),
-                 head = 1u << table_choice(sharding, sharding->logits);
-        PartSums part;
-        if (!(layers & layer)) {
-            Resources required;
-            layer_sums(setting, shard, methods, sharding, &part);
-            take_part(&slot->sums.layer, &slot->most.layer, &part, layers == 0);
-            required_by_policy(setting, shard, methods, sharding, &required);
-            take_cheapest(setting, shard, methods, sharding, layers == 0, slot);
-            if (layers == 0)
-                slot->required = required;
-            else
-                take_least(slot->required.of, required.of, sizeof(required));
-        }
-        if (!(embeddings & table)) {
-            embedding_sums(setting, shard, sharding, &part);
-            take_part(&slot->sums.embedding, &slot->most.embedding, &part, embeddings == 0);
-        }
-        if (!(logits & head)) {
-            logits_sums(setting, shard, sharding, &part);
-            take_part(&slot->sums.logits, &slot->most.logits, &part, logits == 0);
-        }
-        layers |= layer, embeddings |= table, logits |= head;
-        slot->allowed = true;
-        slot->along_sequence = slot->along_sequence || sharding->residual == RESIDUAL_SEQUENCE;
-        slot->replicated = slot->replicated || sharding->residual == RESIDUAL_REPLICATED;
-    }
-}
-
-static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, const Methods *methods,
-                                  MlpChoice mlp) {
-    SumsKey key = {.tensor = shard->tensor,
-                   .expert = shard->expert,
-                   .sequence = shard->sequence,
-                   .sequences = shard->sequences,
-                   .ulysses = shard->ulysses,
-                   .grid_expert = shard->grid_expert,
-                   .grid_expert_tensor = shard->grid_expert_tensor,
-                   .context = (int64_t)methods->context,
-                   .mlp = (int64_t)mlp,
-                   .along_sequence = shard->along_sequence,
-                   .overlap = methods->tensor_overlap,
-                   .gathers = shard_weight_ways(shard) > 1,
-                   .gathers_experts = shard_expert_ways(shard) > 1};
-    uint64_t words[sizeof(key) / sizeof(uint64_t)], hash = 0;
-    memcpy(words, &key, sizeof(key));
-    for (size_t i = 0; i < COUNT_OF(words); i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
-    SumsSlot *slot = &cache->slots[(hash * 0x9E3779B97F4A7C15u) >> 50];
-    if (!slot->filled || memcmp(&slot->key, &key, sizeof(key)) != 0) fill_slot(setting, shard, methods, &key, slot);
-    return slot;
 }
 
 static Sharding least_sharding(const SumsSlot *slot, MlpChoice mlp) {
@@ -718,7 +769,7 @@ void family_rows(const Setting *setting, const Offers *offers, const Shard *shar
             row->rule.data_end[group].bytes /= chunks;
         }
         least_memory_saved(setting, offers, shard, &fast, &sharding, &slot->sums, weights, &resources);
-        relax_bound(setting, shard, slot, weights, NULL, &resources, least, enough, row);
+        relax_bound(setting, shard, cache, &fast.methods, (MlpChoice)mlp, weights, NULL, &resources, least, enough, row);
     }
     drop_unfit(out);
 }
@@ -740,7 +791,7 @@ void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, c
         resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
         *least_bytes = min_real(*least_bytes, least_memory(setting, shard, knobs, &sharding, &slot->sums));
-        relax_bound(setting, shard, slot, weights, knobs, &resources, least, enough, row);
+        relax_bound(setting, shard, cache, &knobs->methods, (MlpChoice)mlp, weights, knobs, &resources, least, enough, row);
     }
     drop_unfit(out);
     *least_bytes *= SLACK;
@@ -769,18 +820,19 @@ bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const SumsSlot *slot = least_sums(cache, setting, shard, &home.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
+        const DetailSlot *details = least_details(cache, setting, shard, &home.methods, (MlpChoice)mlp);
         StepRule here, there;
-        rule_of_sums(setting, shard, &home, &slot->most, &here);
-        rule_of_sums(setting, shard, knobs, &slot->most, &there);
+        rule_of_sums(setting, shard, &home, &details->most, &here);
+        rule_of_sums(setting, shard, knobs, &details->most, &there);
         /* more than rounding can hide */
         if (!(there.optimizer_seconds - here.optimizer_seconds > 1e-9 * step_seconds_least)) return false;
-        Sharding sharding = {.residual = slot->replicated ? RESIDUAL_REPLICATED : RESIDUAL_SEQUENCE,
+        Sharding sharding = {.residual = details->replicated ? RESIDUAL_REPLICATED : RESIDUAL_SEQUENCE,
                              .mlp = (MlpChoice)mlp,
                              .logits = shard->tensor > 1 ? TABLE_D_MODEL : TABLE_VOCABULARY};
-        double saved = shard->layers * saved_of_sums(&slot->most);
+        double saved = shard->layers * saved_of_sums(&details->most);
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
-            rows_of_sums(setting, shard, &home, &sharding, &slot->most, (Moment)moment, weights[moment] * saved, &rows);
+            rows_of_sums(setting, shard, &home, &sharding, &details->most, (Moment)moment, weights[moment] * saved, &rows);
             if (memory_total(&rows) > limit) return false;
         }
     }
