@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK_MOST = 16 };
+enum { BLOCK_MOST = 32 };
 /* Of one level over the one before: small while the first plans may be near, then growing, since where nothing fits
  * there is no end to go up to. */
 static const double LEVEL_STEP = 0.02, LEVEL_GROWTH = 1.25;
@@ -215,6 +215,8 @@ static bool run_level(Search *search, const Keyed *order, int64_t count, double 
     int64_t block = 1, blocks = 0;
     for (int64_t at = 0; at < count;) {
         if (beaten(search, order[at].bound) || out_of_time(search)) return true;
+        /* Where the level is what limits, another block before it would tighten nothing. */
+        if (level <= threshold(search)) block = BLOCK_MOST;
         int64_t to = min_whole(count, at + block);
         if (!run_block(search, order, at, to, level, outcomes, error)) return false;
         at = to;

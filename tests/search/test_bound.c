@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every bound of the search stands below what it bounds: for random plans of random problems
- *     tuple_bound <= family_bound <= knob_bound <= relaxed at the least rates <= at the best joint rates
- *                 <= at the plan's rates <= best layout = its estimate,
+ *     tuple_bound <= family_bound <= knob_bound <= relaxed at the least rates <= at the plan's rates
+ *                 <= best layout = its estimate,
  *     and at the plan's rates family <= knobs <= relaxed,
  * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
- * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is. */
+ * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is.
+ * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "search/batch.h"
 #include "search/bound.h"
-#include "search/joint.h"
 #include "search/layout/layout.h"
+#include "search/reach.h"
 #include "search/space.h"
 #include "tests/search/random_problem.h"
 
@@ -18,7 +19,7 @@ static const double OTHER_ORDER = 1 + 1e-11;
 
 /* How much of the space the draws reached, so that a test that tests nothing fails. */
 static struct {
-    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close;
+    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached, left;
 } seen;
 
 typedef struct {
@@ -28,7 +29,8 @@ typedef struct {
     Offers offers;
     const LeastRates *least;
     LeastSums *cache;
-    JointCache *joint;
+    ExploreCache *walks;
+    const PlacementTable *table;
     int site;
     Arena *arena;
     const char *text;
@@ -79,24 +81,71 @@ static void check_batch(const LayoutGraph *graph, const Relaxation *relaxation, 
     arena_free(&arena);
 }
 
-/* The least over the points that the inner groups can have together. The cache is kept over all problems. */
-static double joint_bound(const Problem *problem, const Degrees *degrees, const Knobs *knobs, JointDepth depth,
-                          const LayoutGraph *graph, const Relaxation *relaxation, const Rates *least) {
+typedef struct {
+    const LayoutGraph *graph;
+    const Relaxation *relaxation;
+} Relaxed;
+
+static double relaxed_at(const void *what, const Rates *rates) {
+    const Relaxed *relaxed = what;
+    return relaxed_seconds(&relaxed->graph->rule, relaxed->relaxation, rates);
+}
+
+static bool in_list(const ReachList *list, const Placement *placement, double bound) {
+    for (int64_t i = 0; i < list->count; i++)
+        if (placement_compare(&list->items[i].placement, placement) == 0) return list->items[i].bound == bound;
+    return false;
+}
+
+/* The placements in reach of a random threshold against those that a look at every one gives. The memo of collectives is
+ * kept over all problems. */
+static void check_reach(const Problem *problem, const Degrees *degrees, int64_t way, const Methods *methods,
+                        const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
     Error error = {0};
-    double bound = INFINITY;
-    const JointRates *joint =
-        joint_rates(problem->joint, problem->site, &problem->wiring, degrees, &knobs->methods, depth, &error);
-    cr_assert(joint, "%s: %s", problem->text, error.text);
-    for (int i = 0; i < joint->count; i++) {
-        Rates rates = joint_apply(joint, i, &knobs->methods, depth, least);
-        bound = min_real(bound, relaxed_seconds(&graph->rule, relaxation, &rates));
+    Arena arena = {0};
+    Tuple tuple;
+    const LeastRates *least = problem->least;
+    static Request anyone; /* may launch it */
+    anyone = *problem->request;
+    anyone.launchers = 0;
+    ExploreProblem explored = {.request = &anyone,
+                               .setting = request_setting(problem->request),
+                               .offers = problem->offers,
+                               .least = least,
+                               .wirings = &problem->wiring,
+                               .tables = &problem->table,
+                               .leasts = &least,
+                               .machine_count = 1,
+                               .first_machine = problem->site,
+                               .catalog_mesh = &problem->request->machine.mesh,
+                               .padding = problem->request->padding,
+                               .scale = 1};
+    ReachList list = REACH_NOTHING;
+    cr_assert(tuple_open(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
+    cr_assert(reach_find(&tuple, way, LAUNCHERS_NONE_NEEDED, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
+              "%s: %s", problem->text, error.text);
+    int64_t within = 0;
+    for (int64_t i = 0; i < count; i++) {
+        Rates rates;
+        rates_of_placement(&problem->wiring, &placements[i], methods, &rates);
+        double bound = relaxed_at(relaxed, &rates);
+        within += bound <= threshold;
+        if (bound <= threshold)
+            cr_expect(in_list(&list, &placements[i], bound), "%s: %.17g is within %.17g", problem->text, bound, threshold);
+        else
+            cr_expect(list.beyond <= bound, "%s: %.17g is beyond, the least %.17g", problem->text, bound, list.beyond);
     }
-    return bound;
+    cr_expect(list.count == within && list.beyond > threshold, "%s: %lld in the list, %lld within", problem->text,
+              (long long)list.count, (long long)within);
+    seen.reached += within > 0;
+    seen.left += list.visited < (Count)count;
+    reach_free(&list);
+    arena_free(&arena);
 }
 
 typedef struct {
     TupleBound tuple;
-    double family, family_bytes, knob, knob_bytes, relaxed_least, relaxed_joint[JOINT_DEPTHS];
+    double family, family_bytes, knob, knob_bytes, relaxed_least;
     BoundRows family_rows, knob_rows;
 } Bounds;
 
@@ -125,9 +174,6 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
     double relaxed = relaxed_seconds(&graph->rule, relaxation, &rates);
     cr_expect(bounds->relaxed_least <= relaxed, "%s: %s: least rates %.17g, own %.17g", problem->text, notation,
               bounds->relaxed_least, relaxed);
-    for (int depth = 0; depth < JOINT_DEPTHS; depth++)
-        cr_expect(bounds->relaxed_joint[depth] <= relaxed, "%s: %s: joint rates %.17g, own %.17g", problem->text,
-                  notation, bounds->relaxed_joint[depth], relaxed);
     check_batch(graph, relaxation, &rates, relaxed, problem->text);
     double family = rows_seconds(&bounds->family_rows, &rates), knobs = rows_seconds(&bounds->knob_rows, &rates);
     cr_expect(family <= knobs * OTHER_ORDER && knobs <= relaxed * OTHER_ORDER,
@@ -152,7 +198,7 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
 }
 
 static void check_knobs(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
-                        const TupleBound *tuple, Draw *draw) {
+                        int64_t way, const TupleBound *tuple, Draw *draw) {
     bool divides;
     if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages))
         return;
@@ -185,12 +231,6 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
                   bounds.family, bounds.knob, schedule_name(knobs->schedule),
                   knobs->methods.tensor_overlap ? "overlap" : "");
         bounds.relaxed_least = relaxed_seconds(&graph.rule, &relaxation, &least);
-        for (int depth = 0; depth < JOINT_DEPTHS; depth++) {
-            double joint = joint_bound(problem, degrees, knobs, (JointDepth)depth, &graph, &relaxation, &least);
-            bounds.relaxed_joint[depth] = joint;
-            cr_expect(bounds.relaxed_least <= joint, "%s: least rates %.17g, joint rates %.17g", problem->text,
-                      bounds.relaxed_least, joint);
-        }
         cr_expect(bounds.knob <= bounds.relaxed_least * OTHER_ORDER, "%s: knobs %.17g, relaxed %.17g", problem->text,
                   bounds.knob, bounds.relaxed_least);
     }
@@ -199,6 +239,10 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
     Placement *placements;
     int64_t count;
     cr_assert(placements_enumerate(problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
+    Relaxed relaxed = {&graph, &relaxation};
+    if (relaxation.fits)
+        check_reach(problem, degrees, way, &knobs->methods, &relaxed, placements, count,
+                    bounds.relaxed_least * (1 + draw_real(draw, 0, 1) * draw_real(draw, 0, 1)));
     for (int i = 0; i < PLACEMENTS && i < count; i++) {
         Plan plan = {.degrees = *degrees,
                      .knobs = *knobs,
@@ -220,8 +264,9 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
         knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     for (int i = 0; i < KNOBS && size > 0; i++) {
-        Knobs knobs = knob_space_at(&space, draw_below(draw, size));
-        check_knobs(problem, &setting, degrees, &knobs, &bound, draw);
+        int64_t index = draw_below(draw, size);
+        Knobs knobs = knob_space_at(&space, index);
+        check_knobs(problem, &setting, degrees, &knobs, knob_space_methods(&space, index), &bound, draw);
     }
 }
 
@@ -257,7 +302,7 @@ static Offers problem_offers(const Request *request, const Mesh *mesh) {
     return offers_of(&setting, mesh, request->schedules);
 }
 
-static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, JointCache *joint) {
+static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, ExploreCache *walks) {
     Draw draw = draw_seeded(seed);
     Arena arena = {0};
     Error error = {0};
@@ -275,11 +320,12 @@ static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cach
                        .offers = problem_offers(&request, &mesh),
                        .least = least_rates_new(&mesh, &arena),
                        .cache = cache,
-                       .joint = joint,
+                       .walks = walks,
+                       .table = placement_table(&mesh, request.roles, &arena),
                        .site = (int)seed,
                        .arena = &arena,
                        .text = numbered};
-    cr_assert_not_null(problem.least);
+    cr_assert(problem.least && problem.table);
     for (int i = 0; i < TUPLES; i++) check_tuple(&problem, &tuples[draw_below(&draw, count)], &draw);
     arena_free(&arena);
 }
@@ -288,22 +334,24 @@ Test(bound, stands_below_every_plan) {
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
-    JointCache *joint = joint_cache_new();
-    cr_assert_not_null(joint);
+    ExploreCache walks;
+    Error error = {0};
+    cr_assert(explore_cache_new(&walks, &error));
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         LeastSums *cache = least_sums_new(); /* of one setting */
         cr_assert_not_null(cache);
-        check_problem(&catalog, seed, cache, joint);
+        check_problem(&catalog, seed, cache, &walks);
         least_sums_free(cache);
     }
-    joint_cache_free(joint);
+    explore_cache_free(&walks);
     arena_free(&arena);
     cr_expect(seen.solved > 2000 && seen.tight > 300 && seen.infeasible > 300 && seen.mixtures > 300,
               "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
               seen.mixtures);
     cr_expect(seen.forbidden > 30 && seen.unusable > 30 && seen.too_large > 30 && seen.knob_too_large > 30 &&
-                  seen.close > 30,
-              "%d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close);
+                  seen.close > 30 && seen.reached > 300 && seen.left > 300,
+              "%d %d %d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close,
+              seen.reached, seen.left);
 }
 
 /* Any way of exchange that a wide mixture would have here. */
@@ -352,4 +400,69 @@ Test(bound, least_rates) {
         arena_free(&arena);
     }
     cr_expect(compared > 2000, "%lld", (long long)compared);
+}
+
+typedef struct {
+    const Placement *placements;
+    int64_t count, at;
+    bool *met;
+} Walked;
+
+static void meet(RatesWalk *walk) {
+    Walked *walked = walk->context;
+    Rates rates;
+    rates_of_placement(walk->wiring, &walk->placement, walk->methods, &rates);
+    cr_expect_arr_eq(rates.cost, walk->rates.cost, sizeof rates.cost);
+    cr_expect_arr_eq(rates.axes, walk->rates.axes, sizeof rates.axes);
+    cr_expect(rates.far == walk->rates.far && rates.axis_count == walk->rates.axis_count && !walk->rates.open);
+    for (int64_t i = 0; i < walked->count; i++) {
+        if (placement_compare(&walked->placements[i], &walk->placement) != 0) continue;
+        cr_expect(!walked->met[i], "a placement was met twice");
+        walked->met[i] = true;
+    }
+    walked->at++;
+}
+
+/* The walk comes to every placement once, with the rates that it has: under any nesting. */
+Test(bound, walk) {
+    Draw draw = draw_seeded(78);
+    CollectiveMemo *memo = collective_memo_new();
+    cr_assert_not_null(memo);
+    int64_t met = 0;
+    for (int round = 0; round < 120; round++) {
+        Arena arena = {0};
+        Error error = {0};
+        Mesh mesh = random_mesh(&draw, 48);
+        Degrees *tuples;
+        int64_t count;
+        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        Wiring wiring = {&mesh, nesting_canonical()};
+        for (int i = ROLE_COUNT - 1; i > 0 && round % 2; i--) {
+            int64_t with = draw_below(&draw, i + 1);
+            Role swap = wiring.nesting.order[i];
+            wiring.nesting.order[i] = wiring.nesting.order[with];
+            wiring.nesting.order[with] = swap;
+        }
+        for (int i = 0; i < 12; i++) {
+            const Degrees *degrees = &tuples[draw_below(&draw, count)];
+            Methods methods = random_methods(&draw, &mesh, degrees);
+            Placement *placements;
+            Walked walked = {0};
+            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &walked.count, &error));
+            walked.placements = placements;
+            walked.met = ARENA_NEW(&arena, bool, (size_t)walked.count);
+            RatesWalk walk = {.wiring = &wiring,
+                              .methods = &methods,
+                              .memo = memo,
+                              .site = round,
+                              .visit = meet,
+                              .context = &walked};
+            cr_assert(rates_walk(&walk, degrees));
+            cr_expect_eq(walked.at, walked.count);
+            met += walked.at;
+        }
+        arena_free(&arena);
+    }
+    collective_memo_free(memo);
+    cr_expect(met > 2000, "%lld", (long long)met);
 }
