@@ -23,7 +23,8 @@ bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMach
 typedef struct {
     Entry entry; /* bound: the least of what was left out as too slow */
     Count evaluated, pruned[PRUNED_COUNT];
-    double best_seconds; /* of its plans, ranked; INFINITY: none was within reach */
+    double best_seconds; /* of the plans found in it, ranked: its best where that is not above the threshold; INFINITY:
+                            none was within reach */
 } OpenedTuple;
 
 typedef struct Ledger {
