@@ -226,7 +226,7 @@ def ask(program, report, line):
 def check_samples(program, samples, seed, lines, report):
     random.seed(seed)
     cut = sorted((l for l in lines if l["reason"] == "degree_bound"), key=lambda l: float.fromhex(l["bound"]))
-    other = [l for l in lines if l["reason"] in ("indivisible", "memory")]
+    other = [l for l in lines if l["reason"] in ("require", "indivisible", "memory")]
     opened = [l for l in lines if l["reason"] == "opened"]
     chosen = cut[:min(10, samples)] + [l for some in (cut[10:], other, opened)
                                        for l in random.sample(some, min(samples, len(some)))]
@@ -235,7 +235,7 @@ def check_samples(program, samples, seed, lines, report):
         name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {line['machine']}:"
         seconds = ask(program, report, line)
         asked += 1
-        if line["reason"] in ("indivisible", "memory"):
+        if line["reason"] in ("require", "indivisible", "memory"):
             require(seconds is None, name, line["reason"], "but it has a plan of", seconds, "s")
         elif seconds is not None:
             bound = float.fromhex(line["bound"])

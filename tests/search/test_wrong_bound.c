@@ -28,7 +28,7 @@ static bool same(const SearchResult *a, const SearchResult *b) {
 }
 
 /* Problems in which a factor of the bounds of degrees changes the answer of some top. */
-enum { CAUGHT_BY_TIES = 2, CAUGHT_BY_MORE = 5 };
+enum { CAUGHT_BY_TIES = 3, CAUGHT_BY_MORE = 8 }; /* of the 100 problems; in 2026 6 and 15 */
 static const double ERRORS[] = {0, 1e-8, 1e-3};
 static struct { int problems, caught[3]; } seen;
 
