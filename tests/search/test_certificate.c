@@ -62,7 +62,7 @@ Test(certificate, covered_is_evaluated_and_cut) {
         char text[320];
         Draw draw = draw_seeded(70000 + seed);
         Request request = random_request(&draw, &catalog, CHIPS[seed % COUNT_OF(CHIPS)], 96, &own);
-        request.time_limit_seconds = seed % COUNT_OF(CHIPS) < 2 ? 0.5 : 0.01;
+        request.time_limit_seconds = seed % COUNT_OF(CHIPS) < 2 ? 0.5 : 1e-6;
         problem_text(&request, text);
         SearchResult result = run(&request, &own, text);
         const Certificate *certificate = &result.certificate;
