@@ -5,7 +5,7 @@
  * 59 and 112 of 2,000 problems of a simpler model). */
 #include "tests/search/brute_force.h"
 
-enum { PROBLEMS = 100, TOP_MAX = 8, CHIPS_MOST = 16, SEQUENCES_MOST = 16, PLANS_MOST = 30000 };
+enum { PROBLEMS = 100, CHIPS_MOST = 16, SEQUENCES_MOST = 16, PLANS_MOST = 30000 };
 
 static SearchResult run(const Request *request, Arena *arena, const char *text) {
     SearchResult result;
@@ -28,14 +28,16 @@ static bool same(const SearchResult *a, const SearchResult *b) {
 }
 
 /* Problems in which a factor of the bounds of degrees changes the answer of some top. */
-enum { CAUGHT_BY_TIES = 3, CAUGHT_BY_MORE = 8 }; /* of the 100 problems; in 2026 6 and 15 */
+enum { CAUGHT_BY_TIES = 3, CAUGHT_BY_MORE = 8 }; /* of the 100 problems; measured: 6 and 15 */
 static const double ERRORS[] = {0, 1e-8, 1e-3};
 static struct { int problems, caught[3]; } seen;
 
 static void check_problem(Request *request, const char *text) {
     bool caught[3] = {false};
-    for (int top = 1; top <= TOP_MAX; top++) {
+    static const int TOPS[] = {1, 2, 3, 5, 8};
+    for (size_t t = 0; t < COUNT_OF(TOPS); t++) {
         Arena arena = {0};
+        int top = TOPS[t];
         request->top = top;
         request->bound_error = 0;
         request->brute_force = true;
