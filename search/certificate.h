@@ -23,8 +23,8 @@ bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMach
 typedef struct {
     Entry entry; /* bound: the least of what was left out as too slow */
     Count evaluated, pruned[PRUNED_COUNT];
-    double best_seconds; /* of the plans found in it, ranked: its best where that is not above the threshold; INFINITY:
-                            none was within reach */
+    /* Of the plans found in it, ranked: its best where that is not above the threshold; INFINITY: none was within reach */
+    double best_seconds;
 } OpenedTuple;
 
 typedef struct Ledger {
@@ -46,7 +46,8 @@ void ledger_add(Ledger *ledger, const Entry *entry, const ExploreStats *stats);
  * ledger; the search's memory aside it takes a few MB. */
 bool certificate_write(const Report *report, FILE *out, Error *error);
 
-/* "x=16 ring": how many ordered factorizations one axis has into so many roles; 0: more than 128 bits. */
+/* How many ordered factorizations one axis has into the roles of the set: C(e + R - 1, R - 1) for each p^e of its size.
+ * 0: more than 128 bits. */
 Count axis_factorizations(const Axis *axis, RoleSet roles);
 
 /* SHA-256 over the profile's figures as they were used, "key=%a\n" each, tile_padding first. */
