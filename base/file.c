@@ -123,45 +123,107 @@ static void sync_folder(const char *folder) {
     close(descriptor);
 }
 
-/* `target` is where the bytes go, every link followed. */
-static bool write_beside(const char *path, const char *target, const struct stat *old, const char *text, size_t length,
+/* Where bytes go beside the file that they are to become. */
+typedef struct {
+    char folder[PATH_MAX], name[PATH_MAX], target[PATH_MAX]; /* target: every link followed */
+} Beside;
+
+/* The descriptor of a new file beside beside->target; -1: errno says why. */
+static int beside_open(Beside *beside, const struct stat *old) {
+    const char *slash = strrchr(beside->target, '/');
+    int length = slash ? (int)(slash - beside->target) : 1;
+    snprintf(beside->folder, sizeof beside->folder, "%.*s", length, slash ? beside->target : ".");
+    if (beside->folder[0] == '\0') snprintf(beside->folder, sizeof beside->folder, "/.");
+    return temporary_open(beside->folder, old, beside->name, sizeof beside->name);
+}
+
+/* Takes the target's place, or leaves no trace. */
+static bool beside_end(const Beside *beside, const char *path, bool ok, Error *error) {
+    if (ok && rename(beside->name, beside->target) != 0) ok = fail(error, path, "cannot be written");
+    if (!ok)
+        unlink(beside->name);
+    else
+        sync_folder(beside->folder);
+    return ok;
+}
+
+static bool write_beside(Beside *beside, const char *path, const struct stat *old, const char *text, size_t length,
                          Error *error) {
-    char folder[PATH_MAX], name[PATH_MAX];
-    const char *slash = strrchr(target, '/');
-    int folder_length = slash ? (int)(slash - target) : 1;
-    snprintf(folder, sizeof folder, "%.*s", folder_length, slash ? target : ".");
-    if (folder[0] == '\0') snprintf(folder, sizeof folder, "/.");
-    int descriptor = temporary_open(folder, old, name, sizeof name);
+    int descriptor = beside_open(beside, old);
     if (descriptor < 0) return fail(error, path, "cannot be written");
     bool ok = write_all(descriptor, text, length) && fsync(descriptor) == 0;
     if (!ok) fail(error, path, "cannot be written");
     if (close(descriptor) != 0 && ok) ok = fail(error, path, "cannot be written");
-    if (ok && rename(name, target) != 0) ok = fail(error, path, "cannot be written");
-    if (!ok)
-        unlink(name);
-    else
-        sync_folder(folder);
-    return ok;
+    return beside_end(beside, path, ok, error);
 }
 
-bool file_write(const char *path, const char *text, size_t length, Error *error) {
-    struct stat status;
-    char target[PATH_MAX];
-    bool exists = stat(path, &status) == 0;
-    if (!exists && errno != ENOENT) return fail(error, path, "cannot be written");
-    if (strlen(path) == 0 || strlen(path) >= sizeof target)
+/* Where a path leads, and whether that can be written: *exists, and then *old is what is there; *direct: it is nothing
+ * to rename onto. */
+static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, bool *exists, bool *direct,
+                    Error *error) {
+    *exists = stat(path, old) == 0;
+    if (!*exists && errno != ENOENT) return fail(error, path, "cannot be written");
+    if (strlen(path) == 0 || strlen(path) >= PATH_MAX)
         return error_set(error, ERROR_IO, path, "is no path; give a name of 1 to %d bytes", PATH_MAX - 1);
-    if (exists && S_ISDIR(status.st_mode))
+    if (*exists && S_ISDIR(old->st_mode))
         return error_set(error, ERROR_IO, path, "is a folder; give the name of a file");
     bool is_stream = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    if (exists && (is_stream || !S_ISREG(status.st_mode))) return write_directly(path, text, length, error);
-    if (!exists)
+    *direct = *exists && (is_stream || !S_ISREG(old->st_mode));
+    if (*direct) return true;
+    if (!*exists)
         strcpy(target, path);
     else if (!realpath(path, target))
         return fail(error, path, "cannot be written");
     /* Renaming asks only the folder; a file that is write-protected says no all the same. */
-    if (exists && access(target, W_OK) != 0) return fail(error, path, "cannot be written");
-    return write_beside(path, target, exists ? &status : NULL, text, length, error);
+    return !*exists || access(target, W_OK) == 0 || fail(error, path, "cannot be written");
+}
+
+bool file_write(const char *path, const char *text, size_t length, Error *error) {
+    struct stat status;
+    Beside beside;
+    bool exists, direct;
+    if (!resolve(path, beside.target, &status, &exists, &direct, error)) return false;
+    if (direct) return write_directly(path, text, length, error);
+    return write_beside(&beside, path, exists ? &status : NULL, text, length, error);
+}
+
+struct FileStream {
+    FILE *out;
+    bool direct;
+    char path[PATH_MAX]; /* as errors name it */
+    Beside beside;
+};
+
+FileStream *file_stream_open(const char *path, Error *error) {
+    struct stat status;
+    bool exists;
+    int descriptor;
+    FileStream *stream = calloc(1, sizeof *stream);
+    if (!stream) return error_memory(error), NULL;
+    if (!resolve(path, stream->beside.target, &status, &exists, &stream->direct, error)) goto failed;
+    snprintf(stream->path, sizeof stream->path, "%s", path);
+    descriptor = stream->direct ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
+                                : beside_open(&stream->beside, exists ? &status : NULL);
+    stream->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (stream->out) return stream;
+    fail(error, path, "cannot be written");
+    if (descriptor >= 0) close(descriptor);
+    if (descriptor >= 0 && !stream->direct) unlink(stream->beside.name);
+failed:
+    free(stream);
+    return NULL;
+}
+
+FILE *file_stream_out(FileStream *stream) { return stream->out; }
+
+bool file_stream_close(FileStream *stream, bool keep, Error *error) {
+    bool ok = keep && !ferror(stream->out) && fflush(stream->out) == 0;
+    ok = ok && (stream->direct || fsync(fileno(stream->out)) == 0);
+    if (keep && !ok) fail(error, stream->path, "cannot be written");
+    if (fclose(stream->out) != 0 && ok) ok = fail(error, stream->path, "cannot be written");
+    if (!stream->direct) ok = beside_end(&stream->beside, stream->path, ok, error);
+    free(stream);
+    return ok;
 }
 
 /* base/name if it is a folder, else NULL. */

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The bytes of a regular file of at most `limit` bytes, in the arena, with a NUL behind them that *length does not
  * count. What is no regular file, or is larger: ERROR_IO; opening never waits for the other end of a pipe. */
@@ -16,6 +17,14 @@ bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t
 /* Writes beside `path`, syncs, renames: the old content or the new, never half. Links are followed, an old file keeps
  * its mode. What is no regular file (a terminal, a pipe), and all under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
+
+/* The same for what is too long to hold in memory: what goes into file_stream_out() lands beside `path`, and closing
+ * syncs and renames it. NULL: *error says why. */
+typedef struct FileStream FileStream;
+FileStream *file_stream_open(const char *path, Error *error);
+FILE *file_stream_out(FileStream *stream);
+/* Ends it. `keep` false, or a failure: the old content stays. False where what was to be kept is not. */
+bool file_stream_close(FileStream *stream, bool keep, Error *error);
 
 /* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers", "runs/data"): under $SHARDOPT_DATA if that is set and
  * not empty (then only there), else the first of: beside the installed program (../share/shardopt from its folder),

@@ -67,6 +67,13 @@ if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLA
   set_tests_properties(oracle_jax PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS oracle)
 endif()
 
+# Certificates, by a checker that knows nothing of the program but its files.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  add_test(NAME certificate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/run.py
+           $<TARGET_FILE:shardopt>)
+  set_tests_properties(certificate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+endif()
+
 # Four ranks on one machine, one of them killed.
 if(TARGET shardopt AND SHARDOPT_MPI)
   add_test(NAME mpi_sweep COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/mpi/sweep.sh $<TARGET_FILE:shardopt>)

@@ -40,6 +40,7 @@ ExploreStats explore_stats_new(double threshold) {
     return (ExploreStats){.least_cut_bound = INFINITY,
                           .least_open_bound = INFINITY,
                           .least_missing = INFINITY,
+                          .best_seconds = INFINITY,
                           .threshold = threshold,
                           .least_beyond = INFINITY};
 }

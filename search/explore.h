@@ -33,6 +33,7 @@ typedef struct {
     /* what plans are compared with, ranked; and the least bound of those left out because they are above it: with a
      * higher one they have to be looked at again. Others are cut because a better plan of their row is known. */
     double threshold, least_beyond;
+    double best_seconds;     /* of the rows it gave, ranked; INFINITY: none */
     double least_open_bound; /* the least bound of a layout that the solver's work limit left open, ranked */
     double least_missing;    /* bytes above the limit of the plan that lacks least, when plans do not fit */
     Degrees missing_degrees;

@@ -10,6 +10,7 @@ void request_copy(const Request *request, Request *copy) {
     *copy = *request;
     copy->top = 1;
     copy->variants = false;
+    copy->keep_ledger = false;
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the answer rests on, and what was searched for it. */
+/* What the answer rests on. */
 #include "search/report_parts.h"
 
 #include "base/util.h"
@@ -128,57 +128,5 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, ".");
     if (ranked) add_unverified(request, ranked, &text);
     if (request->machine.note[0]) prose_add(&text, " Note: %s.", request->machine.note);
-    prose_write(out, "", "", text.text);
-}
-
-static const char *const CUT_WORDS[PRUNED_COUNT] = {
-    [PRUNED_REQUIRE] = "not what --require or --for asks",
-    [PRUNED_INDIVISIBLE] = "of sizes that do not divide, or padded as no launcher takes it",
-    [PRUNED_EQUAL] = "another plan under knobs that make no difference",
-    [PRUNED_MEMORY] = "do not fit in HBM",
-    [PRUNED_DEGREE_BOUND] = "by the bound of their degrees",
-    [PRUNED_KNOB_BOUND] = "by the bound of their knobs",
-    [PRUNED_TIME_LIMIT] = "not reached in time",
-};
-
-void searched_write(const Report *report, FILE *out) {
-    const Certificate *certificate = &report->result.certificate;
-    char nesting[NESTING_TEXT_SIZE], a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE],
-        share[NUMBER_TEXT_SIZE];
-    Prose text = {0}, cut = {0};
-    prose_add(&text, "Searched: %s factorizations of %s (roles nest %s from the inside)",
-              count_text(certificate->factorizations, true, a), report->request->machine.text,
-              nesting_text(&report->request->nesting, nesting));
-    prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
-    if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
-    if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);
-    prose_add(&text, ", %s plans, all covered: %s evaluated", count_text(certificate->plans_covered, true, a),
-              count_text(certificate->plans_evaluated, true, b));
-    for (int i = 0; i < PRUNED_COUNT; i++)
-        if (certificate->plans_pruned[i] > 0)
-            prose_item(&cut, ", ", "%s %s", count_text(certificate->plans_pruned[i], true, a), CUT_WORDS[i]);
-    if (cut.used > 0) prose_add(&text, "; cut: %s", cut.text);
-    prose_add(&text, "; %s layouts solved.", count_text(certificate->layouts_solved, true, a));
-    int count = report->result.plan_count;
-    bool bounded = certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds);
-    if (certificate->proof == PROOF_GAP) {
-        prose_add(&text, " Not proven: %s",
-                  certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->time_limit_seconds > 0
-                      ? "a limit ended the search"
-                      : "the work limit of the layout's solver left one open");
-        if (bounded)
-            prose_add(&text, "; what is left might take %s", step_text(certificate->best_bound_seconds, seconds));
-        prose_add(&text, " (gap %s).", share_text(certificate->gap, share));
-    } else if (count == 0) {
-        prose_add(&text, " Proven: no plan fits.");
-    } else if (count < report->request->top) {
-        prose_add(&text, " Proven: these are all that fit, one per degrees and schedule.");
-    } else {
-        prose_add(&text, " Proven: nothing that was left out is faster than plan %d", count);
-        if (bounded)
-            prose_add(&text, "; the least bound of what was cut is %s",
-                      step_text(certificate->best_bound_seconds, seconds));
-        prose_add(&text, ".");
-    }
     prose_write(out, "", "", text.text);
 }

@@ -7,6 +7,7 @@
 #include "cost/grid.h"
 #include "cost/memory_detail.h"
 #include "mesh/slice.h"
+#include "search/certificate.h"
 #include "search/report_parts.h"
 
 #include <string.h>
@@ -70,7 +71,8 @@ static bool add_mesh(cJSON *to, const Request *request) {
            add_mesh_axes(json, &request->machine.mesh);
 }
 
-static bool add_search(cJSON *to, const Certificate *certificate) {
+static bool add_search(cJSON *to, const Report *report) {
+    const Certificate *certificate = &report->result.certificate;
     cJSON *json = json_add_object(to, "search");
     bool ok = json_add_count(json, "factorizations", certificate->factorizations) &&
               json_add_count(json, "plans_covered", certificate->plans_covered) &&
@@ -86,7 +88,8 @@ static bool add_search(cJSON *to, const Certificate *certificate) {
            json_add_whole(json, "degree_tuples_opened", certificate->degree_tuples_opened) &&
            json_add_text(json, "proof", certificate->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
            json_add_real(json, "gap", certificate->gap) &&
-           json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds);
+           json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds) &&
+           certificate_add_json(report, json);
 }
 
 static bool add_degrees(cJSON *to, const char *key, const Degrees *degrees) {
@@ -342,9 +345,8 @@ bool report_write_json(const Report *report, FILE *out, Error *error) {
     cJSON *request = NULL;
     bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
               (request = json_add_object(json, "request")) != NULL && request_add_json(report->request, request) &&
-              add_model(json, report->request) && add_mesh(json, report->request) &&
-              add_search(json, &report->result.certificate) && add_plans(json, report) && add_ways(json, report) &&
-              add_helps(json, report) && add_nearest(json, report);
+              add_model(json, report->request) && add_mesh(json, report->request) && add_search(json, report) &&
+              add_plans(json, report) && add_ways(json, report) && add_helps(json, report) && add_nearest(json, report);
     if (!ok)
         error_memory(error);
     else if (!json_print(out, json))

@@ -104,6 +104,11 @@ typedef struct {
     /* only this placement; none: any. Not a user's option: what `explain --from` passes */
     Pin pins[PINS_MAX];
     int pin_count;
+    /* the result keeps what --certificate writes */
+    bool keep_ledger;
+    /* Not a user's option: tests alone set it, to see that a wrong bound is noticed. The bounds of degrees are taken
+     * times 1 + this. */
+    double bound_error;
     int threads; /* 0: OpenMP's own choice */
 } Request;
 

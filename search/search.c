@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "search/candidate.h"
-#include "search/tuples.h"
+#include "search/certificate.h"
 
 #include <math.h>
 #include <omp.h>
@@ -41,6 +41,7 @@ typedef struct {
     ExploreStats stats;
     ExploreStats **last; /* by entry: what its last opening gave; NULL: never opened */
     Certificate *certificate;
+    Ledger *ledger; /* NULL: not wanted */
     bool timed_out;
     double started;
 } Search;
@@ -164,11 +165,17 @@ static bool settle(Search *search, int64_t index, Outcome *outcome, Error *error
         search->last[index] = malloc(sizeof(ExploreStats));
         search->certificate->degree_tuples_opened += search->tuples.sites[entry->site].shape_count;
         if (!search->last[index]) outcome->ok = error_memory(error);
+        if (outcome->ok) search->last[index]->best_seconds = INFINITY;
     }
     if (outcome->ok) {
-        *search->last[index] = outcome->stats;
+        double best = search->last[index]->best_seconds;
         entry->bound = max_real(entry->bound, outcome->stats.least_beyond);
-        for (int64_t row = 0; row < outcome->list.count; row++) keep(search, &outcome->list.rows[row]);
+        for (int64_t row = 0; row < outcome->list.count; row++) {
+            best = min_real(best, outcome->list.rows[row].ranked_seconds);
+            keep(search, &outcome->list.rows[row]);
+        }
+        *search->last[index] = outcome->stats;
+        search->last[index]->best_seconds = best;
     }
     free(outcome->list.rows);
     return outcome->ok;
@@ -254,6 +261,7 @@ static void count_entries(Search *search) {
             search->stats.pruned[open ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] +=
                 entry_plans(tuples, &tuples->entries[i]);
             search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, bound);
+            certificate_note(search->certificate, tuples, &tuples->entries[i], NULL);
             continue;
         }
         for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
@@ -261,10 +269,24 @@ static void count_entries(Search *search) {
             last->pruned[reason] = 0;
         }
         merge_stats(&search->stats, last);
+        certificate_note(search->certificate, tuples, &tuples->entries[i], last);
+        if (search->ledger) ledger_add(search->ledger, &tuples->entries[i], last);
     }
 }
 
-static bool walk(Search *search, Error *error) {
+/* What is noted of every entry: into the certificate, and into the ledger where one is wanted. */
+static bool open_certificate(Search *search, SearchResult *result, Error *error) {
+    certificate_open(search->certificate, threshold(search));
+    if (!certificate_machines(&search->tuples, search->arena, &result->machines, error)) return false;
+    if (!search->request->keep_ledger) return true;
+    bool brute = search->request->brute_force;
+    search->ledger = ledger_new(&search->tuples, search->certificate->degree_tuples_opened, search->timed_out,
+                                brute ? INFINITY : threshold(search) * CUT, search->arena);
+    result->ledger = search->ledger;
+    return search->ledger || error_memory(error);
+}
+
+static bool walk(Search *search, SearchResult *result, Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
     Keyed *order = calloc(count + 1, sizeof(Keyed));
@@ -280,6 +302,7 @@ static bool walk(Search *search, Error *error) {
         ok = run_level(search, order, entries_within(search, level, order), level, outcomes, error);
         done = brute;
     }
+    ok = ok && open_certificate(search, result, error);
     if (ok) count_entries(search);
     for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
     free(search->last);
@@ -432,7 +455,7 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
     bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
     ok = ok && open_space(&search, error);
-    ok = ok && walk(&search, error);
+    ok = ok && walk(&search, result, error);
     ok = ok && answer(&search, result, error);
     caches_free(&search);
     tuples_free(&search.tuples);

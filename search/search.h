@@ -26,6 +26,23 @@ const char *prune_reason_name(PruneReason reason);
 
 typedef enum { PROOF_OPTIMAL, PROOF_GAP } Proof;
 
+/* A machine of the space. */
+typedef struct {
+    Machine machine;
+    Count factorizations;
+    int64_t degree_tuples;
+} SearchedMachine;
+
+/* A degree tuple with a batch or a range of batches, and the least bound of what was cut there. */
+typedef struct {
+    double bound; /* ranked; INFINITY: nothing was cut */
+    Degrees degrees;
+    int machine, machines;           /* SearchResult.machines from there on: as many devices, bounded as one */
+    int64_t batch_least, batch_most; /* sequences */
+    bool opened;                     /* false: cut whole, by the bound of its degrees */
+} CutTuple;
+enum { CLOSEST_MAX = 10 };
+
 typedef struct {
     Count factorizations; /* of the machine asked for */
     Count plans_covered, plans_evaluated, plans_pruned[PRUNED_COUNT];
@@ -36,6 +53,14 @@ typedef struct {
     Proof proof;
     double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
     double best_bound_seconds; /* the least bound among what was cut: nothing that was left out is faster */
+    /* Ranked: the k-th best, or what was asked for; INFINITY: fewer than k plans fit. What is cut for being too slow has
+     * a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of which
+     * only the best is a row. */
+    double threshold;
+    CutTuple least_cut;            /* of the least bound of all that was cut */
+    CutTuple least_beyond;         /* of the least bound above the threshold */
+    CutTuple closest[CLOSEST_MAX]; /* cut whole, by rising bound */
+    int closest_count;
 } Certificate;
 
 typedef struct {
@@ -68,6 +93,8 @@ typedef struct {
     RankedPlan *plans;
     int plan_count;
     Certificate certificate;
+    const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
+    const struct Ledger *ledger;     /* search/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds; /* wall time, for --timing only */
 } SearchResult;

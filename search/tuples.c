@@ -213,40 +213,46 @@ static void note_missing(Coverage *coverage, const Degrees *degrees, double miss
     coverage->missing_degrees = *degrees;
 }
 
+/* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
+static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {
+    return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->bound_error);
+}
+
+Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
+    const Request *request = tuples->request;
+    const Site *site = &tuples->sites[entry->site];
+    const Degrees *degrees = &site->degrees[entry->tuple];
+    if (!request_admits(request, degrees)) return (Verdict){.out = true, .reason = PRUNED_REQUIRE};
+    Work work = request->work;
+    PaddingSet forbidden;
+    work.sequences = tuple_batch(tuples, entry, entry->last);
+    /* Most tuples of an odd number of chips end here. */
+    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), site->padding,
+                            &forbidden))
+        return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    ExploreProblem problem = tuples_problem(tuples, entry->site, work.sequences);
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    entry->bound = ranked_bound(&problem, &bound);
+    if (bound.forbidden || bound.unusable) return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    if (!bound.too_large) return (Verdict){.out = false};
+    return (Verdict){true, PRUNED_MEMORY, bound.least_bytes - setting_memory_limit(&problem.setting)};
+}
+
 /* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
 static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastSums *cache, Bounded *out) {
-    const Request *request = tuples->request;
-    const Site *site = &tuples->sites[entry.site];
-    const Degrees *degrees = &site->degrees[entry.tuple];
     Coverage *coverage = &out->coverage;
     if (!count_add(coverage->plans, plans, &coverage->plans)) {
         out->too_many = true;
         return;
     }
-    if (!request_admits(request, degrees)) {
-        coverage->pruned[PRUNED_REQUIRE] += plans;
+    Verdict verdict = entry_judge(tuples, &entry, cache);
+    if (!verdict.out) {
+        if (!entry_add(out, entry)) out->no_memory = true;
         return;
     }
-    Work work = request->work;
-    PaddingSet forbidden;
-    work.sequences = tuple_batch(tuples, &entry, entry.last);
-    /* Most tuples of an odd number of chips end here. */
-    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), site->padding,
-                            &forbidden)) {
-        coverage->pruned[PRUNED_INDIVISIBLE] += plans;
-        return;
-    }
-    ExploreProblem problem = tuples_problem(tuples, entry.site, work.sequences);
-    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
-    entry.bound = bound.seconds * problem.scale * BATCH_SLACK;
-    if (bound.forbidden || bound.unusable) {
-        coverage->pruned[PRUNED_INDIVISIBLE] += plans;
-    } else if (bound.too_large) {
-        coverage->pruned[PRUNED_MEMORY] += plans;
-        note_missing(coverage, degrees, bound.least_bytes - setting_memory_limit(&problem.setting));
-    } else if (!entry_add(out, entry)) {
-        out->no_memory = true;
-    }
+    coverage->pruned[verdict.reason] += plans;
+    if (verdict.reason == PRUNED_MEMORY)
+        note_missing(coverage, &tuples->sites[entry.site].degrees[entry.tuple], verdict.missing);
 }
 
 /* One degree tuple with every batch it may have. */
@@ -330,6 +336,11 @@ bool tuples_make(const Request *request, ExploreCache *caches, int threads, Aren
 
 void tuples_free(Tuples *tuples) { free(tuples->entries); }
 
+Count tuple_placements(const Tuples *tuples, const Entry *entry) {
+    const Site *site = &tuples->sites[entry->site];
+    return placements_of(tuples, site, &site->degrees[entry->tuple]);
+}
+
 int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
     return batches_of(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple], number);
 }
@@ -339,7 +350,14 @@ double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
     const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
     TupleBound bound =
         tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
-    return bound.seconds * problem.scale * BATCH_SLACK;
+    return ranked_bound(&problem, &bound);
+}
+
+int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]) {
+    int64_t others = batch_count(tuples->request, &tuples->sites[site].degrees[tuple]) - 1;
+    out[0] = (Entry){.first = 0, .last = 0, .site = site, .tuple = (int32_t)tuple};
+    out[1] = (Entry){.first = 1, .last = others, .site = site, .tuple = (int32_t)tuple};
+    return others > 0 ? 2 : 1;
 }
 
 Count entry_plans(const Tuples *tuples, const Entry *entry) {

@@ -68,7 +68,22 @@ int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number);
  * replica: smaller matmuls, the same weights and updates), so that the largest batch bounds all. */
 double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache);
 
+/* Placements of an entry's degrees on all machines of its site. */
+Count tuple_placements(const Tuples *tuples, const Entry *entry);
+
 /* How many plans (placements and knobs) an entry stands for. */
 Count entry_plans(const Tuples *tuples, const Entry *entry);
+
+/* What bounds alone say of an entry. */
+typedef struct {
+    bool out;           /* no plan of it is in question */
+    PruneReason reason; /* then */
+    double missing;     /* PRUNED_MEMORY: bytes above the limit */
+} Verdict;
+/* Sets entry->bound where it is not out. */
+Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache);
+
+/* The parts that a degree tuple is judged in: the batch asked for, and all others together. Returns how many. */
+int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]);
 
 #endif

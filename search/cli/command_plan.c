@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/data_hash.h"
+#include "base/file.h"
+#include "search/certificate.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
@@ -20,6 +22,14 @@ static bool write_report(const Report *report, const OutputChoice *choice, Strea
     return ok;
 }
 
+/* Written while it is made: it can be hundreds of megabytes. */
+static bool write_certificate(const Report *report, const char *path, Error *error) {
+    FileStream *stream = file_stream_open(path, error);
+    if (!stream) return false;
+    bool ok = certificate_write(report, file_stream_out(stream), error);
+    return file_stream_close(stream, ok, error) && ok;
+}
+
 static bool plan(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
     OutputChoice choice;
     Request *request = ARENA_NEW(arena, Request, 1);
@@ -28,7 +38,9 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
     planning_announce(request, &choice, streams.err);
+    request->keep_ledger = choice.certificate != NULL;
     if (!report_make(request, arena, report, error) || !file_data_sha256(report->data_sha256, arena, error) ||
+        (choice.certificate && !write_certificate(report, choice.certificate, error)) ||
         !write_report(report, &choice, streams, error))
         return false;
     planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);

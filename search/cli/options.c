@@ -78,6 +78,8 @@ static const struct {
                       "only every N-th point, from the K-th: a part for `shardopt merge`"},
     [OPTION_RESUME] = {"resume", 0, "FILE", COMMAND_SWEEP, false, NULL,
                        "keep finished points there, and go on from those that are there"},
+    [OPTION_CERTIFICATE] = {"certificate", 0, "FILE", COMMAND_PLAN, false, NULL,
+                            "write there what became of every degree tuple, for others to check"},
     [OPTION_FORMAT] = {"format", 0, "FORMAT", ALL, false, NULL, "text or json; a sweep's also csv or markdown (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH, false, NULL, "say on stderr how long it took"},
@@ -204,10 +206,16 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
         return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
     if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')
         return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
+    const char *certificate = options->text[OPTION_CERTIFICATE], *output = options->text[OPTION_OUTPUT];
+    if (certificate && (certificate[0] == '\0' || strcmp(certificate, "-") == 0))
+        return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
+    if (certificate && output && strcmp(certificate, output) == 0)
+        return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
     *out = (OutputChoice){.json = format == 1,
                           .timing = options->text[OPTION_TIMING],
                           .verbose = options->text[OPTION_VERBOSE],
                           .quiet = options->text[OPTION_QUIET],
-                          .path = options->text[OPTION_OUTPUT]};
+                          .path = options->text[OPTION_OUTPUT],
+                          .certificate = options->text[OPTION_CERTIFICATE]};
     return true;
 }

@@ -47,6 +47,7 @@ typedef enum {
     OPTION_RANK, /* of `explain` */
     OPTION_SHARD,
     OPTION_RESUME, /* of `sweep` */
+    OPTION_CERTIFICATE,
     OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_TIMING,
@@ -82,7 +83,8 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
 /* How the answer is to be written; none of it changes the answer. */
 typedef struct {
     bool json, timing, verbose, quiet;
-    const char *path; /* NULL: stdout */
+    const char *path;        /* NULL: stdout */
+    const char *certificate; /* where the certificate goes too; NULL: nowhere */
 } OutputChoice;
 bool output_from_options(const Options *options, OutputChoice *out, Error *error);
 

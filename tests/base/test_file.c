@@ -51,6 +51,30 @@ static size_t entries(Place *place, const char *folder) {
     return count;
 }
 
+/* A stream becomes the file when it is kept, and leaves no trace when it is not. */
+Test(file, streams_are_kept_or_not_there) {
+    Place place = place_new();
+    Error error = {0};
+    for (int keep = 0; keep < 2; keep++) {
+        cr_assert(file_write(in(&place, "c.tsv"), "old\n", 4, &error), "%s", error.text);
+        FileStream *stream = file_stream_open(in(&place, "c.tsv"), &error);
+        cr_assert(stream, "%s", error.text);
+        for (int i = 0; i < 20000; i++) fprintf(file_stream_out(stream), "%d\n", i % 10);
+        expect_content(&place, "c.tsv", "old\n");
+        cr_expect_eq(file_stream_close(stream, keep == 1, &error), keep == 1, "%s", error.text);
+        if (keep == 0) expect_content(&place, "c.tsv", "old\n");
+        cr_expect_eq(entries(&place, ""), 1, "something is left beside it");
+    }
+    char *text;
+    size_t length;
+    cr_assert(file_read(in(&place, "c.tsv"), 1 << 20, &place.arena, &text, &length, &error), "%s", error.text);
+    cr_expect_eq(length, 40000);
+    cr_expect(strncmp(text, "0\n1\n2\n", 6) == 0);
+    cr_expect_null(file_stream_open(in(&place, "no/c.tsv"), &error));
+    cr_expect_eq(error.kind, ERROR_IO);
+    place_end(&place);
+}
+
 Test(file, what_is_written_is_read) {
     Place place = place_new();
     Error error = {0};

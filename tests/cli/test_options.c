@@ -321,7 +321,7 @@ Test(options, help_names_every_option) {
         "--padding",   "--objective",   "--top",        "--variants",  "--precision",
         "--optimizer", "--hbm-reserve", "--profile",    "--format",    "-o, --output",
         "--threads",   "--brute-force", "--time-limit", "--timing",    "-v, --verbose",
-        "-q, --quiet", "--color",       "--help"};
+        "-q, --quiet", "--color",       "--certificate", "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);
     cr_expect_null(strstr(text, "--plan "), "an option of explain");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cr_expect(strlen(line) <= 120, "%s", line);

@@ -12,6 +12,7 @@
 typedef struct {
     Request request;
     RankedPlan plans[3];
+    SearchedMachine machines[3];
     Report report;
 } Fixture;
 
@@ -279,6 +280,16 @@ static inline void fixture_fill(Fixture *fixture) {
     certificate->plans_covered = 1750 + ((Count)1 << 100);
     certificate->layouts_solved = 7;
     certificate->best_bound_seconds = 4.25;
+    certificate->degree_tuples = 2310, certificate->degree_tuples_opened = 12;
+    certificate->threshold = 4.2;
+    certificate->least_cut = certificate->least_beyond =
+        (CutTuple){.bound = 4.25, .degrees = fixture->plans[1].plan.degrees, .machine = 2, 512, 512, false};
+    certificate->closest[certificate->closest_count++] = certificate->least_cut;
+    for (int i = 0; i < 3; i++) {
+        fixture_machine(6 - i, &fixture->machines[i].machine);
+        fixture->machines[i].factorizations = 23625, fixture->machines[i].degree_tuples = 770;
+    }
+    report->result.machines = fixture->machines;
     report->ways[WAY_AS_ASKED] = (WayOutResult){.tried = true};
     report->ways[WAY_IDLE] = (WayOutResult){.tried = true, .found = true, .best = fixture->plans[0]};
     report->ways[WAY_BATCH] = (WayOutResult){.tried = true, .found = true, .best = fixture->plans[2]};

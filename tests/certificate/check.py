@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks a certificate without the search that made it.
+
+    shardopt plan ... --format json --certificate CERT.tsv -o REPORT.json
+    check.py CERT.tsv REPORT.json [SHARDOPT [SAMPLES [SEED]]]
+
+From the two files alone: the lines are all and only the ordered factorizations of each machine's devices over the
+roles, with every batch; placements and knobs are what their rules in `search.certificate.space` count; plans add up, by
+reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan below its
+bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance, and the
+ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not. Prints
+one line, or the first thing that is wrong, and exits 1.
+"""
+import itertools, json, math, random, subprocess, sys
+from functools import lru_cache
+
+ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
+REASONS = ["require", "indivisible", "equal", "memory", "degree_bound", "knob_bound", "time_limit"]
+
+
+def require(truth, *what):
+    if not truth:
+        sys.exit("certificate: " + " ".join(str(w) for w in what))
+
+
+@lru_cache(None)
+def primes(n):
+    out, p = {}, 2
+    while n > 1:
+        while n % p == 0:
+            out[p], n = out.get(p, 0) + 1, n // p
+        p += 1 if p * p <= n else max(1, n - p)
+    return out
+
+
+def compositions(n, parts):
+    if parts == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        for rest in compositions(n - first, parts - 1):
+            yield (first,) + rest
+
+
+@lru_cache(None)
+def matrices(rows, columns):
+    """How many matrices of whole numbers >= 0 have these row and column sums. Rows are sorted: their order is no matter."""
+    if not rows:
+        return int(not any(columns))
+    return sum(matrices(rows[1:], tuple(c - x for c, x in zip(columns, row)))
+               for row in compositions(rows[0], len(columns)) if all(x <= c for x, c in zip(row, columns)))
+
+
+def placements(degrees, sizes):
+    count = 1
+    for p in primes(math.prod(sizes)):
+        rows = tuple(sorted(e for e in (primes(d).get(p, 0) for d in degrees) if e))
+        count *= matrices(rows, tuple(primes(s).get(p, 0) for s in sizes))
+    return count
+
+
+def factorizations(n, roles):
+    """All tuples of degrees with product n; roles that take no part are 1."""
+    ways = [[(p, c) for c in compositions(e, len(roles))] for p, e in primes(n).items()]
+    for choice in itertools.product(*ways):
+        of = dict.fromkeys(ROLES, 1)
+        for p, exponents in choice:
+            for role, e in zip(roles, exponents):
+                of[role] *= p ** e
+        yield tuple(of[role] for role in ROLES)
+
+
+@lru_cache(None)
+def quotients(n):
+    return len({-(-n // x) for x in range(1, n + 1)}) if n < 4096 else 2 * math.isqrt(n - 1) - (
+        (n - 1) // math.isqrt(n - 1) == math.isqrt(n - 1)) + 1
+
+
+@lru_cache(None)
+def other_knobs(degrees, switched, rules):
+    """Knob settings beside microbatches, by the rules of the report."""
+    layers, heads, experts, schedules, overlap, offload = rules
+    t, e, s, f, d, p = degrees
+    contexts = 1 if s == 1 else 3 + sum(1 for u in range(2, s) if heads % u == 0 and s % u == 0)
+    replicate = 2 if switched and s > 1 else 1
+    ranks, grids = t * s * f * d, 1
+    for ways in range(1, min(experts, ranks) + 1) if switched and e == 1 else ():
+        if ranks % ways == 0:
+            grids += sum(1 for w in {1, t} if ranks // ways % w == 0 and not (ways == 1 and w == t))
+    chunked = sum(x in ("interleaved", "circular") for x in schedules)
+    pipe = 1 if p == 1 else len(schedules) - chunked + chunked * (quotients(max(1, layers // p)) - 1)
+    zero = 3 if d > 1 or replicate > 1 or grids > 1 else 1
+    gather = 2 if e * s * f > 1 or grids > 1 else 1
+    return (contexts * replicate * grids * pipe * (2 if p > 1 else 1) * (2 if overlap and t > 1 else 1) * zero *
+            gather * (2 if offload else 1))
+
+
+def read(path):
+    head, lines, columns = {}, [], None
+    for line in open(path):
+        words = line.rstrip("\n").split("\t")
+        if line.startswith("# "):
+            head.setdefault(words[0][2:], []).append(words[1:])
+        elif columns is None:
+            columns = words
+        else:
+            lines.append(dict(zip(columns, words)))
+    return head, lines
+
+
+def batches(request_sequences, tolerance, replicas):
+    """The others that a tuple may train with, beside the one asked for."""
+    if tolerance <= 0:
+        return 0, 0, 0
+    low = max(1, math.ceil(request_sequences * (1 - tolerance) - 1e-9))
+    high = math.floor(request_sequences * (1 + tolerance) + 1e-9)
+    some = [b for b in range(-(-low // replicas) * replicas, high + 1, replicas) if b != request_sequences]
+    return (some[0], some[-1], len(some)) if some else (0, 0, 0)
+
+
+def check_file(head, lines, report):
+    search, certificate = report["search"], report["search"]["certificate"]
+    space, request = certificate["space"], report["request"]
+    roles, knobs = space["roles"], space["knobs"]
+    rules = (knobs["layers"], knobs["heads"], knobs["experts"], tuple(knobs["schedules"]), knobs["tensor_overlap"],
+             knobs["optimizer_offload"])
+    threshold = float.fromhex(certificate["threshold"]["hex"])
+    above = float.fromhex(head["cut_above"][0][2])
+    brute = request["brute_force"]
+    require(brute or above == threshold * (1 + 1e-12), "the threshold is not the report's")
+    asked = int(head["sequences"][0][0])
+    sums, evaluated, covered, best, todo = dict.fromkeys(REASONS, 0), 0, 0, [], {}
+    for machine in space["machines"]:
+        sizes = [a["size"] for a in machine["axes"]]
+        ways = [math.prod(math.comb(e + len(roles) - 1, e) for e in primes(s).values()) for s in sizes]
+        require(ways == [a["factorizations"] for a in machine["axes"]], "factorizations of an axis of", machine["text"])
+        require(math.prod(ways) == machine["factorizations"], "factorizations of", machine["text"])
+        total = 0
+        for degrees in factorizations(math.prod(sizes), roles):
+            todo[machine["machine"], degrees, asked] = (asked, 1)
+            t, e, s, f, d, p = degrees
+            low, high, count = batches(asked, request["batch_tolerance"], e * f * d)
+            if count:
+                todo[machine["machine"], degrees, low] = (high, count)
+            total += placements(degrees, sizes)
+        require(total == machine["factorizations"], "placements do not add up to the factorizations of", machine["text"])
+    require(sum(1 for k in todo if k[2] == asked) == search["degree_tuples"], "another number of degree tuples")
+    for line in lines:
+        degrees = tuple(int(line[r]) for r in ROLES)
+        first_machine, low = int(line["machine"]), int(line["sequences_least"])
+        together = space["machines"][first_machine:first_machine + int(line["machines"])]
+        machine = together[0]
+        name = " ".join(f"{r}={v}" for r, v in zip(ROLES, degrees)) + f" on {machine['text']}, {low} sequences:"
+        for number in range(first_machine, first_machine + int(line["machines"])):
+            key = number, degrees, low
+            require(key in todo, name, "is no tuple of the space, or stands twice")
+            high, count = todo.pop(key)
+            require((int(line["sequences_most"]), int(line["batches"])) == (high, count), name, "other batches")
+        replicas = degrees[1] * degrees[3] * degrees[4]
+        ways = sum(placements(degrees, [a["size"] for a in one["axes"]]) for one in together)
+        switched = all(a["kind"] == "switch" for a in machine["axes"])
+        mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
+        settings = other_knobs(degrees, switched, rules) * sum(quotients(-(-b // replicas)) for b in mine)
+        plans = int(line["plans"])
+        require(int(line["placements"]) == ways, name, "placements are not", line["placements"])
+        require(int(line["knobs"]) == settings, name, "knobs are", settings, "not", line["knobs"])
+        require(plans == int(line["placements"]) * settings, name, "plans are not placements x knobs")
+        covered += plans
+        if line["reason"] == "opened":
+            own = [int(line[r]) for r in REASONS]
+            require(int(line["evaluated"]) + sum(own) == plans, name, "evaluated and cut are not its plans")
+            evaluated += int(line["evaluated"])
+            for reason, value in zip(REASONS, own):
+                sums[reason] += value
+            first = float.fromhex(line["best"])
+            require(first >= float.fromhex(line["bound"]), name, "has a plan below its bound")
+            require(brute or own[6] or float.fromhex(line["left"]) > above, name, "leaves out what is not above the threshold")
+            best.append(first)
+        else:
+            sums[line["reason"]] += plans
+            bound = math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
+            require(line["reason"] in ("require", "indivisible", "memory", "degree_bound", "time_limit"), name, "reason")
+            require(line["reason"] != "degree_bound" or bound > above, name, "cut at", bound, "not above", above)
+    whole = sorted(float.fromhex(l["bound"]) for l in lines if l["reason"] in ("degree_bound", "time_limit"))
+    closest = [float.fromhex(c["hex"]) for c in certificate["closest_cut_tuples"]]
+    require(closest == whole[:10], "the closest tuples of the report are not the file's")
+    beyond = min(whole[:1] + [float.fromhex(l["left"]) for l in lines if l["reason"] == "opened"], default=math.inf)
+    require(beyond == math.inf or beyond == float.fromhex(certificate["least_bound"]["hex"]), "the least bound is", beyond)
+    require(not todo, len(todo), "tuples are missing, such as", next(iter(todo), None))
+    require(covered == search["plans_covered"], "plans add up to", covered)
+    require(evaluated == search["plans_evaluated"], "evaluated plans add up to", evaluated)
+    require(sums == search["plans_pruned"], "cut plans add up to", sums)
+    require(evaluated + sum(sums.values()) == covered, "covered is not evaluated + cut")
+    ranked = [p["ranked_seconds"] for p in report["plans"]]
+    require(ranked == sorted(ranked) and (not ranked or ranked[0] == min(best)), "the best plan is not the report's")
+    require(len(ranked) < request["top"] or ranked[-1] == threshold, "the k-th best is not the threshold")
+
+
+def ask(program, report, line):
+    """The best plan of one tuple and batch, alone on its machine, and how long that takes as ranked; None: none."""
+    request, machine = dict(report["request"]), report["search"]["certificate"]["space"]["machines"][
+        int(line["machine"]) + random.randrange(int(line["machines"]))]
+    for key in ("pods", "slice", "slices", "chips", "nodes", "batch", "require", "top", "variants", "brute_force"):
+        request.pop(key, None)
+    for key in ("slice", "slices", "nodes"):
+        if key in machine:
+            request[key] = machine[key]
+    low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
+    replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
+    sequences = low if count == 1 else high
+    request.update(sequences=sequences, max_idle=0, batch_tolerance=0)
+    words = [program, "explain", "--format", "json", "-q", "--plan", " ".join(f"{r}={line[r]}" for r in ROLES)]
+    if report["request"].get("require"):
+        words += ["--require", report["request"]["require"]]
+    for key, value in request.items():
+        if value is not None and value is not False and value != "":
+            words += ["--" + key.replace("_", "-")] + ([] if value is True else [str(value)])
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode in (2, 3):  # 2: more replicas than sequences and the like, or what --require contradicts
+        require(done.returncode == 3 or "replicas" in done.stderr or "--require" in done.stderr or "--plan" in done.stderr,
+                "explain:", done.stderr, " ".join(words))
+        return None
+    require(done.returncode in (0, 4), "explain:", done.stderr, " ".join(words))
+    asked = report["plans"][0]["ranked_seconds"] / report["plans"][0]["step"]["seconds"] * \
+        report["plans"][0]["batch"]["sequences"] if report["plans"] else sequences
+    plans = json.loads(done.stdout)["plans"]  # 4: a layout was left open; what was found is a plan all the same
+    return plans[0]["step"]["seconds"] * round(asked) / sequences if plans else None
+
+
+def check_samples(program, samples, seed, lines, report):
+    random.seed(seed)
+    cut = sorted((l for l in lines if l["reason"] == "degree_bound"), key=lambda l: float.fromhex(l["bound"]))
+    other = [l for l in lines if l["reason"] in ("require", "indivisible", "memory")]
+    opened = [l for l in lines if l["reason"] == "opened"]
+    chosen = cut[:min(10, samples)] + [l for some in (cut[10:], other, opened)
+                                       for l in random.sample(some, min(samples, len(some)))]
+    asked, tightest = 0, math.inf
+    for line in chosen:
+        name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {line['machine']}:"
+        seconds = ask(program, report, line)
+        asked += 1
+        if line["reason"] in ("require", "indivisible", "memory"):
+            require(seconds is None, name, line["reason"], "but it has a plan of", seconds, "s")
+        elif seconds is not None:
+            bound = float.fromhex(line["bound"])
+            require(seconds >= bound, name, "has a plan of", seconds, "s, below its bound", bound)
+            if line["reason"] == "degree_bound":
+                tightest = min(tightest, seconds / bound)
+            elif int(line["batches"]) == 1:  # `best`: what was found; what was left out has bounds from `left` up
+                best, left = float.fromhex(line["best"]), float.fromhex(line["left"])
+                require(seconds >= min(best, left) * (1 - 1e-12), name, "takes", seconds, "less than", best, left)
+    return asked, tightest
+
+
+def main():
+    head, lines = read(sys.argv[1])
+    report = json.load(open(sys.argv[2]))
+    check_file(head, lines, report)
+    text = f"certificate: {len(lines)} lines, {report['search']['plans_covered']} plans: holds"
+    if len(sys.argv) > 3:
+        samples, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((4, 10), (5, 1)))
+        asked, tightest = check_samples(sys.argv[3], samples, seed, lines, report)
+        text += f"; {asked} tuples planned alone"
+        text += f", the tightest cut {100 * (tightest - 1):.3g}% above its bound" if tightest < math.inf else ""
+    print(text)
+
+
+try:
+    main()
+except (KeyError, IndexError, ValueError, StopIteration) as error:
+    sys.exit(f"certificate: cannot be read: {error!r}")
