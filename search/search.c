@@ -222,8 +222,8 @@ static bool run_level(Search *search, const Keyed *order, int64_t count, double 
     int64_t block = 1, blocks = 0;
     for (int64_t at = 0; at < count;) {
         if (beaten(search, order[at].bound) || out_of_time(search)) return true;
-        /* Where the level is what limits, another block before it would tighten nothing. */
-        if (level <= threshold(search)) block = BLOCK_MOST;
+        /* Where the level is what limits, another block before it would tighten little. */
+        if (level <= threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, count / 16));
         int64_t to = min_whole(count, at + block);
         if (!run_block(search, order, at, to, level, outcomes, error)) return false;
         at = to;

@@ -56,8 +56,8 @@ def one_more(word):
 def changes(lines):
     """Certificates that are wrong, by what is wrong with them."""
     body = [line.split("\t") for line in lines if not line.startswith("#")][1:]
-    cut = next(i for i, words in enumerate(body) if words[14] == "degree_bound")
-    opened = next(i for i, words in enumerate(body) if words[14] == "opened" and words[-1] != "inf")
+    cut = next(i for i, words in enumerate(body) if words[15] == "degree_bound")
+    opened = next(i for i, words in enumerate(body) if words[15] == "opened" and words[-1] != "inf")
     for column in ("tensor", "machine", "sequences_least", "batches", "placements", "knobs", "plans"):
         yield f"{column} of a cut tuple", edit(lines, cut, column, one_more)
     for column in ("evaluated", "memory", "knob_bound", "plans"):
@@ -69,7 +69,7 @@ def changes(lines):
     yield "a line that is missing", lines[:-1]
     yield "a line that stands twice", lines + lines[-1:]
     start = len(lines) - len(body)
-    raised = [words[:13] + [(3 * float.fromhex(words[13])).hex()] + words[14:] if words[14] == "degree_bound" else words
+    raised = [words[:14] + [(3 * float.fromhex(words[14])).hex()] + words[15:] if words[15] == "degree_bound" else words
               for words in body]
     yield "bounds three times as high", lines[:start] + ["\t".join(words) for words in raised]
 
