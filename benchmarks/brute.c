@@ -15,7 +15,8 @@ enum { TOP_MOST = 256, ROWS_MOST = 4096 };
 typedef struct {
     Count plans, indivisible, equal, memory, evaluated; /* plans: the sum of the others */
     int64_t tuples, knobs, solved;
-    double coefficients, tables, evaluation, layouts; /* seconds of all threads */
+    double coefficients, tables, evaluation, layouts; /* wall seconds of all threads */
+    double processor;                                 /* seconds that they had one */
     double best[TOP_MOST];                            /* the least relaxed times, rising */
     int best_count, top;
     Row rows[ROWS_MOST]; /* best exact plan of each (degrees, schedule, grid) within the limit */
@@ -203,6 +204,7 @@ static void merge(Found *to, const Found *from) {
     to->tuples += from->tuples, to->knobs += from->knobs, to->solved += from->solved;
     to->coefficients += from->coefficients, to->tables += from->tables;
     to->evaluation += from->evaluation, to->layouts += from->layouts;
+    to->processor += from->processor;
     to->failed = to->failed || from->failed;
     for (int i = 0; i < from->best_count; i++) note_best(to, from->best[i]);
     for (int i = 0; i < from->row_count; i++) to->failed = !keep_row(to, &from->rows[i]) || to->failed;
@@ -220,6 +222,7 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
 #pragma omp parallel num_threads(threads)
     {
         Error error = {0};
+        double began = processor_seconds();
         Found *own = calloc(1, sizeof(Found));
         Walk walk = {.found = own, .sums = least_sums_new(), .limit = limit, .scale = 1};
         bool ok = own && walk.sums;
@@ -234,6 +237,7 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
         {
             if (!ok) fprintf(stderr, "%s: %s\n", error.where, error.text);
             all->failed = all->failed || !ok;
+            if (own) own->processor = processor_seconds() - began;
             if (own) merge(all, own);
         }
         if (walk.sums) least_sums_free(walk.sums);
@@ -246,29 +250,23 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
 
 static int by_row(const void *a, const void *b) { return row_compare(a, b); }
 
-/* Whether what was found within the limit is what the search says of the same tuples: no row that the search has not,
- * no time that differs in a bit. */
-static bool equal(const SearchResult *search, const Space *space, int64_t every, Found *found) {
-    bool same = true;
-    int matched = 0, at = 0;
+/* Whether what was found within the limit are the search's rows: no other, no time that differs in a bit. */
+static bool equal(const SearchResult *search, Found *found) {
+    int matched = 0;
     qsort(found->rows, (size_t)found->row_count, sizeof(Row), by_row);
-    for (int i = 0; i < search->plan_count; i++) {
+    for (int i = 0; i < search->plan_count && i < found->row_count; i++) {
         const RankedPlan *plan = &search->plans[i];
-        const Row *row = at < found->row_count ? &found->rows[at] : NULL;
-        bool here = row && row->ranked_seconds == plan->ranked_seconds && row->sequences == plan->work.sequences &&
-                    degrees_compare(&row->degrees, &plan->plan.degrees) == 0 &&
-                    knobs_compare(&row->knobs, &plan->plan.knobs) == 0 &&
-                    placement_compare(&row->placement, &plan->plan.placement) == 0;
-        matched += here;
-        at += here;
-        same = same && here;
+        const Row *row = &found->rows[i];
+        matched += row->ranked_seconds == plan->ranked_seconds && row->sequences == plan->work.sequences &&
+                   degrees_compare(&row->degrees, &plan->plan.degrees) == 0 &&
+                   knobs_compare(&row->knobs, &plan->plan.knobs) == 0 &&
+                   placement_compare(&row->placement, &plan->plan.placement) == 0;
     }
-    printf("rows within the search's %d-th best time: %d; the search's: %d, of which %d equal in degrees, knobs, "
-           "placement and every bit of the time%s\n",
-           search->plan_count, found->row_count, search->plan_count, matched,
-           every == 1 ? " (every tuple walked)" : "");
-    (void)space;
-    return same && found->row_count == search->plan_count;
+    printf(
+        "rows not above the search's last: %d; equal to the search's in degrees, knobs, placement and every bit of the "
+        "time: %d of %d\n",
+        found->row_count, matched, search->plan_count);
+    return matched == search->plan_count && found->row_count == search->plan_count;
 }
 
 static Count all_plans(const Space *space) {
@@ -282,25 +280,40 @@ static Count all_plans(const Space *space) {
 
 static void print(const Space *space, const Found *found, int64_t every, int threads, double seconds) {
     double plans = (double)found->plans, whole = (double)all_plans(space);
-    printf("walked %lld of %lld degree tuples (every %lld-th): %.4e of %.4e plans in %.1f s on %d threads\n",
-           (long long)found->tuples, (long long)space->count, (long long)every, plans, whole, seconds, threads);
+    printf(
+        "walked %lld of %lld degree tuples (every %lld-th): %.4e of %.4e plans in %.1f s on %d threads, which had %.1f "
+        "s of a processor\n",
+        (long long)found->tuples, (long long)space->count, (long long)every, plans, whole, seconds, threads,
+        found->processor);
     printf("of them %.4e do not divide, %.4e are another's twin, %.4e do not fit, %.4e evaluated (%lld knob settings, "
-           "%.0f "
-           "placements each)\n",
+           "%.0f placements each)\n",
            (double)found->indivisible, (double)found->equal, (double)found->memory, (double)found->evaluated,
            (long long)found->knobs, (double)found->evaluated / (double)max_whole(1, found->knobs));
-    double processor = found->coefficients + found->tables + found->evaluation + found->layouts;
-    printf("thread seconds: %.2f coefficients and memory, %.2f placements and rates, %.2f evaluation (%.3e a second), "
-           "%.2f layouts (%lld solved)\n",
-           found->coefficients, found->tables, found->evaluation,
-           (double)found->evaluated / max_real(1e-9, found->evaluation), found->layouts, (long long)found->solved);
-    printf("plans a second: %.3e covered, %.3e evaluated; per thread %.3e evaluated\n", plans / seconds,
-           (double)found->evaluated / seconds, (double)found->evaluated / processor);
+    double all = found->coefficients + found->tables + found->evaluation + found->layouts;
+    printf(
+        "share of time: %.0f%% coefficients and memory, %.0f%% placements and rates, %.0f%% evaluation, %.0f%% layouts "
+        "(%lld solved)\n",
+        100 * found->coefficients / all, 100 * found->tables / all, 100 * found->evaluation / all,
+        100 * found->layouts / all, (long long)found->solved);
+    printf("plans a second: %.3e covered, %.3e evaluated; a second of a processor: %.3e covered, %.3e evaluated\n",
+           plans / seconds, (double)found->evaluated / seconds, plans / found->processor,
+           (double)found->evaluated / found->processor);
     if (found->plans > 0 && every > 1)
-        printf("the whole space at this rate: %.0f s on %d threads\n", seconds * whole / plans, threads);
+        printf("the whole space at this rate: %.0f s on %d threads; %.0f s on as many that are their own\n",
+               seconds * whole / plans, threads, found->processor * whole / plans / threads);
     printf("least relaxed times:");
     for (int i = 0; i < found->best_count; i++) printf(" %.6f", found->best[i]);
     printf("\n");
+}
+
+/* A row of a table: what was walked, the rates, and the search beside it. */
+static void print_row(const Found *found, const SearchResult *search, double seconds) {
+    char covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE], of_search[COUNT_TEXT_SIZE];
+    printf("ROW | %s | %s | %.2f | %.2e | %.2e | %s | %.3f | %.2e | %.3f |\n", count_text(found->plans, true, covered),
+           count_text(found->evaluated, true, evaluated), seconds, (double)found->plans / found->processor,
+           (double)found->evaluated / found->processor, count_text(search->certificate.plans_covered, true, of_search),
+           search->seconds, (double)search->certificate.plans_covered / search->seconds,
+           search->plans[0].ranked_seconds);
 }
 
 static bool run(const char *command, int64_t every, int threads) {
@@ -332,8 +345,10 @@ static bool run(const char *command, int64_t every, int threads) {
         found->top = request->top;
         /* relaxed times carry a slack of less than 1e-11, downwards: what is within the limit is found */
         ok = walk_all(&space, &search, every, threads, limit, found);
-        print(&space, found, every, threads, now() - began);
-        ok = ok && equal(&search, &space, every, found);
+        double seconds = now() - began;
+        print(&space, found, every, threads, seconds);
+        print_row(found, &search, seconds);
+        ok = ok && equal(&search, found);
         printf("%s\n", ok ? "EQUAL" : "NOT EQUAL");
     } else if (error.kind != ERROR_NONE) {
         fprintf(stderr, "%s: %s\n", error.where, error.text);
