@@ -287,15 +287,13 @@ static void raise_to_axis(const Block *block, int axis, unsigned chips, Room *ro
 
 /* Part A or B where some axis may be busy for longer than compute, in the room. Else NULL: it is its compute. */
 static const double *part_beyond(const RowSums *row, const Block *block, int part, int axis_count, Room *room) {
-    double most[MESH_AXES_MAX] = {0}, all = 0;
+    double most[MESH_AXES_MAX] = {0};
     for (int i = 0; i < row->term_count; i++) {
         const Term *term = &row->terms[i];
         double seconds = term->hidden[part] * room->most[i];
-        all += seconds;
         for (int axis = 0; axis < axis_count; axis++)
             if (term->lane->axes >> axis & 1) most[axis] += seconds;
     }
-    if (all <= row->part[part]) return NULL;
     unsigned there = 0;
     for (int axis = 0; axis < axis_count; axis++) {
         if (most[axis] <= row->part[part]) continue;
@@ -355,6 +353,48 @@ static void raise_to_pcie(const RowSums *row, const Block *block, const double *
     loop_raise(room->busy, block->vectors, room->step);
 }
 
+_Static_assert((int)LOOP_AXIS == (int)GROUP_COUNT, "loops know lane_bit()");
+
+/* Whether an axis may be busy for longer than compute in a part. */
+static bool may_pass(const RowSums *row, int part, int axis_count, const Room *room) {
+    double most[MESH_AXES_MAX] = {0};
+    bool passes = false;
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        double seconds = term->hidden[part] * room->most[i];
+        for (int axis = 0; axis < axis_count; axis++)
+            if (term->lane->axes >> axis & 1) most[axis] += seconds;
+    }
+    for (int axis = 0; axis < axis_count; axis++) passes = passes || most[axis] > row->part[part];
+    return passes;
+}
+
+/* Exposed seconds and both parts of all terms that hide, in one pass; sets `known` for these. False: they are too many,
+ * or of a form that the loop does not know; nothing is done. */
+static bool add_hiding(const RowSums *row, const Block *block, int axis_count, const bool beyond[2], Room *room) {
+    Hiding pack[LOOP_HIDING];
+    bool both = beyond[0] && beyond[1];
+    int n = 0, first = beyond[0] ? 0 : 1;
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        if (!(beyond[0] && term->hidden[0] > 0) && !(beyond[1] && term->hidden[1] > 0)) continue;
+        if (n == LOOP_HIDING || term->form == FORM_FOUR || axis_count > LOOP_AXES) return false;
+        pack[n++] = (Hiding){rate_at(term->lane, 0, block),
+                             rate_at(term->lane, 1, block),
+                             term->form == FORM_FIRST ? ZEROS : rate_at(term->lane, 3, block),
+                             term->messages,
+                             term->bytes,
+                             term->exposed,
+                             {term->hidden[first], term->hidden[1]},
+                             lane_bit(term->lane, 0)};
+    }
+    for (int i = 0; i < row->term_count; i++)
+        room->known[i] = (beyond[0] && row->terms[i].hidden[0] > 0) || (beyond[1] && row->terms[i].hidden[1] > 0);
+    loop_add_hiding(pack, n, axis_count, block->where, (double[2]){row->part[first], row->part[1]}, both,
+                    block->vectors, room->step);
+    return true;
+}
+
 static void block_row(const RowSums *row, const Block *block, int axis_count, Room *room) {
     const double *beyond[2];
     double start = row->constant;
@@ -363,12 +403,18 @@ static void block_row(const RowSums *row, const Block *block, int axis_count, Ro
         room->most[i] = extreme(&row->terms[i], row->terms[i].lane->most, block);
         room->least[i] = extreme(&row->terms[i], row->terms[i].lane->least, block);
     }
+    bool passes[2];
     for (int i = 0; i < 2; i++) {
-        beyond[i] = part_beyond(row, block, i, axis_count, room);
-        if (!beyond[i]) start += row->part[i];
+        passes[i] = may_pass(row, i, axis_count, room);
+        beyond[i] = NULL;
+        if (!passes[i]) start += row->part[i];
     }
     loop_fill(start, block->vectors, room->step);
-    add_known(row, block, room, room->step);
+    if ((passes[0] || passes[1]) && !add_hiding(row, block, axis_count, passes, room)) {
+        for (int i = 0; i < 2; i++)
+            if (passes[i]) beyond[i] = part_beyond(row, block, i, axis_count, room);
+        add_known(row, block, room, room->step);
+    }
     add_terms(row, block, room->known, false, 0, room->step);
     add_rings(row, block, false, 2, room->step);
     if (row->pcie > 0) raise_to_pcie(row, block, beyond, room);

@@ -163,6 +163,101 @@ WIDE void loop_raise(const double *by, int count, double *restrict to) {
     for (int i = 0; i < count; i++) to[i] = by[i] > to[i] ? by[i] : to[i];
 }
 
+INLINE void add_hiding(const Hiding *terms, const int n, const int axis_count, const uint64_t *where,
+                       const double part[2], const bool both, int count, double *restrict to) {
+    const double *latency[LOOP_HIDING], *per_byte[LOOP_HIDING], *per_byte_two[LOOP_HIDING];
+    double messages[LOOP_HIDING], bytes[LOOP_HIDING], exposed[LOOP_HIDING], first[LOOP_HIDING], second[LOOP_HIDING];
+    uint64_t bit[LOOP_HIDING];
+    double part_one = part[0], part_two = part[1];
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) {
+        latency[k] = terms[k].latency, per_byte[k] = terms[k].per_byte, per_byte_two[k] = terms[k].per_byte_two;
+        messages[k] = terms[k].messages, bytes[k] = terms[k].bytes, exposed[k] = terms[k].exposed;
+        first[k] = terms[k].hidden[0], second[k] = terms[k].hidden[1], bit[k] = terms[k].bit;
+    }
+#pragma omp simd aligned(to : 64)
+    for (int i = 0; i < count; i++) {
+        double a[LOOP_HIDING], b[LOOP_HIDING], sum = to[i], one = part_one, two = part_two;
+        uint64_t here = where[i];
+#pragma GCC unroll 8
+        for (int k = 0; k < n; k++) {
+            double x = messages[k] * latency[k][i] + bytes[k] * per_byte[k][i], y = bytes[k] * per_byte_two[k][i];
+            double seconds = x > y ? x : y;
+            sum += exposed[k] * seconds;
+            a[k] = first[k] * seconds;
+            b[k] = second[k] * seconds;
+        }
+#pragma GCC unroll 4
+        for (int axis = 0; axis < axis_count; axis++) {
+            double busy_a = 0, busy_b = 0;
+#pragma GCC unroll 8
+            for (int k = 0; k < n; k++) {
+                bool on = (here & bit[k]) != 0;
+                busy_a += on ? a[k] : 0;
+                if (both) busy_b += on ? b[k] : 0;
+            }
+            one = busy_a > one ? busy_a : one;
+            two = busy_b > two ? busy_b : two;
+            here >>= LOOP_AXIS;
+        }
+        to[i] = sum + one + (both ? two : 0);
+    }
+}
+
+#define HIDING(axes, both_parts)                                                                                       \
+    switch (n) {                                                                                                       \
+    case 1:                                                                                                            \
+        add_hiding(terms, 1, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        add_hiding(terms, 2, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        add_hiding(terms, 3, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        add_hiding(terms, 4, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 5:                                                                                                            \
+        add_hiding(terms, 5, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        add_hiding(terms, 6, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    case 7:                                                                                                            \
+        add_hiding(terms, 7, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        add_hiding(terms, 8, axes, where, part, both_parts, count, to);                                                \
+        break;                                                                                                         \
+    }
+_Static_assert(LOOP_HIDING == 8 && LOOP_AXES == 4, "HIDING names them");
+
+WIDE static void add_hiding_one(const Hiding *terms, int n, int axis_count, const uint64_t *where, const double part[2],
+                                int count, double *to) {
+    if (axis_count <= 2)
+        HIDING(2, false)
+    else if (axis_count == 3)
+        HIDING(3, false)
+    else
+        HIDING(4, false)
+}
+
+WIDE static void add_hiding_both(const Hiding *terms, int n, int axis_count, const uint64_t *where,
+                                 const double part[2], int count, double *to) {
+    if (axis_count <= 2)
+        HIDING(2, true)
+    else if (axis_count == 3)
+        HIDING(3, true)
+    else
+        HIDING(4, true)
+}
+
+void loop_add_hiding(const Hiding *terms, int n, int axis_count, const uint64_t *where, const double part[2], bool both,
+                     int count, double *to) {
+    (both ? add_hiding_both : add_hiding_one)(terms, n, axis_count, where, part, count, to);
+}
+
 WIDE void loop_finish(const double *step, const double *a, const double *b, const double *serial, double factor,
                       double constant, double slack, int count, double *restrict best) {
 #pragma omp simd aligned(best : 64)

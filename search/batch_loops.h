@@ -59,6 +59,20 @@ void loop_raise_masked(const double *from, const uint64_t *where, const Masked *
 /* to = max(to, by). */
 void loop_raise(const double *by, int count, double *to);
 
+/* A term that hides: seconds of FORM_THREE or less, in arrays that are all there; which axes it lies on is its bit of
+ * `where`, LOOP_AXIS bits further for each axis. */
+enum { LOOP_HIDING = 8, LOOP_AXES = 4, LOOP_AXIS = 11 };
+typedef struct {
+    const double *latency, *per_byte, *per_byte_two;
+    double messages, bytes, exposed;
+    double hidden[2]; /* of parts A and B */
+    uint64_t bit;
+} Hiding;
+/* to += sum of exposed seconds + max(part[0], busiest axis by hidden[0]) + the same of part[1], in one pass: n from 1 to
+ * LOOP_HIDING, up to LOOP_AXES axes. `both` false: part 0 alone. */
+void loop_add_hiding(const Hiding *terms, int n, int axis_count, const uint64_t *where, const double part[2], bool both,
+                     int count, double *to);
+
 /* best = min(best, max(step + a + b, factor * serial + constant) * slack). */
 void loop_finish(const double *step, const double *a, const double *b, const double *serial, double factor,
                  double constant, double slack, int count, double *best);
