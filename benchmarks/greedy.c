@@ -2,6 +2,8 @@
 /* How often, and by how much, the exact search beats what people do by hand, priced by the same cost model:
  * - grid: every degree and the microbatch a power of two, sizes that divide, roles laid along the machine's axes in
  *   their order (ranks counted up); all other knobs and the layout are the best there are, in its favour;
+ * - stock: the same grid with the rest as scripts fix it: 1F1B, equal stages of one chunk, ZeRO-1, weights gathered again,
+ *   no overlap over tensor, no folded experts, and every layer's activations all saved or all but its input recomputed;
  * - greedy: from data parallelism alone, one role after the other (fsdp, tensor, expert, sequence, pipeline) is doubled,
  *   at the cost of data, as long as that is faster (or, while nothing fits, lacks less memory); placement, all other
  *   knobs and the layout are the best there are, in its favour; sizes that divide.
@@ -64,6 +66,15 @@ typedef struct {
 static int by_relaxed(const void *a, const void *b) {
     const Candidate *x = a, *y = b;
     return (x->relaxed > y->relaxed) - (x->relaxed < y->relaxed);
+}
+
+typedef enum { HAND_GREEDY, HAND_GRID, HAND_STOCK } Hand;
+
+/* What scripts leave at its default. */
+static bool is_stock(const KnobSpace *space, const Knobs *knobs) {
+    return (knobs->schedule == SCHEDULE_NONE || knobs->schedule == SCHEDULE_1F1B) && knobs->virtual_stages == 1 &&
+           knobs->stages == STAGES_EVEN && knobs->zero_stage == (space->zero_count > 1 ? 1 : 0) && knobs->regather &&
+           !knobs->offload_optimizer && !knobs->methods.tensor_overlap && knobs->methods.grid.expert == 0;
 }
 
 static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
@@ -141,12 +152,13 @@ static bool relax(OpenTuple *tuple, int64_t index, LeastSums *sums, double *seco
     return true;
 }
 
-/* The best plan of some degrees. `grid`: in-order, microbatches of powers of two. */
-static bool price(const Space *space, const Degrees *degrees, bool grid, LeastSums *sums, Price *out, Error *error) {
+/* The best plan of some degrees. Grids: in-order, microbatches of powers of two. */
+static bool price(const Space *space, const Degrees *degrees, Hand hand, LeastSums *sums, Price *out, Error *error) {
     Arena arena = {0};
     OpenTuple tuple;
     Placement placement;
     int64_t count = 0;
+    bool grid = hand != HAND_GREEDY;
     *out = (Price){.missing_bytes = INFINITY};
     if (grid && !in_order(space, degrees, &placement)) return true;
     bool ok = tuple_start(space, degrees, &arena, &tuple, error);
@@ -158,7 +170,9 @@ static bool price(const Space *space, const Degrees *degrees, bool grid, LeastSu
     double *seconds = ARENA_NEW(&arena, double, (size_t)placement_count(space->table, degrees));
     ok = ok && ((list && seconds) || error_memory(error));
     for (int64_t i = 0; ok && i < tuple.knob_count; i++) {
-        if (grid && !is_power_of_two(knob_space_at(&tuple.knobs, i).microbatch_sequences)) continue;
+        Knobs knobs = knob_space_at(&tuple.knobs, i);
+        if (grid && !is_power_of_two(knobs.microbatch_sequences)) continue;
+        if (hand == HAND_STOCK && !is_stock(&tuple.knobs, &knobs)) continue;
         ok = relax(&tuple, i, sums, seconds, &arena, list, &count, out, error);
     }
     if (count > 0) qsort(list, (size_t)count, sizeof *list, by_relaxed);
@@ -168,8 +182,7 @@ static bool price(const Space *space, const Degrees *degrees, bool grid, LeastSu
     return ok;
 }
 
-static bool grid_best(const Space *space, LeastSums *sums, Price *out, Error *error) {
-    *out = (Price){.missing_bytes = INFINITY};
+static bool grid_best(const Space *space, Hand hand, LeastSums *sums, Price *out, Error *error) {
     for (int64_t i = 0; i < space->count; i++) {
         const Degrees *degrees = &space->degrees[i];
         Price own;
@@ -180,7 +193,7 @@ static bool grid_best(const Space *space, LeastSums *sums, Price *out, Error *er
             !degrees_may_divide(space->setting.model, &space->setting.work, degrees,
                                 experts_may_fold(&space->offers, degrees), space->request->padding, &forbidden))
             continue;
-        if (!price(space, degrees, true, sums, &own, error)) return false;
+        if (!price(space, degrees, hand, sums, &own, error)) return false;
         if (own.found && (!out->found || own.seconds < out->seconds)) *out = own;
         if (!out->found) out->missing_bytes = min_real(out->missing_bytes, own.missing_bytes);
     }
@@ -198,7 +211,7 @@ static bool greedy_best(const Space *space, LeastSums *sums, Price *out, Error *
     Degrees at;
     for (int role = 0; role < ROLE_COUNT; role++) at.of[role] = 1;
     at.of[ROLE_DATA] = space->mesh.devices;
-    if (!price(space, &at, false, sums, out, error)) return false;
+    if (!price(space, &at, HAND_GREEDY, sums, out, error)) return false;
     for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
         Degrees next = at;
         if (ORDER[i] == ROLE_EXPERT && space->offers.experts == 0) continue;
@@ -207,7 +220,7 @@ static bool greedy_best(const Space *space, LeastSums *sums, Price *out, Error *
             Price own;
             next.of[ROLE_DATA] /= 2;
             next.of[ORDER[i]] *= 2;
-            if (!price(space, &next, false, sums, &own, error)) return false;
+            if (!price(space, &next, HAND_GREEDY, sums, &own, error)) return false;
             if (!better(&own, out)) continue;
             *out = own;
             at = next;
@@ -217,9 +230,23 @@ static bool greedy_best(const Space *space, LeastSums *sums, Price *out, Error *
 }
 
 typedef struct {
-    Price exact, grid, greedy;
+    Price exact, grid, stock, greedy;
     bool ok;
 } Point;
+
+/* The grid under each of the two policies. */
+static bool stock_best(Request *request, Arena *arena, Price *out, Error *error) {
+    static const char *const POLICIES[] = {"none", "full"};
+    bool ok = true;
+    for (size_t i = 0; ok && i < COUNT_OF(POLICIES); i++) {
+        Space space;
+        LeastSums *sums = least_sums_new(); /* of one setting */
+        ok = (sums || error_memory(error)) && remat_parse(POLICIES[i], "--remat", &request->remat, error) &&
+             space_open(request, arena, &space, error) && grid_best(&space, HAND_STOCK, sums, out, error);
+        if (sums) least_sums_free(sums);
+    }
+    return ok;
+}
 
 static bool solve_point(const char *words, Point *out) {
     Arena arena = {0};
@@ -231,14 +258,15 @@ static bool solve_point(const char *words, Point *out) {
     Request *request = ARENA_NEW(&arena, Request, 1);
     snprintf(command, sizeof command, "plan --max-idle 0 --top 1 --model %s", words);
     bool ok = sums && request && request_from_text(command, &arena, request);
+    out->grid = out->stock = (Price){.missing_bytes = INFINITY};
     if (ok) {
         request->threads = 1;
         ok = search_run(request, &arena, &result, &error);
         if (ok && result.plan_count > 0) out->exact = (Price){true, result.plans[0].ranked_seconds, 0};
         request->padding = PADDING_NONE;
     }
-    ok = ok && space_open(request, &arena, &space, &error) && grid_best(&space, sums, &out->grid, &error) &&
-         greedy_best(&space, sums, &out->greedy, &error);
+    ok = ok && space_open(request, &arena, &space, &error) && grid_best(&space, HAND_GRID, sums, &out->grid, &error) &&
+         greedy_best(&space, sums, &out->greedy, &error) && stock_best(request, &arena, &out->stock, &error);
     if (error.kind != ERROR_NONE) fprintf(stderr, "%s: %s: %s\n", words, error.where, error.text);
     if (sums) least_sums_free(sums);
     arena_free(&arena);
@@ -258,11 +286,15 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void summary(const char *name, const Point *points, int count, bool grid) {
+static const Price *price_of(const Point *point, int column) {
+    return column == 0 ? &point->grid : column == 1 ? &point->stock : &point->greedy;
+}
+
+static void summary(const char *name, const Point *points, int count, int column) {
     double *extra = calloc((size_t)count + 1, sizeof(double));
     int found = 0, beaten = 0, none = 0, all = 0;
     for (int i = 0; extra && i < count; i++) {
-        const Price *other = grid ? &points[i].grid : &points[i].greedy;
+        const Price *other = price_of(&points[i], column);
         if (!points[i].ok || !points[i].exact.found) continue;
         all++;
         none += !other->found;
@@ -296,7 +328,8 @@ int main(int argc, char **argv) {
 #pragma omp critical
         fprintf(stderr, "%s\n", POINTS[i]);
     }
-    printf("| point | exact s | grid s | over exact | greedy s | over exact |\n|---|---|---|---|---|---|\n");
+    printf("| point | exact s | grid s | over exact | stock grid s | over exact | greedy s | over exact |\n"
+           "|---|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < count; i++) {
         ok = ok && points[i].ok;
         if (!points[i].ok) continue;
@@ -305,13 +338,13 @@ int main(int argc, char **argv) {
             printf(" %.4f |", points[i].exact.seconds);
         else
             printf(" nothing fits |");
-        print_price(&points[i].grid, &points[i].exact);
-        print_price(&points[i].greedy, &points[i].exact);
+        for (int column = 0; column < 3; column++) print_price(price_of(&points[i], column), &points[i].exact);
         printf("\n");
     }
     printf("\n");
-    summary("grid", points, count, true);
-    summary("greedy", points, count, false);
+    summary("grid", points, count, 0);
+    summary("stock grid", points, count, 1);
+    summary("greedy", points, count, 2);
     free(points);
     return ok ? 0 : 1;
 }
