@@ -1,326 +1,440 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A row of a relaxation is a constant and a sum of terms, one for each lane and phase that moves anything; what the knob
+ * setting makes of them is decided once, then blocks of placements are summed up:
+ *   step   = constant + sum of exposed seconds + A + B (cost/step.h), A and B constant where nothing of the block can be
+ *            busy for longer than compute,
+ *   serial = constant + a linear sum, left out where nothing of the block can reach the step. */
 #include "search/batch.h"
 
 #include "base/util.h"
+#include "search/batch_loops.h"
+#include "search/batch_table.h"
 
 #include <math.h>
 #include <string.h>
 
-/* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same
- * digits. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define WIDE
-#endif
-
-enum { BLOCK = 256 };
 static const double SLACK = 1 - 0x1p-40;
+enum { TERMS_MAX = 2 * LANES_MAX, SCALED_MAX = 2 * LANES_MAX };
 
-/* The groups that may be another's chips under another name. */
-static int twin_of(int group) {
-    return group == GROUP_TENSOR_WEIGHTS ? GROUP_TENSOR : group == GROUP_EXPERT_WEIGHTS ? GROUP_WEIGHTS : -1;
-}
-
-_Static_assert(MESH_AXES_MAX <= 8 && GROUP_COUNT <= 16, "bits of axes and groups");
-
-bool rate_table_new(int64_t count, int axis_count, const bool active[GROUP_COUNT], Arena *arena, RateTable *out,
-                    Error *error) {
-    *out = (RateTable){.count = count, .axis_count = axis_count};
-    out->far_groups = ARENA_NEW(arena, uint16_t, (size_t)count);
-    if (!out->far_groups) return error_memory(error);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        out->active[group] = active[group];
-        if (!active[group]) continue;
-        out->axes[group] = ARENA_NEW(arena, uint8_t, (size_t)count);
-        if (!out->axes[group]) return error_memory(error);
-        for (int piece = 0; piece < 2; piece++) {
-            out->latency[group][piece] = ARENA_NEW(arena, double, (size_t)count);
-            out->per_byte[group][piece] = ARENA_NEW(arena, double, (size_t)count);
-            if (!out->latency[group][piece] || !out->per_byte[group][piece]) return error_memory(error);
-        }
-    }
-    return true;
-}
-
-void rate_table_set(RateTable *table, int64_t placement, const Rates *rates) {
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        if (!table->active[group]) continue;
-        const CollectiveCost *cost = &rates->cost[group];
-        for (int piece = 0; piece < 2; piece++) {
-            table->latency[group][piece][placement] = cost->latency_seconds[piece];
-            table->per_byte[group][piece][placement] = cost->seconds_per_byte[piece];
-        }
-        table->axes[group][placement] = (uint8_t)rates->axes[group];
-    }
-    table->far_groups[placement] = (uint16_t)rates->far;
-}
-
-void rate_table_keep(RateTable *table, const int64_t *placements, int64_t kept) {
-    for (int group = 0; group < GROUP_COUNT; group++)
-        for (int64_t i = 0; table->active[group] && i < kept; i++) {
-            for (int piece = 0; piece < 2; piece++) {
-                table->latency[group][piece][i] = table->latency[group][piece][placements[i]];
-                table->per_byte[group][piece][i] = table->per_byte[group][piece][placements[i]];
-            }
-            table->axes[group][i] = table->axes[group][placements[i]];
-        }
-    for (int64_t i = 0; i < kept; i++) table->far_groups[i] = table->far_groups[placements[i]];
-    table->count = kept;
-}
-
-/* A column of 0 and 1. */
-static bool new_column(int64_t count, Arena *arena, double **out, Error *error) {
-    *out = ARENA_NEW(arena, double, (size_t)count);
-    return *out || error_memory(error);
-}
-
-static bool is_twin(const RateTable *table, int group, int other) {
-    size_t column = (size_t)table->count * sizeof(double);
-    if (other < 0 || !table->active[other]) return false;
-    for (int piece = 0; piece < 2; piece++)
-        if (memcmp(table->latency[group][piece], table->latency[other][piece], column) != 0 ||
-            memcmp(table->per_byte[group][piece], table->per_byte[other][piece], column) != 0)
-            return false;
-    return memcmp(table->axes[group], table->axes[other], (size_t)table->count) == 0;
-}
-
-static bool finish_group(RateTable *table, int group, Arena *arena, Error *error) {
-    unsigned axes = 0, far = 0;
-    for (int64_t i = 0; i < table->count; i++) {
-        axes |= table->axes[group][i];
-        far |= table->far_groups[i] >> group & 1;
-    }
-    if (far) {
-        if (!new_column(table->count, arena, &table->far[group], error)) return false;
-        for (int64_t i = 0; i < table->count; i++) table->far[group][i] = table->far_groups[i] >> group & 1;
-    }
-    int twin = twin_of(group);
-    if (is_twin(table, group, twin)) {
-        memcpy(table->on[group], table->on[twin], sizeof table->on[group]);
-        return true;
-    }
-    for (int axis = 0; axis < table->axis_count; axis++) {
-        if (!(axes >> axis & 1)) continue;
-        if (!new_column(table->count, arena, &table->on[group][axis], error)) return false;
-        for (int64_t i = 0; i < table->count; i++) table->on[group][axis][i] = table->axes[group][i] >> axis & 1;
-    }
-    return true;
-}
-
-bool rate_table_finish(RateTable *table, Arena *arena, Error *error) {
-    for (int group = 0; group < GROUP_COUNT; group++)
-        if (table->active[group] && !finish_group(table, group, arena, error)) return false;
-    return true;
-}
-
-bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable *out, Error *error) {
-    bool active[GROUP_COUNT] = {false};
-    for (int group = 0; group < GROUP_COUNT; group++)
-        for (int64_t i = 0; i < count; i++) active[group] = active[group] || rates[i].axes[group] != 0;
-    if (!rate_table_new(count, count > 0 ? rates[0].axis_count : 0, active, arena, out, error)) return false;
-    for (int64_t i = 0; i < count; i++) rate_table_set(out, i, &rates[i]);
-    return rate_table_finish(out, arena, error);
-}
-
-/* Sums over groups for a block of placements. */
+/* Seconds of a lane in one phase, or in both where one is a multiple of the other; and how often they count. */
 typedef struct {
-    double critical[BLOCK];   /* exposed seconds of critical groups, over the step and its bubble */
-    double idle[BLOCK];       /* the bubble's part of critical; made where offloading is required alone */
-    double background[BLOCK]; /* exposed shares of background groups, over the step */
-    double busy[2][MESH_AXES_MAX][BLOCK];
-    double seconds[2][BLOCK]; /* of one group, by phase */
-    double part[2][BLOCK];    /* of them those placements with one exposed share, else 0 */
+    const Lane *lane;
+    Form form;
+    double messages, bytes;
+    double exposed;   /* in the step */
+    double idle;      /* of it in the bubble */
+    double hidden[2]; /* in parts A and B */
+} Term;
+
+/* Ring attention: times * max(share t, t - minus), of which `idle` times are the bubble's. */
+typedef struct {
+    const Lane *lane;
+    double messages, bytes, share, minus, times, idle;
+} Ring;
+
+/* One row for any placement of the table. */
+typedef struct {
+    Term terms[TERMS_MAX];
+    Ring rings[PHASE_COUNT * 2];
+    int term_count, ring_count;
+    unsigned forms;  /* of the terms */
+    double constant; /* of the step, without parts A and B */
+    double part[2];  /* compute of A and B */
+    double pcie;     /* with the constant, where offloading is required; else 0 */
+    /* The second bound, weighed; none where serial_weight is 0. */
+    double serial_weight, serial_factor, serial_constant, serial_start;
+    unsigned second;
+    struct {
+        const double *of, *most; /* [placement], [block] */
+        double factor;
+    } serial[SCALED_MAX];
+    int serial_count;
+} RowSums;
+
+/* What a lane moves in one phase of one microbatch; over replicas at the start and at the end of the step. */
+static Traffic lane_traffic(const StepRule *rule, const Resources *resources, Group group, int phase) {
+    if (group >= GROUP_DATA) return (phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
+    return (Traffic){resources->of[res_messages(group, (Phase)phase)], resources->of[res_bytes(group, (Phase)phase)]};
+}
+
+static bool moves(Traffic traffic) { return traffic.messages > 0 || traffic.bytes > 0; }
+
+static Form lane_form(const Lane *lane) {
+    if (lane->one_piece) return FORM_FIRST;
+    if (lane->rate[2]) return FORM_FOUR;
+    return lane->rate[1] ? FORM_THREE : FORM_LARGER;
+}
+
+/* How often one phase's seconds count: as cost/step.h has it. */
+static Term phase_term(const StepRule *rule, const Lane *lane, int phase, Traffic traffic, double share, bool ring) {
+    Term term = {.lane = lane, .form = lane_form(lane), .messages = traffic.messages, .bytes = traffic.bytes};
+    double m = rule->microbatches, first = phase == 0, last = phase == 1;
+    bool once = lane->group >= GROUP_DATA;
+    if (lane->group < GROUP_WEIGHTS) {
+        term.exposed = ring ? 0 : share * (m + rule->bubble[phase]);
+        term.idle = ring ? 0 : share * rule->bubble[phase];
+    } else {
+        term.exposed = share * (once ? 1 : m);
+    }
+    term.hidden[0] = (1 - share) * (once ? first : m - 1 + first);
+    term.hidden[1] = (1 - share) * last;
+    return term;
+}
+
+static bool near(double a, double b) { return fabs(a - b) <= 0x1p-50 * (a + b); }
+
+/* Both phases as one where the second moves a multiple of the first: seconds are homogeneous. */
+static bool merge(Term *to, const Term *second) {
+    if (!near(to->messages * second->bytes, second->messages * to->bytes)) return false;
+    double factor = to->bytes > 0 ? second->bytes / to->bytes : second->messages / to->messages;
+    to->exposed += factor * second->exposed;
+    to->idle += factor * second->idle;
+    for (int part = 0; part < 2; part++) to->hidden[part] += factor * second->hidden[part];
+    return true;
+}
+
+static void add_lane(const StepRule *rule, const Resources *resources, const Lane *lane, RowSums *row) {
+    double share = lane->far ? rule->far_exposed[lane->group] : rule->exposed[lane->group];
+    bool ring = lane->group == GROUP_SEQUENCE && rule->ring && share < 1;
+    int before = row->term_count;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        Traffic traffic = lane_traffic(rule, resources, lane->group, phase);
+        if (!moves(traffic)) continue;
+        Term term = phase_term(rule, lane, phase, traffic, share, ring);
+        if (ring)
+            row->rings[row->ring_count++] = (Ring){lane,
+                                                   traffic.messages,
+                                                   traffic.bytes,
+                                                   share,
+                                                   (1 - share) * resources->of[RES_ATTENTION_FORWARD + phase],
+                                                   rule->microbatches + rule->bubble[phase],
+                                                   rule->bubble[phase]};
+        if (row->term_count > before && merge(&row->terms[before], &term)) continue;
+        row->terms[row->term_count++] = term;
+        row->forms |= 1u << term.form;
+    }
+}
+
+/* The serial bound counts what a lane exposes by one affine piece; rings and reductions as the step does. */
+static void add_serial(const Term *term, unsigned second, RowSums *row) {
+    int piece = second >> term->lane->group & 1;
+    for (int which = 2 * piece; which < 2 * piece + 2; which++) {
+        const double *rate = term->lane->rate[which];
+        double factor = term->exposed * (which % 2 == 0 ? term->messages : term->bytes);
+        if (!rate || !(factor > 0)) continue;
+        int at = 0;
+        while (at < row->serial_count && row->serial[at].of != rate) at++;
+        if (at == row->serial_count) {
+            row->serial[row->serial_count].of = rate;
+            row->serial[row->serial_count].most = term->lane->most[which];
+            row->serial[row->serial_count++].factor = 0;
+        }
+        row->serial[at].factor += factor;
+    }
+}
+
+static void row_sums(const StepRule *rule, const Relaxation *relaxation, int index, const RateTable *table,
+                     RowSums *row) {
+    const Resources *resources = &relaxation->row[index].resources;
+    double m = rule->microbatches, compute[PHASE_COUNT];
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    row->term_count = row->ring_count = row->serial_count = 0;
+    row->forms = 0;
+    for (int i = 0; i < table->lane_count; i++) add_lane(rule, resources, &table->lane[i], row);
+    row->part[0] = (m - 1) * (compute[0] + compute[1]) + compute[0];
+    row->part[1] = compute[1];
+    row->constant = rule->bubble[0] * compute[0] + rule->bubble[1] * compute[1] - rule->bubble_saved_seconds +
+                    rule->optimizer_seconds + rule->other_seconds;
+    double offload = resources->of[RES_OFFLOAD_BYTES]; /* where a policy requires it; else relaxations have none */
+    row->pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second + row->constant : 0;
+    row->serial_weight = relaxation->row[index].serial_weight;
+    if (!(row->serial_weight > 0)) return;
+    /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
+    row->serial_factor = row->serial_weight * SLACK;
+    row->serial_constant = relaxation->row[index].serial_constant * SLACK;
+    row->serial_start = row->constant + row->part[0] + row->part[1];
+    row->second = relaxation->row[index].second_piece;
+    for (int i = 0; i < row->term_count; i++)
+        if (row->terms[i].lane->group < GROUP_DATA) add_serial(&row->terms[i], row->second, row);
+}
+
+/* ---- one block ---- */
+
+/* One block of the table. */
+typedef struct {
+    int64_t from, number;
+    int vectors; /* placements, up to a whole vector */
+    const uint64_t *where;
 } Block;
 
-WIDE static void group_seconds(const double *restrict latency0, const double *restrict latency1,
-                               const double *restrict byte0, const double *restrict byte1, double messages,
-                               double bytes, int count, double *restrict out) {
-#pragma omp simd
-    for (int i = 0; i < count; i++) {
-        double first = messages * latency0[i] + bytes * byte0[i], second = messages * latency1[i] + bytes * byte1[i];
-        out[i] = first > second ? first : second;
-    }
+static const double ZEROS[BATCH_BLOCK] __attribute__((aligned(64)));
+
+static const double *rate_at(const Lane *lane, int which, const Block *block) {
+    return lane->rate[which] ? lane->rate[which] + block->from : ZEROS;
 }
 
-WIDE static void add_critical(const double *restrict seconds, double share, double least, double minus, double times,
-                              int count, double *restrict to) {
-    /* max(share t, t - (1 - share) attention) for a ring; `least` 1: the second form counts. */
-#pragma omp simd
-    for (int i = 0; i < count; i++) {
-        double plain = share * seconds[i], beyond = least * seconds[i] - minus;
-        to[i] += times * (plain > beyond ? plain : beyond);
-    }
+static Seconds seconds_of(const Lane *lane, double messages, double bytes, const Block *block) {
+    return (Seconds){{rate_at(lane, 0, block), rate_at(lane, 2, block)},
+                     {rate_at(lane, 1, block), rate_at(lane, 3, block)},
+                     messages,
+                     bytes};
 }
 
-WIDE static void add_scaled(const double *restrict seconds, double factor, int count, double *restrict to) {
-#pragma omp simd
-    for (int i = 0; i < count; i++) to[i] += factor * seconds[i];
+/* What a block adds up in. */
+typedef struct {
+    double least[TERMS_MAX], most[TERMS_MAX]; /* seconds of each term on any placement of the block */
+    double seconds[TERMS_MAX][BATCH_BLOCK] __attribute__((aligned(64)));
+    bool known[TERMS_MAX]; /* seconds: of terms that hide, made when the first part asks for them */
+    double chips[GROUP_COUNT][BATCH_BLOCK] __attribute__((aligned(64))); /* hidden seconds of one part */
+    double step[BATCH_BLOCK] __attribute__((aligned(64))), part[2][BATCH_BLOCK] __attribute__((aligned(64)));
+    double serial[BATCH_BLOCK] __attribute__((aligned(64))), busy[BATCH_BLOCK] __attribute__((aligned(64)));
+    double best[BATCH_BLOCK] __attribute__((aligned(64)));
+} Room;
+
+/* Of a term what the largest, or the least, rates of the block give. */
+static double extreme(const Term *term, double *const rates[4], const Block *block) {
+    double of[4];
+    for (int which = 0; which < 4; which++) of[which] = rates[which] ? rates[which][block->number] : 0;
+    return max_real(term->messages * of[0] + term->bytes * of[1], term->messages * of[2] + term->bytes * of[3]);
 }
 
-/* Hidden seconds on one axis: part A has (m - 1)(f + b) + f of a group, part B has b. */
-WIDE static void add_busy(const double *restrict f, const double *restrict b, const double *restrict on, double most,
-                          double first, double last, int count, double *restrict busy_a, double *restrict busy_b) {
-#pragma omp simd
-    for (int i = 0; i < count; i++) {
-        busy_a[i] += on[i] * (most * (f[i] + b[i]) + first * f[i]);
-        busy_b[i] += on[i] * (last * b[i]);
-    }
-}
+static const Start MORE = {false, 0};
 
-WIDE static void raise_to(const double *restrict busy, int count, double *restrict part) {
-#pragma omp simd
-    for (int i = 0; i < count; i++) part[i] = busy[i] > part[i] ? busy[i] : part[i];
-}
-
-WIDE static void take_masked(const double *restrict seconds, const double *restrict far, double when, int count,
-                             double *restrict out) {
-#pragma omp simd
-    for (int i = 0; i < count; i++) out[i] = far[i] == when ? seconds[i] : 0;
-}
-
-static void fill(double *to, int count, double value) {
-    for (int i = 0; i < count; i++) to[i] = value;
-}
-
-/* What a group moves in one phase of one microbatch; over replicas at the start and at the end of the step. */
-static Traffic group_traffic(const StepRule *rule, const Resources *resources, int group, int phase) {
-    if (group >= GROUP_DATA) return (phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
-    return (Traffic){resources->of[res_messages((Group)group, (Phase)phase)],
-                     resources->of[res_bytes((Group)group, (Phase)phase)]};
-}
-
-/* Whether a group takes part in a row at all: more than one chip, and something to move. */
-static bool moves(const StepRule *rule, const Resources *resources, const RateTable *table, int group) {
-    if (!table->active[group]) return false;
-    for (int phase = 0; phase < 2; phase++) {
-        Traffic traffic = group_traffic(rule, resources, group, phase);
-        if (traffic.messages > 0 || traffic.bytes > 0) return true;
-    }
-    return false;
-}
-
-/* The larger of two affine pieces (the same twice: that one). */
-static void phase_seconds(const StepRule *rule, const Resources *resources, const RateTable *table, int group,
-                          int phase, int piece, int other, int64_t from, int count, double *out) {
-    Traffic traffic = group_traffic(rule, resources, group, phase);
-    group_seconds(table->latency[group][piece] + from, table->latency[group][other] + from,
-                  table->per_byte[group][piece] + from, table->per_byte[group][other] + from, traffic.messages,
-                  traffic.bytes, count, out);
-}
-
-/* Placements of a group are near or far, each with its exposed share: returns the share, and leaves the seconds of
- * these placements in block->part, 0 for the others. */
-static double take_share(const StepRule *rule, const RateTable *table, int group, int far, int64_t from, int count,
-                         Block *block) {
-    for (int phase = 0; phase < 2; phase++) {
-        if (table->far[group])
-            take_masked(block->seconds[phase], table->far[group] + from, far, count, block->part[phase]);
-        else
-            memcpy(block->part[phase], block->seconds[phase], (size_t)count * sizeof(double));
-    }
-    return far ? rule->far_exposed[group] : rule->exposed[group];
-}
-
-static void add_critical_phases(const StepRule *rule, const Resources *resources, int group, double share, int count,
-                                Block *block) {
-    bool ring = group == GROUP_SEQUENCE && rule->ring;
-    for (int phase = 0; phase < 2; phase++) {
-        double attention = ring ? resources->of[RES_ATTENTION_FORWARD + phase] : 0;
-        add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention,
-                     rule->microbatches + rule->bubble[phase], count, block->critical);
-        if (resources->of[RES_OFFLOAD_BYTES] > 0)
-            add_critical(block->part[phase], share, ring ? 1 : 0, (1 - share) * attention, rule->bubble[phase], count,
-                         block->idle);
-    }
-}
-
-/* One row of a relaxation over one block: its step into `step`, the critical and background sums left in *block. */
-static void block_steps(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from,
-                        int count, Block *block, double *step) {
-    double m = rule->microbatches, compute[2];
-    for (int phase = 0; phase < 2; phase++)
-        compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
-    fill(block->critical, count, 0);
-    fill(block->idle, count, 0);
-    fill(block->background, count, 0);
-    for (int part = 0; part < 2; part++)
-        for (int axis = 0; axis < table->axis_count; axis++) fill(block->busy[part][axis], count, 0);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        if (!moves(rule, resources, table, group)) continue;
-        for (int phase = 0; phase < 2; phase++)
-            phase_seconds(rule, resources, table, group, phase, 0, 1, from, count, block->seconds[phase]);
-        for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
-            double share = take_share(rule, table, group, far, from, count, block);
-            double m_most = group >= GROUP_DATA ? 0 : m - 1;
-            if (group < GROUP_WEIGHTS)
-                add_critical_phases(rule, resources, group, share, count, block);
-            else if (share > 0)
-                for (int phase = 0; phase < 2; phase++)
-                    add_scaled(block->part[phase], share * (group >= GROUP_DATA ? 1 : m), count, block->background);
-            for (int axis = 0; axis < table->axis_count && share < 1; axis++)
-                if (table->on[group][axis])
-                    add_busy(block->part[0], block->part[1], table->on[group][axis] + from, (1 - share) * m_most,
-                             1 - share, 1 - share, count, block->busy[0][axis], block->busy[1][axis]);
+/* Terms of one form at a time, as many as a loop takes, but those whose seconds are known. `idle`: the bubble's part
+ * alone; from: the first group. */
+static void add_terms(const RowSums *row, const Block *block, const bool *known, bool idle, int from, double *to) {
+    for (int form = 0; form < FORM_COUNT; form++) {
+        Seconds pack[LOOP_TERMS];
+        int n = 0;
+        if (!(row->forms >> form & 1)) continue;
+        for (int i = 0; i < row->term_count; i++) {
+            const Term *term = &row->terms[i];
+            double factor = idle ? term->idle : term->exposed;
+            if ((int)term->form != form || (int)term->lane->group < from || !(factor > 0) || (known && known[i]))
+                continue;
+            pack[n++] = seconds_of(term->lane, factor * term->messages, factor * term->bytes, block);
+            if (n < LOOP_TERMS) continue;
+            loop_add_seconds((Form)form, pack, n, MORE, block->vectors, to);
+            n = 0;
         }
+        if (n > 0) loop_add_seconds((Form)form, pack, n, MORE, block->vectors, to);
     }
-    double parts[2][BLOCK];
-    fill(parts[0], count, (m - 1) * (compute[0] + compute[1]) + compute[0]);
-    fill(parts[1], count, compute[1]);
-    for (int part = 0; part < 2; part++)
-        for (int axis = 0; axis < table->axis_count; axis++) raise_to(block->busy[part][axis], count, parts[part]);
-    double offload = resources->of[RES_OFFLOAD_BYTES]; /* where a policy requires it; else relaxations have none */
-    double pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second : 0;
-    double constant = rule->bubble[0] * compute[0] + rule->bubble[1] * compute[1] - rule->bubble_saved_seconds +
-                      rule->optimizer_seconds + rule->other_seconds;
-    for (int i = 0; i < count; i++)
-        step[i] = block->critical[i] + block->background[i] + parts[0][i] + parts[1][i] + constant;
-    for (int i = 0; i < count && pcie > 0; i++) step[i] = max_real(step[i], pcie + constant + block->idle[i]);
+}
+
+/* Those whose seconds are known. */
+static void add_known(const RowSums *row, const Block *block, const Room *room, double *to) {
+    Scaled pack[LOOP_TERMS];
+    int n = 0;
+    for (int i = 0; i < row->term_count; i++) {
+        if (!room->known[i] || !(row->terms[i].exposed > 0)) continue;
+        pack[n++] = (Scaled){room->seconds[i], row->terms[i].exposed};
+        if (n < LOOP_TERMS) continue;
+        loop_add_scaled(pack, n, MORE, block->vectors, to);
+        n = 0;
+    }
+    if (n > 0) loop_add_scaled(pack, n, MORE, block->vectors, to);
+}
+
+/* `piece`: 0 or 1, that one alone; 2: the larger. */
+static void add_rings(const RowSums *row, const Block *block, bool idle, int piece, double *to) {
+    for (int i = 0; i < row->ring_count; i++) {
+        const Ring *ring = &row->rings[i];
+        Seconds seconds = seconds_of(ring->lane, ring->messages, ring->bytes, block);
+        if (piece < 2) {
+            seconds.latency[!piece] = seconds.latency[piece];
+            seconds.per_byte[!piece] = seconds.per_byte[piece];
+        }
+        loop_add_ring(&seconds, ring->share, ring->minus, idle ? ring->idle : ring->times, block->vectors, to);
+    }
+}
+
+/* Hidden seconds of a part by chips; returns the groups that stand for them. */
+static unsigned hidden_by_chips(const RowSums *row, const Block *block, int part, Room *room) {
+    unsigned there = 0;
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        if (!(term->hidden[part] > 0)) continue;
+        if (!room->known[i]) {
+            Seconds seconds = seconds_of(term->lane, term->messages, term->bytes, block);
+            loop_add_seconds(term->form, &seconds, 1, (Start){true, 0}, block->vectors, room->seconds[i]);
+            room->known[i] = true;
+        }
+        unsigned bit = 1u << term->lane->chips;
+        Scaled scaled = {room->seconds[i], term->hidden[part]};
+        loop_add_scaled(&scaled, 1, (Start){!(there & bit), 0}, block->vectors, room->chips[term->lane->chips]);
+        there |= bit;
+    }
+    return there;
+}
+
+/* Raises a part to what one axis is busy for. */
+static void raise_to_axis(const Block *block, int axis, unsigned chips, Room *room, double *to) {
+    Masked pack[LOOP_TERMS];
+    const double *from = ZEROS;
+    int n = 0;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (!(chips >> group & 1)) continue;
+        if (n == LOOP_TERMS) {
+            loop_add_masked(from, block->where, pack, n, block->vectors, room->busy);
+            from = room->busy;
+            n = 0;
+        }
+        pack[n++] = (Masked){room->chips[group], lane_bit(&(Lane){.chips = group}, axis)};
+    }
+    loop_raise_masked(from, block->where, pack, n, block->vectors, to);
+}
+
+/* Part A or B where some axis may be busy for longer than compute, in the room. Else NULL: it is its compute. */
+static const double *part_beyond(const RowSums *row, const Block *block, int part, int axis_count, Room *room) {
+    double most[MESH_AXES_MAX] = {0};
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        double seconds = term->hidden[part] * room->most[i];
+        for (int axis = 0; axis < axis_count; axis++)
+            if (term->lane->axes >> axis & 1) most[axis] += seconds;
+    }
+    unsigned there = 0;
+    for (int axis = 0; axis < axis_count; axis++) {
+        if (most[axis] <= row->part[part]) continue;
+        if (!there) {
+            loop_fill(row->part[part], block->vectors, room->part[part]);
+            there = hidden_by_chips(row, block, part, room);
+        }
+        unsigned on = 0;
+        for (int i = 0; i < row->term_count; i++)
+            if (row->terms[i].lane->axes >> axis & 1) on |= 1u << row->terms[i].lane->chips;
+        raise_to_axis(block, axis, there & on, room, room->part[part]);
+    }
+    return there ? room->part[part] : NULL;
+}
+
+/* Whether the second bound may be above the first anywhere on the block. */
+static bool serial_matters(const RowSums *row, const Block *block, const Room *room) {
+    if (!(row->serial_weight > 0)) return false;
+    if (row->ring_count > 0) return true;
+    double serial = row->serial_start, step = row->constant + row->part[0] + row->part[1];
+    for (int i = 0; i < row->serial_count; i++) serial += row->serial[i].factor * row->serial[i].most[block->number];
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        if (term->lane->group >= GROUP_DATA) serial += term->exposed * room->most[i];
+        step += term->exposed * room->least[i];
+    }
+    return row->serial_factor * serial + row->serial_constant > step;
 }
 
 /* The second bound of a row: everything in series, each group by one affine piece. */
-static void block_serials(const StepRule *rule, const Resources *resources, const RateTable *table, int64_t from,
-                          int count, unsigned second, Block *block, double *serial) {
-    double m = rule->microbatches, compute = 0;
-    for (int phase = 0; phase < 2; phase++)
-        compute += (m + rule->bubble[phase]) *
-                   (resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase]);
-    fill(block->critical, count, 0);
-    fill(serial, count, compute - rule->bubble_saved_seconds + rule->optimizer_seconds + rule->other_seconds);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        if (!moves(rule, resources, table, group)) continue;
-        int piece = group >= GROUP_DATA ? 0 : (int)(second >> group & 1), other = group >= GROUP_DATA ? 1 : piece;
-        for (int phase = 0; phase < 2; phase++)
-            phase_seconds(rule, resources, table, group, phase, piece, other, from, count, block->seconds[phase]);
-        for (int far = 0; far < (table->far[group] ? 2 : 1); far++) {
-            double share = take_share(rule, table, group, far, from, count, block);
-            if (group < GROUP_WEIGHTS)
-                add_critical_phases(rule, resources, group, share, count, block);
-            else
-                for (int phase = 0; phase < 2; phase++)
-                    add_scaled(block->part[phase], share * (group >= GROUP_DATA ? 1 : m), count, serial);
-        }
+static void serial_seconds(const RowSums *row, const Block *block, double *to) {
+    Scaled pack[LOOP_TERMS];
+    int n = 0;
+    bool fresh = true;
+    if (row->serial_count == 0) loop_fill(row->serial_start, block->vectors, to);
+    for (int i = 0; i < row->serial_count; i++) {
+        pack[n++] = (Scaled){row->serial[i].of + block->from, row->serial[i].factor};
+        if (n < LOOP_TERMS && i + 1 < row->serial_count) continue;
+        loop_add_scaled(pack, n, (Start){fresh, row->serial_start}, block->vectors, to);
+        fresh = false;
+        n = 0;
     }
-    add_scaled(block->critical, 1, count, serial);
+    add_terms(row, block, NULL, false, GROUP_DATA, to);
+    add_rings(row, block, false, row->second >> GROUP_SEQUENCE & 1, to);
+}
+
+/* Required offloading: the step is at least its time over PCIe and the bubble. */
+static void raise_to_pcie(const RowSums *row, const Block *block, const double *beyond[2], Room *room) {
+    loop_fill(row->pcie, block->vectors, room->busy);
+    add_terms(row, block, NULL, true, 0, room->busy);
+    add_rings(row, block, true, 2, room->busy);
+    for (int i = 0; i < 2; i++) {
+        Scaled all = {beyond[i], 1};
+        if (beyond[i]) loop_add_scaled(&all, 1, MORE, block->vectors, room->step);
+        beyond[i] = NULL;
+    }
+    loop_raise(room->busy, block->vectors, room->step);
+}
+
+_Static_assert((int)LOOP_AXIS == (int)GROUP_COUNT, "loops know lane_bit()");
+
+/* Whether an axis may be busy for longer than compute in a part. */
+static bool may_pass(const RowSums *row, int part, int axis_count, const Room *room) {
+    double most[MESH_AXES_MAX] = {0};
+    bool passes = false;
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        double seconds = term->hidden[part] * room->most[i];
+        for (int axis = 0; axis < axis_count; axis++)
+            if (term->lane->axes >> axis & 1) most[axis] += seconds;
+    }
+    for (int axis = 0; axis < axis_count; axis++) passes = passes || most[axis] > row->part[part];
+    return passes;
+}
+
+/* Exposed seconds and both parts of all terms that hide, in one pass; sets `known` for these. False: they are too many,
+ * or of a form that the loop does not know; nothing is done. */
+static bool add_hiding(const RowSums *row, const Block *block, int axis_count, const bool beyond[2], Room *room) {
+    Hiding pack[LOOP_HIDING];
+    bool both = beyond[0] && beyond[1];
+    int n = 0, first = beyond[0] ? 0 : 1;
+    for (int i = 0; i < row->term_count; i++) {
+        const Term *term = &row->terms[i];
+        if (!(beyond[0] && term->hidden[0] > 0) && !(beyond[1] && term->hidden[1] > 0)) continue;
+        if (n == LOOP_HIDING || term->form == FORM_FOUR || axis_count > LOOP_AXES) return false;
+        pack[n++] = (Hiding){rate_at(term->lane, 0, block),
+                             rate_at(term->lane, 1, block),
+                             term->form == FORM_FIRST ? ZEROS : rate_at(term->lane, 3, block),
+                             term->messages,
+                             term->bytes,
+                             term->exposed,
+                             {term->hidden[first], term->hidden[1]},
+                             lane_bit(term->lane, 0)};
+    }
+    for (int i = 0; i < row->term_count; i++)
+        room->known[i] = (beyond[0] && row->terms[i].hidden[0] > 0) || (beyond[1] && row->terms[i].hidden[1] > 0);
+    loop_add_hiding(pack, n, axis_count, block->where, (double[2]){row->part[first], row->part[1]}, both,
+                    block->vectors, room->step);
+    return true;
+}
+
+static void block_row(const RowSums *row, const Block *block, int axis_count, Room *room) {
+    const double *beyond[2];
+    double start = row->constant;
+    for (int i = 0; i < row->term_count; i++) {
+        room->known[i] = false;
+        room->most[i] = extreme(&row->terms[i], row->terms[i].lane->most, block);
+        room->least[i] = extreme(&row->terms[i], row->terms[i].lane->least, block);
+    }
+    bool passes[2];
+    for (int i = 0; i < 2; i++) {
+        passes[i] = may_pass(row, i, axis_count, room);
+        beyond[i] = NULL;
+        if (!passes[i]) start += row->part[i];
+    }
+    loop_fill(start, block->vectors, room->step);
+    if ((passes[0] || passes[1]) && !add_hiding(row, block, axis_count, passes, room)) {
+        for (int i = 0; i < 2; i++)
+            if (passes[i]) beyond[i] = part_beyond(row, block, i, axis_count, room);
+        add_known(row, block, room, room->step);
+    }
+    add_terms(row, block, room->known, false, 0, room->step);
+    add_rings(row, block, false, 2, room->step);
+    if (row->pcie > 0) raise_to_pcie(row, block, beyond, room);
+    bool matters = serial_matters(row, block, room);
+    if (matters) serial_seconds(row, block, room->serial);
+    loop_finish(room->step, beyond[0] ? beyond[0] : ZEROS, beyond[1] ? beyond[1] : ZEROS,
+                matters ? room->serial : ZEROS, matters ? row->serial_factor : 0, matters ? row->serial_constant : 0,
+                SLACK, block->vectors, room->best);
 }
 
 void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const RateTable *table, double *out) {
-    Block block;
-    double step[BLOCK], serial[BLOCK];
-    for (int64_t from = 0; from < table->count; from += BLOCK) {
-        int count = (int)min_whole(BLOCK, table->count - from);
-        fill(out + from, count, INFINITY);
-        for (int row = 0; row < relaxation->rows; row++) {
-            const Resources *resources = &relaxation->row[row].resources;
-            double weight = relaxation->row[row].serial_weight;
-            block_steps(rule, resources, table, from, count, &block, step);
-            if (weight > 0) {
-                block_serials(rule, resources, table, from, count, relaxation->row[row].second_piece, &block, serial);
-                /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
-                for (int i = 0; i < count; i++)
-                    step[i] = max_real(step[i], (weight * serial[i] + relaxation->row[row].serial_constant) * SLACK);
-            }
-            for (int i = 0; i < count; i++) out[from + i] = min_real(out[from + i], step[i] * SLACK);
-        }
+    RowSums rows[STRATEGIES_MAX];
+    Room room;
+    for (int row = 0; row < relaxation->rows; row++) row_sums(rule, relaxation, row, table, &rows[row]);
+    for (int64_t from = 0; from < table->count; from += BATCH_BLOCK) {
+        int count = (int)min_whole(BATCH_BLOCK, table->count - from);
+        Block block = {.from = from, .number = from / BATCH_BLOCK, .where = table->where + from};
+        block.vectors = (count + LOOP_WIDTH - 1) / LOOP_WIDTH * LOOP_WIDTH;
+        loop_fill(INFINITY, block.vectors, room.best);
+        for (int row = 0; row < relaxation->rows; row++) block_row(&rows[row], &block, table->axis_count, &room);
+        memcpy(out + from, room.best, (size_t)count * sizeof(double));
     }
 }

@@ -110,20 +110,13 @@ static void reach_close(Reach *reach) {
 
 static double rows_at(const void *rows, const Rates *rates) { return rows_seconds(rows, rates); }
 
-static bool fill_table(const Tuple *tuple, Reach *reach, Error *error) {
-    const ExploreProblem *problem = tuple->problem;
-    Methods methods = method_space_at(&tuple->space.methods, reach->way);
-    bool active[GROUP_COUNT];
-    int axes = 0;
-    for (Group group = 0; group < GROUP_COUNT; group++)
-        active[group] = group_degree(group, tuple->degrees, &methods) > 1;
-    for (int i = 0; i < problem->machine_count; i++)
-        axes = (int)max_whole(axes, problem->wirings[i].mesh->axis_count);
-    if (!rate_table_new(reach->list.count, axes, active, &reach->arena, &reach->table, error)) return false;
-    for (int64_t i = 0; i < reach->list.count; i++) rate_table_set(&reach->table, i, &reach->list.items[i].rates);
-    if (!rate_table_finish(&reach->table, &reach->arena, error)) return false;
-    reach->seconds = ARENA_NEW(&reach->arena, double, (size_t)reach->list.count);
-    return reach->seconds || error_memory(error);
+static bool fill_table(Reach *reach, Error *error) {
+    size_t count = (size_t)reach->list.count;
+    Rates *rates = ARENA_NEW(&reach->arena, Rates, count);
+    reach->seconds = ARENA_NEW(&reach->arena, double, count);
+    if (!rates || !reach->seconds) return error_memory(error);
+    for (size_t i = 0; i < count; i++) rates[i] = reach->list.items[i].rates;
+    return rate_table_fill(rates, reach->list.count, &reach->arena, &reach->table, error);
 }
 
 /* Raises the bound of a family to what any placement gives; if it is still not above the threshold, lists the placements
@@ -139,7 +132,7 @@ static bool find_reach(const Tuple *tuple, double threshold, ExploreCache *cache
         return false;
     for (int64_t i = 0; i < reach->list.count; i++) least = min_real(least, reach->list.items[i].bound);
     reach->bound = max_real(reach->bound, min_real(least, reach->list.beyond));
-    return reach->list.count < MANY || fill_table(tuple, reach, error);
+    return reach->list.count < MANY || fill_table(reach, error);
 }
 
 /* The bound of a member of the family: the least over the placements in its reach; what lies beyond is above the

@@ -36,9 +36,10 @@ bool tuple_placing(Tuple *tuple, int machine, Error *error) {
     return true;
 }
 
-/* One walk over all placements on a machine: into the table, and the first time into the list of placements too. */
+/* One walk over all placements on a machine, the first time into the list of placements too. */
 typedef struct {
-    RateTable *table;
+    Rates *rates;
+    int64_t room;
     Placement *placements; /* NULL: they are known */
     const int64_t *walked; /* of the placements in question, NULL: all */
     int64_t at, kept;
@@ -47,9 +48,9 @@ typedef struct {
 static void list_placement(RatesWalk *walk) {
     Listing *listing = walk->context;
     int64_t at = listing->at++;
+    if (listing->kept == listing->room || (listing->walked && listing->walked[listing->kept] != at)) return;
     if (listing->placements) listing->placements[at] = walk->placement;
-    if (listing->kept == listing->table->count || (listing->walked && listing->walked[listing->kept] != at)) return;
-    rate_table_set(listing->table, listing->kept++, &walk->rates);
+    listing->rates[listing->kept++] = walk->rates;
 }
 
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
@@ -89,29 +90,30 @@ static bool open_places(Tuple *tuple, int machine, Error *error) {
 bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     Places *on = &tuple->on[machine];
-    bool active[GROUP_COUNT], first = !on->placements;
+    bool first = !on->placements;
     if (!first && on->filled[way]) return true;
     if (first && !open_places(tuple, machine, error)) return false;
+    Arena arena = {0};
     Methods methods = method_space_at(&tuple->space.methods, way);
-    for (Group group = 0; group < GROUP_COUNT; group++)
-        active[group] = group_degree(group, tuple->degrees, &methods) > 1;
-    RateTable *table = &on->tables[way];
-    Listing listing = {.table = table, .placements = first ? on->placements : NULL, .walked = on->walked};
+    Listing listing = {.rates = ARENA_NEW(&arena, Rates, (size_t)on->count),
+                       .room = on->count,
+                       .placements = first ? on->placements : NULL,
+                       .walked = on->walked};
     RatesWalk walk = {.wiring = &problem->wirings[machine],
                       .methods = &methods,
                       .memo = cache->memo,
                       .site = problem->first_machine + machine,
                       .visit = list_placement,
                       .context = &listing};
-    int axes = problem->wirings[machine].mesh->axis_count;
-    if (!rate_table_new(on->count, axes, active, tuple->arena, table, error)) return false;
-    if (!rates_walk(&walk, tuple->degrees)) return error_memory(error);
-    if ((Count)listing.at != on->total)
-        return error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
-    if (first && !choose_placements(tuple, machine, error)) return false;
-    if (first && on->walked) rate_table_keep(table, on->walked, on->count);
-    on->filled[way] = true;
-    return rate_table_finish(table, tuple->arena, error);
+    bool ok = (listing.rates && rates_walk(&walk, tuple->degrees)) || error_memory(error);
+    if (ok && (Count)listing.at != on->total)
+        ok = error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
+    ok = ok && (!first || choose_placements(tuple, machine, error));
+    for (int64_t i = 0; ok && first && on->walked && i < on->count; i++) listing.rates[i] = listing.rates[on->walked[i]];
+    ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[way], error);
+    on->filled[way] = ok;
+    arena_free(&arena);
+    return ok;
 }
 
 void tuple_rates_at(const Tuple *tuple, int machine, int64_t way, int64_t placement, Rates *out) {

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* benchmarks/space.h: the space of one machine walked in the open, by public functions and without a bound: what
+ * evaluations.c and brute.c share. One batch, one machine. */
+#ifndef SHARDOPT_BENCHMARKS_SPACE_H
+#define SHARDOPT_BENCHMARKS_SPACE_H
+
+#include "base/util.h"
+#include "search/batch.h"
+#include "search/bound.h"
+#include "search/cli/options.h"
+#include "search/search.h"
+#include "search/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static inline double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Of the calling thread: what others take of a shared machine does not count. */
+static inline double processor_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* A command line of `shardopt`, in one text without quotes, resolved. False: why is on stderr. */
+static inline bool request_from_text(const char *text, Arena *arena, Request *out) {
+    enum { WORDS_MAX = 64 };
+    char *words[WORDS_MAX + 1] = {NULL}, *rest = NULL, *copy = arena_text(arena, text);
+    int count = 0;
+    Options options;
+    Error error = {0};
+    for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word && count < WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    if (options_parse(count, words, COMMAND_PLAN, arena, &options, &error) &&
+        request_from_options(&options, arena, out, &error))
+        return true;
+    fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);
+    return false;
+}
+
+/* The machine that was asked for, and all degrees on it. In the arena. */
+typedef struct {
+    const Request *request;
+    Setting setting;
+    Mesh mesh; /* the profile's rates */
+    Wiring wiring;
+    Offers offers;
+    LeastRates *least;
+    PlacementTable *table;
+    Degrees *degrees;
+    int64_t count;
+} Space;
+
+static inline bool space_open(const Request *request, Arena *arena, Space *out, Error *error) {
+    *out = (Space){.request = request,
+                   .setting = request_setting(request),
+                   .mesh = profile_mesh(&request->profile, &request->machine.mesh)};
+    out->wiring = (Wiring){&out->mesh, request->nesting};
+    out->offers = offers_of(&out->setting, &out->mesh, request->schedules);
+    out->least = least_rates_new(&out->mesh, arena);
+    out->table = placement_table(&out->mesh, request->roles, arena);
+    if (!out->least || !out->table) return error_memory(error);
+    return degrees_enumerate(&out->mesh, request->roles, 4000000, arena, &out->degrees, &out->count, error);
+}
+
+/* One degree tuple: its knobs, its placements, and for each way to exchange the rates of all of them. In the arena. */
+typedef struct {
+    const Space *space;
+    const Degrees *degrees;
+    KnobSpace knobs;
+    int64_t knob_count;
+    Placement *placements; /* NULL until ways are opened */
+    int64_t placement_count;
+    struct Way {
+        Rates least, *rates;
+        RateTable table;
+    } * ways; /* by number of their methods; rates NULL until opened */
+} OpenTuple;
+
+static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, OpenTuple *out, Error *error) {
+    *out = (OpenTuple){.space = space, .degrees = degrees};
+    if (!knob_space(space->setting.model, degrees, space->setting.work.sequences, &space->offers, arena, &out->knobs,
+                    error))
+        return false;
+    out->knob_count = knob_family_count(&out->knobs) * knob_family_size(&out->knobs);
+    out->ways = ARENA_NEW(arena, struct Way, (size_t)out->knobs.method_count);
+    return out->ways || error_memory(error);
+}
+
+static inline bool tuple_way(OpenTuple *tuple, int64_t number, Arena *arena, Error *error) {
+    const Space *space = tuple->space;
+    struct Way *way = &tuple->ways[number];
+    if (way->rates) return true;
+    if (!tuple->placements &&
+        !placements_enumerate(&space->mesh, tuple->degrees, arena, &tuple->placements, &tuple->placement_count, error))
+        return false;
+    Methods methods = method_space_at(&tuple->knobs.methods, number);
+    least_rates_of(space->least, tuple->degrees, &methods, &way->least);
+    way->rates = ARENA_NEW(arena, Rates, (size_t)tuple->placement_count);
+    if (!way->rates) return error_memory(error);
+    for (int64_t i = 0; i < tuple->placement_count; i++)
+        rates_of_placement(&space->wiring, &tuple->placements[i], &methods, &way->rates[i]);
+    return rate_table_fill(way->rates, tuple->placement_count, arena, &way->table, error);
+}
+
+/* Why a knob setting is no plan, as the search has it; PRUNED_COUNT: it is one, and *shard is its shard. */
+static inline PruneReason tuple_admits(const OpenTuple *tuple, const Knobs *knobs, Shard *shard) {
+    const Space *space = tuple->space;
+    PaddingSet padding;
+    if (!request_admits_knobs(space->request, knobs)) return PRUNED_REQUIRE;
+    if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
+                          knobs->virtual_stages) ||
+        !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->padding,
+                       shard, &padding))
+        return PRUNED_INDIVISIBLE;
+    return knobs_redundant(space->setting.model, &space->offers, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;
+}
+
+#endif
