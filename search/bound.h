@@ -13,7 +13,8 @@
 typedef struct LeastRates LeastRates;
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena); /* NULL: memory is out */
 LeastRates *least_rates_copy(const LeastRates *table, Arena *arena);
-void least_rates_merge(LeastRates *to, const LeastRates *from); /* the least of both meshes, which have as many devices */
+void least_rates_merge(LeastRates *to,
+                       const LeastRates *from); /* the least of both meshes, which have as many devices */
 void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
 
 /* Raises the least rates of a folded grid's groups: its ranks take neighbours of what the pipeline leaves of each axis,
@@ -87,6 +88,8 @@ void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, c
 /* The least of the rows at rates not below those they were made with: it bounds all plans with these or larger ones: those of one placement
  * bound the plans on it, least rates all. INFINITY: no choice is allowed. */
 double rows_seconds(const BoundRows *rows, const Rates *rates);
+/* The same, or less where that is above `enough` already. */
+double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enough);
 
 /* The same of both at once. */
 double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,

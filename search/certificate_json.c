@@ -169,8 +169,7 @@ static bool add_cut(cJSON *to, const char *key, const Report *report, const CutT
         ok = json_add_whole(axes, role_name(role), cut->degrees.of[role]);
     const char *text = report->result.machines ? report->result.machines[cut->machine].machine.text : "";
     return ok && json_add_whole(json, "machine", cut->machine) && json_add_whole(json, "machines", cut->machines) &&
-           json_add_text(json, "machine_text", text) &&
-           json_add_whole(json, "sequences_least", cut->batch_least) &&
+           json_add_text(json, "machine_text", text) && json_add_whole(json, "sequences_least", cut->batch_least) &&
            json_add_whole(json, "sequences_most", cut->batch_most) && json_add_bool(json, "opened", cut->opened);
 }
 

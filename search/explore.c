@@ -108,7 +108,15 @@ static void reach_close(Reach *reach) {
     reach->known = false;
 }
 
-static double rows_at(const void *rows, const Rates *rates) { return rows_seconds(rows, rates); }
+typedef struct {
+    const BoundRows *rows;
+    double enough;
+} RowsUntil;
+
+static double rows_at(const void *what, const Rates *rates) {
+    const RowsUntil *until = what;
+    return rows_seconds_until(until->rows, rates, until->enough);
+}
 
 static bool fill_table(Reach *reach, Error *error) {
     size_t count = (size_t)reach->list.count;
@@ -127,8 +135,8 @@ static bool find_reach(const Tuple *tuple, double threshold, ExploreCache *cache
     if (reach->known) return true;
     reach->known = true;
     reach->list = REACH_NOTHING;
-    if (!reach_find(tuple, reach->way, LAUNCHERS_NONE_NEEDED, rows_at, &reach->rows, threshold, cache, &reach->list,
-                    error))
+    RowsUntil until = {&reach->rows, threshold / tuple->problem->scale * (1 + 0x1p-40)};
+    if (!reach_find(tuple, reach->way, LAUNCHERS_NONE_NEEDED, rows_at, &until, threshold, cache, &reach->list, error))
         return false;
     for (int64_t i = 0; i < reach->list.count; i++) least = min_real(least, reach->list.items[i].bound);
     reach->bound = max_real(reach->bound, min_real(least, reach->list.beyond));
@@ -250,8 +258,8 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
     Shard shard;
     PaddingSet padding;
     knobs.virtual_stages = 1; /* with more chunks nothing divides better */
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs,
-                       problem->padding, &shard, &padding)) {
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding, &shard,
+                       &padding)) {
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }
@@ -294,8 +302,8 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     /* What fits in no microbatch at all is out for good, how slow it is aside. */
     bool whole = first == 0 && last == space->microbatch_count - 1;
     double bound =
-        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[bunch->first_way],
-                    cache->sums, tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
+        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[bunch->first_way], cache->sums,
+                    tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
                     space->microbatch_sequences[last], whole ? INFINITY : threshold * CUT / scale, &bytes) *
         scale;
     if (!(bound < INFINITY)) return false; /* what does not divide says so itself */
@@ -356,8 +364,8 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     for (int64_t way = 0; way < bunches; way++)
         for (int split = 0; split < space->split_count; split++) {
             Bunch bunch = {way, bunches, (StageSplit)split, method_space_at(&space->methods, way)};
-            bool ok = list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats,
-                                 error);
+            bool ok =
+                list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats, error);
             reach_close(&reach);
             if (!ok) return false;
         }
@@ -426,8 +434,8 @@ static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees
                            const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
                            ExploreCache *cache, double *bound, double *missing) {
     double bytes, scale = problem->scale, limit = setting_memory_limit(&problem->setting);
-    double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums,
-                                 degrees, methods, split, low, high, threshold * CUT / scale, &bytes) *
+    double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums, degrees,
+                                 methods, split, low, high, threshold * CUT / scale, &bytes) *
                      scale * (1 - 0x1p-40);
     if (!(seconds < INFINITY)) return true;
     if (seconds > threshold * CUT) {

@@ -49,7 +49,7 @@ typedef struct {
      * roles lie tells them apart. */
     const Wiring *wirings; /* with the profile's rates */
     const PlacementTable *const *tables;
-    const LeastRates *const *leasts; /* of each */
+    const LeastRates *const *leasts;  /* of each */
     int machine_count, first_machine; /* number of the first among those searched */
     const Mesh *catalog_mesh;         /* of the first */
     PaddingRule padding;              /* padding_on() */

@@ -348,8 +348,7 @@ int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
 double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
     ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
     const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
-    TupleBound bound =
-        tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
     return ranked_bound(&problem, &bound);
 }
 

@@ -294,8 +294,9 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
 
 double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates) {
     /* exposed shares are at least those that the constants were made with */
-    StepRule decided = rule_at(undecided, rates);
-    const StepRule *rule = &decided;
+    StepRule decided;
+    const StepRule *rule = undecided;
+    if (rates->far) decided = rule_at(undecided, rates), rule = &decided;
     double best = INFINITY;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
