@@ -4,7 +4,12 @@
 #include "base/util.h"
 #include "search/report_make.h"
 
+#include <omp.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { QUESTIONS_MAX = 8 };
+_Static_assert((int)HELPS_MAX <= (int)QUESTIONS_MAX && (int)WAY_COUNT <= (int)QUESTIONS_MAX, "questions at once");
 
 void request_copy(const Request *request, Request *copy) {
     *copy = *request;
@@ -46,6 +51,36 @@ bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
     return ask_within(report, changed, 0, out, error);
 }
 
+Question *questions_new(int count, Error *error) {
+    Question *questions = calloc((size_t)count, sizeof(Question));
+    if (!questions) error_memory(error);
+    return questions;
+}
+
+static bool ask_question(Report *report, Question *question, Error *error) {
+    return question->no_slower ? report_ask_no_slower(report, &question->changed, &question->answer, error)
+                               : report_ask(report, &question->changed, &question->answer, error);
+}
+
+bool report_ask_all(Report *report, Question *questions, int count, Error *error) {
+    Error errors[QUESTIONS_MAX] = {0};
+    bool ok[QUESTIONS_MAX] = {false};
+    int threads = report->request->threads > 0 ? report->request->threads : omp_get_max_threads();
+    bool apart = report->seconds_left >= 0 || threads == 1; /* a limit is for all of them together */
+    if (apart) threads = 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))
+    for (int i = 0; i < count; i++) {
+        if (!apart) questions[i].changed.threads = 1;
+        ok[i] = ask_question(report, &questions[i], &errors[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        if (ok[i]) continue;
+        *error = errors[i];
+        return false;
+    }
+    return true;
+}
+
 bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
     return ranked->padding == 0 && ranked->machine.mesh.chips == request->machine.mesh.chips &&
            ranked->work.sequences == request->work.sequences;
@@ -65,5 +100,5 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
                                           : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
     if (proven && !divides && !report_make_ways(report, scratch, error)) return false;
     if (result->plan_count == 0) return report_make_nearest(report, scratch, error);
-    return !proven || request->brute_force || report_make_helps(report, scratch, error);
+    return !proven || request->brute_force || report_make_helps(report, error);
 }

@@ -129,22 +129,41 @@ static void fix_machine(const RankedPlan *best, Request *changed) {
     changed->max_idle = 0;
 }
 
-bool report_make_helps(Report *report, Request *scratch, Error *error) {
-    const RankedPlan *best = &report->result.plans[0];
-    for (size_t i = 0; i < COUNT_OF(CHANGES) && report->help_count < HELPS_MAX; i++) {
-        Help help = {0};
-        Answer answer;
-        request_copy(report->request, scratch);
-        fix_machine(best, scratch);
-        if (!CHANGES[i](&(Change){scratch, help.text, sizeof help.text})) continue;
-        scratch->device = chip_device(&scratch->chip);
-        if (!report_ask_no_slower(report, scratch, &answer, error)) return false;
-        /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
-        if (answer.cut_short || (!answer.found && CHANGES[i] != one_more)) continue;
-        help.found = true;
-        if (answer.found) help.relative = seconds_per_token(&answer.best) / seconds_per_token(best) - 1;
-        report->helps[report->help_count++] = help;
+/* The questions, each with what it is called and the change that it is of. Returns how many. */
+static int list_questions(const Report *report, Question questions[HELPS_MAX], Help helps[HELPS_MAX],
+                          bool unused_is_none[HELPS_MAX]) {
+    int count = 0;
+    for (size_t i = 0; i < COUNT_OF(CHANGES) && count < HELPS_MAX; i++) {
+        Request *changed = &questions[count].changed;
+        Help *help = &helps[count];
+        request_copy(report->request, changed);
+        fix_machine(&report->result.plans[0], changed);
+        memset(help, 0, sizeof *help);
+        if (!CHANGES[i](&(Change){changed, help->text, sizeof help->text})) continue;
+        changed->device = chip_device(&changed->chip);
+        questions[count].no_slower = true;
+        unused_is_none[count++] = CHANGES[i] == one_more;
     }
+    return count;
+}
+
+bool report_make_helps(Report *report, Error *error) {
+    Help helps[HELPS_MAX];
+    bool unused_is_none[HELPS_MAX];
+    Question *questions = questions_new(HELPS_MAX, error);
+    if (!questions) return false;
+    int count = list_questions(report, questions, helps, unused_is_none);
+    bool ok = report_ask_all(report, questions, count, error);
+    for (int i = 0; ok && i < count; i++) {
+        const Answer *answer = &questions[i].answer;
+        /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
+        if (answer->cut_short || (!answer->found && !unused_is_none[i])) continue;
+        helps[i].found = true;
+        if (answer->found)
+            helps[i].relative = seconds_per_token(&answer->best) / seconds_per_token(&report->result.plans[0]) - 1;
+        report->helps[report->help_count++] = helps[i];
+    }
+    free(questions);
     qsort(report->helps, (size_t)report->help_count, sizeof(Help), by_help);
-    return true;
+    return ok;
 }

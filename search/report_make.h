@@ -15,11 +15,21 @@ bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
 /* The same when only what is no slower per token than plan 1 is of interest (there is a plan 1). */
 bool report_ask_no_slower(Report *report, Request *changed, Answer *out, Error *error);
 
+/* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
+ * keep many busy. The answers are the same. */
+typedef struct {
+    Request changed; /* as request_copy() has it, and then changed */
+    bool no_slower;  /* as report_ask_no_slower() */
+    Answer answer;
+} Question;
+Question *questions_new(int count, Error *error); /* free with free() */
+bool report_ask_all(Report *report, Question *questions, int count, Error *error);
+
 /* A copy of the request to change: one plan, cutting allowed. */
 void request_copy(const Request *request, Request *copy);
 
 bool report_make_ways(Report *report, Request *scratch, Error *error);
-bool report_make_helps(Report *report, Request *scratch, Error *error);
+bool report_make_helps(Report *report, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "mesh/slice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
@@ -84,23 +85,28 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
 
 bool report_make_ways(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
+    WayOutResult *asked[WAY_COUNT];
+    int count = 0;
+    Question *questions = questions_new(WAY_COUNT, error);
+    if (!questions) return false;
     for (int i = 0; i < WAY_OFF_SIZE; i++) {
         WayOutResult *way = &report->ways[i];
+        Request *changed = &questions[count].changed;
         if (i == WAY_IDLE && request->max_idle <= 0) continue;
         way->tried = true;
-        change_for_way(request, (WayOut)i, scratch);
-        if (answered_already(scratch, report)) {
+        change_for_way(request, (WayOut)i, changed);
+        if (answered_already(changed, report)) {
             way->found = true;
             way->best = report->result.plans[0];
             continue;
         }
-        way->skipped = too_many_batches(scratch);
-        if (way->skipped) continue;
-        Answer answer;
-        if (!report_ask(report, scratch, &answer, error)) return false;
-        take(way, &answer);
+        way->skipped = too_many_batches(changed);
+        if (!way->skipped) asked[count++] = way;
     }
-    return chip_has_domains(&request->chip) || try_twins(report, scratch, error);
+    bool ok = report_ask_all(report, questions, count, error);
+    for (int i = 0; ok && i < count; i++) take(asked[i], &questions[i].answer);
+    free(questions);
+    return ok && (chip_has_domains(&request->chip) || try_twins(report, scratch, error));
 }
 
 /* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then
