@@ -143,7 +143,8 @@ static void list_groups(RatesWalk *walk, const Degrees *degrees) {
         RoleSet roles = group_roles(group, walk->methods);
         int level = -1, members = 0;
         if (group == GROUP_TENSOR_WEIGHTS) continue; /* the twin of tensor */
-        if (group == GROUP_EXPERT_WEIGHTS && !folded && degrees->of[ROLE_EXPERT] == 1) continue; /* that of the others */
+        if (group == GROUP_EXPERT_WEIGHTS && !folded && degrees->of[ROLE_EXPERT] == 1)
+            continue; /* that of the others */
         for (int i = 0; i < ROLE_COUNT; i++)
             if (is_member(walk, roles, i) && walk->degree[i] > 1) level = i, members++;
         if (folded && roles == 0) level = walk->last;

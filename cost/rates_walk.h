@@ -15,8 +15,8 @@ struct RatesWalk {
     const Wiring *wiring;
     const Methods *methods;
     CollectiveMemo *memo;
-    int site;                        /* the number of the wiring's mesh in the memo */
-    void (*visit)(RatesWalk *walk);  /* at each placement, with `placement` and `rates` as rates_of_placement has them */
+    int site;                       /* the number of the wiring's mesh in the memo */
+    void (*visit)(RatesWalk *walk); /* at each placement, with `placement` and `rates` as rates_of_placement has them */
     /* Where a role has been placed that settles groups: whether any placement below is wanted. `rates` has what the
      * settled groups cost; level_settled() has the groups. NULL: all are wanted. */
     bool (*enter)(RatesWalk *walk, int level);
@@ -32,8 +32,8 @@ struct RatesWalk {
     const int64_t *divisors[MESH_AXES_MAX];        /* of each axis, rising, a last one above all */
     struct {
         Group group;
-        bool alone; /* the level's role is the only one of more than one chip in it */
-    } settled[ROLE_COUNT][GROUP_COUNT]; /* groups whose outermost role stands at a level */
+        bool alone;                      /* the level's role is the only one of more than one chip in it */
+    } settled[ROLE_COUNT][GROUP_COUNT];  /* groups whose outermost role stands at a level */
     int settled_count[ROLE_COUNT], last; /* last: the outermost level above degree 1 */
 };
 

@@ -180,7 +180,6 @@ Count placement_count(const PlacementTable *table, const Degrees *degrees) {
     return count;
 }
 
-
 typedef struct {
     const Mesh *mesh;
     int64_t *divisors[MESH_AXES_MAX]; /* of each axis size, ascending */

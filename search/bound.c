@@ -121,7 +121,8 @@ static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, in
     }
 }
 
-void least_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods, Rates *rates) {
+void least_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods,
+                        Rates *rates) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
     GridRanks ranks;
     if (methods->grid.expert == 0 || !grid_ranks(degrees, methods, &ranks)) return;
@@ -769,7 +770,8 @@ void family_rows(const Setting *setting, const Offers *offers, const Shard *shar
             row->rule.data_end[group].bytes /= chunks;
         }
         least_memory_saved(setting, offers, shard, &fast, &sharding, &slot->sums, weights, &resources);
-        relax_bound(setting, shard, cache, &fast.methods, (MlpChoice)mlp, weights, NULL, &resources, least, enough, row);
+        relax_bound(setting, shard, cache, &fast.methods, (MlpChoice)mlp, weights, NULL, &resources, least, enough,
+                    row);
     }
     drop_unfit(out);
 }
@@ -791,7 +793,8 @@ void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, c
         resources_of_sums(setting, shard, knobs, &sharding, &slot->sums, &resources);
         add_required(setting, shard, slot, &resources);
         *least_bytes = min_real(*least_bytes, least_memory(setting, shard, knobs, &sharding, &slot->sums));
-        relax_bound(setting, shard, cache, &knobs->methods, (MlpChoice)mlp, weights, knobs, &resources, least, enough, row);
+        relax_bound(setting, shard, cache, &knobs->methods, (MlpChoice)mlp, weights, knobs, &resources, least, enough,
+                    row);
     }
     drop_unfit(out);
     *least_bytes *= SLACK;
@@ -832,7 +835,8 @@ bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs
         double saved = shard->layers * saved_of_sums(&details->most);
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
-            rows_of_sums(setting, shard, &home, &sharding, &details->most, (Moment)moment, weights[moment] * saved, &rows);
+            rows_of_sums(setting, shard, &home, &sharding, &details->most, (Moment)moment, weights[moment] * saved,
+                         &rows);
             if (memory_total(&rows) > limit) return false;
         }
     }

@@ -13,7 +13,8 @@
 typedef struct LeastRates LeastRates;
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena); /* NULL: memory is out */
 LeastRates *least_rates_copy(const LeastRates *table, Arena *arena);
-void least_rates_merge(LeastRates *to, const LeastRates *from); /* the least of both meshes, which have as many devices */
+void least_rates_merge(LeastRates *to,
+                       const LeastRates *from); /* the least of both meshes, which have as many devices */
 void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
 
 /* Raises the least rates of a folded grid's groups: its ranks take neighbours of what the pipeline leaves of each axis,

@@ -90,9 +90,9 @@ static bool evaluate_all(Tuple *tuple, const Candidate *candidate, double limit,
 /* Placements whose relaxed time is within the limit; what became of the others is in *stats. */
 static bool evaluate(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
                      ReachList *list, ExploreStats *stats, Error *error) {
-    bool ok = tuple->problem->request->brute_force
-                  ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
-                  : reach_find(tuple, candidate->way, candidate->takers, relaxed_at, candidate, limit, cache, list, error);
+    bool ok = tuple->problem->request->brute_force ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
+                                                   : reach_find(tuple, candidate->way, candidate->takers, relaxed_at,
+                                                                candidate, limit, cache, list, error);
     if (!ok) return false;
     stats->evaluated += list->visited - list->refused;
     stats->pruned[PRUNED_REQUIRE] += list->refused;
@@ -112,6 +112,7 @@ static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached
                .knobs = *knobs,
                .placement = at->placement,
                .layout = solution->layout,
+               .nesting = problem->wirings[at->machine].nesting,
                .machine = problem->first_machine + at->machine,
                .sequences = problem->setting.work.sequences};
     for (int moment = 0; moment < MOMENT_COUNT; moment++)

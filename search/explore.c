@@ -17,7 +17,8 @@ int row_compare(const Row *a, const Row *b) {
     if (order == 0) order = knobs_compare(&a->knobs, &b->knobs);
     if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
     if (order == 0) order = (a->machine > b->machine) - (a->machine < b->machine);
-    return order != 0 ? order : placement_compare(&a->placement, &b->placement);
+    if (order == 0) order = placement_compare(&a->placement, &b->placement);
+    return order != 0 ? order : nesting_compare(&a->nesting, &b->nesting);
 }
 
 bool explore_cache_new(ExploreCache *out, Error *error) {
@@ -214,6 +215,7 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
     }
     int64_t way = knob_space_methods(&tuple->space, index);
     bool brute = problem->request->brute_force;
+    stats->ordered = true;
     if (!brute && !find_reach(tuple, threshold * CUT, cache, reach, error)) return false;
     if (!brute && reach->bound > threshold * CUT) {
         *out = (Judged){.family_out = true};
@@ -250,8 +252,8 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
     Shard shard;
     PaddingSet padding;
     knobs.virtual_stages = 1; /* with more chunks nothing divides better */
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs,
-                       problem->padding, &shard, &padding)) {
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding, &shard,
+                       &padding)) {
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }
@@ -294,8 +296,8 @@ static bool range_cut(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t l
     /* What fits in no microbatch at all is out for good, how slow it is aside. */
     bool whole = first == 0 && last == space->microbatch_count - 1;
     double bound =
-        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[bunch->first_way],
-                    cache->sums, tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
+        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[bunch->first_way], cache->sums,
+                    tuple->degrees, &bunch->methods, bunch->split, space->microbatch_sequences[first],
                     space->microbatch_sequences[last], whole ? INFINITY : threshold * CUT / scale, &bytes) *
         scale;
     if (!(bound < INFINITY)) return false; /* what does not divide says so itself */
@@ -356,8 +358,8 @@ static bool list_knobs(Tuple *tuple, double threshold, ExploreCache *cache, Keye
     for (int64_t way = 0; way < bunches; way++)
         for (int split = 0; split < space->split_count; split++) {
             Bunch bunch = {way, bunches, (StageSplit)split, method_space_at(&space->methods, way)};
-            bool ok = list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats,
-                                 error);
+            bool ok =
+                list_range(tuple, &bunch, 0, space->microbatch_count - 1, threshold, &reach, cache, list, stats, error);
             reach_close(&reach);
             if (!ok) return false;
         }
@@ -426,8 +428,8 @@ static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees
                            const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
                            ExploreCache *cache, double *bound, double *missing) {
     double bytes, scale = problem->scale, limit = setting_memory_limit(&problem->setting);
-    double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums,
-                                 degrees, methods, split, low, high, threshold * CUT / scale, &bytes) *
+    double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums, degrees,
+                                 methods, split, low, high, threshold * CUT / scale, &bytes) *
                      scale * (1 - 0x1p-40);
     if (!(seconds < INFINITY)) return true;
     if (seconds > threshold * CUT) {

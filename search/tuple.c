@@ -109,7 +109,8 @@ bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Er
     if (ok && (Count)listing.at != on->total)
         ok = error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
     ok = ok && (!first || choose_placements(tuple, machine, error));
-    for (int64_t i = 0; ok && first && on->walked && i < on->count; i++) listing.rates[i] = listing.rates[on->walked[i]];
+    for (int64_t i = 0; ok && first && on->walked && i < on->count; i++)
+        listing.rates[i] = listing.rates[on->walked[i]];
     ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[way], error);
     on->filled[way] = ok;
     arena_free(&arena);

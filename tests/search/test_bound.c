@@ -19,7 +19,8 @@ static const double OTHER_ORDER = 1 + 1e-11;
 
 /* How much of the space the draws reached, so that a test that tests nothing fails. */
 static struct {
-    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached, left;
+    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached,
+        left;
 } seen;
 
 typedef struct {
@@ -122,8 +123,9 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                                .scale = 1};
     ReachList list = REACH_NOTHING;
     cr_assert(tuple_open(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
-    cr_assert(reach_find(&tuple, way, LAUNCHERS_NONE_NEEDED, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
-              "%s: %s", problem->text, error.text);
+    cr_assert(
+        reach_find(&tuple, way, LAUNCHERS_NONE_NEEDED, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
+        "%s: %s", problem->text, error.text);
     int64_t within = 0;
     for (int64_t i = 0; i < count; i++) {
         Rates rates;
@@ -131,7 +133,8 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
         double bound = relaxed_at(relaxed, &rates);
         within += bound <= threshold;
         if (bound <= threshold)
-            cr_expect(in_list(&list, &placements[i], bound), "%s: %.17g is within %.17g", problem->text, bound, threshold);
+            cr_expect(in_list(&list, &placements[i], bound), "%s: %.17g is within %.17g", problem->text, bound,
+                      threshold);
         else
             cr_expect(list.beyond <= bound, "%s: %.17g is beyond, the least %.17g", problem->text, bound, list.beyond);
     }
@@ -451,12 +454,8 @@ Test(bound, walk) {
             cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &walked.count, &error));
             walked.placements = placements;
             walked.met = ARENA_NEW(&arena, bool, (size_t)walked.count);
-            RatesWalk walk = {.wiring = &wiring,
-                              .methods = &methods,
-                              .memo = memo,
-                              .site = round,
-                              .visit = meet,
-                              .context = &walked};
+            RatesWalk walk = {
+                .wiring = &wiring, .methods = &methods, .memo = memo, .site = round, .visit = meet, .context = &walked};
             cr_assert(rates_walk(&walk, degrees));
             cr_expect_eq(walked.at, walked.count);
             met += walked.at;
