@@ -46,6 +46,46 @@ bool nesting_innermost(const Nesting *nesting, RoleSet roles) {
     return true;
 }
 
+int64_t nesting_orders(const Degrees *degrees) {
+    int64_t orders = 1, above = 0;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (degrees->of[role] > 1) orders *= ++above;
+    return orders;
+}
+
+/* Puts a role behind the last of those that come before it in the canonical order. */
+static void insert_behind_lower(Nesting *nesting, int count, Role role) {
+    int at = count;
+    while (at > 0 && nesting->order[at - 1] > role) at--;
+    for (int i = count; i > at; i--) nesting->order[i] = nesting->order[i - 1];
+    nesting->order[at] = role;
+}
+
+Nesting nesting_order(const Degrees *degrees, int64_t number) {
+    Role left[ROLE_COUNT];
+    Nesting nesting;
+    int above = 0;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (degrees->of[role] > 1) left[above++] = (Role)role;
+    int64_t block = nesting_orders(degrees);
+    for (int i = 0; i < above; i++) {
+        block /= above - i;
+        int64_t taken = number / block;
+        number %= block;
+        nesting.order[i] = left[taken];
+        for (int j = (int)taken; j + 1 < above - i; j++) left[j] = left[j + 1];
+    }
+    for (int role = 0, count = above; role < ROLE_COUNT; role++)
+        if (degrees->of[role] <= 1) insert_behind_lower(&nesting, count++, (Role)role);
+    return nesting;
+}
+
+int nesting_compare(const Nesting *a, const Nesting *b) {
+    for (int i = 0; i < ROLE_COUNT; i++)
+        if (a->order[i] != b->order[i]) return a->order[i] < b->order[i] ? -1 : 1;
+    return 0;
+}
+
 /* Sources (reference/exports.md): MaxText e591f30cb src/maxtext/configs/base.yml, mesh_axes from data to expert, of
  * which JAX makes the last the innermost; AXLearn 34aed43c experiments/text/gpt/common.py (pipeline, data, expert, fsdp,
  * seq, model); Megatron-LM d98e8a64dd core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with

@@ -23,6 +23,15 @@ const char *nesting_name(int index);
 enum { NESTING_TEXT_SIZE = 64 };
 const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]);
 
+/* Orders of a tuple that differ at all: of its roles above 1, n!. Number 0 is the canonical one; they rise role by role,
+ * from the inside. Roles of degree 1 stand where they make no difference: behind all that come before them in the
+ * canonical order. Some orders still place the same: roles that share no axis have none between them. */
+int64_t nesting_orders(const Degrees *degrees);
+Nesting nesting_order(const Degrees *degrees, int64_t number);
+
+/* A total order, the canonical one first of those with the same roles above 1; <0: a is first. */
+int nesting_compare(const Nesting *a, const Nesting *b);
+
 /* How far apart the members of a group of roles stand on one axis: the product of the factors of all other roles that
  * nest inside the group's outermost member. So many groups share every link between neighbours, wherever in the order
  * they stand, and the group closes on itself when factor x stride is the whole axis. 1 for a group of one chip. */

@@ -112,6 +112,7 @@ static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached
                .knobs = *knobs,
                .placement = at->placement,
                .layout = solution->layout,
+               .nesting = problem->wirings[at->machine].nesting,
                .machine = problem->first_machine + at->machine,
                .sequences = problem->setting.work.sequences};
     for (int moment = 0; moment < MOMENT_COUNT; moment++)

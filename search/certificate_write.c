@@ -21,6 +21,7 @@ typedef struct {
     Entry entry; /* bound: of its degrees */
     Verdict verdict;
     Count placements, plans;
+    int64_t orders;
 } Line;
 
 typedef struct {
@@ -79,7 +80,9 @@ static void write_head(const Writer *writer) {
     write_seconds(out, "threshold", request->top, certificate->threshold);
     write_seconds(out, "cut_above", request->top, writer->ledger->beaten);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(out, "%s%s", i ? "\t" : "machine\tmachines\t", role_name((Role)i));
-    fputs("\tsequences_least\tsequences_most\tbatches\tplacements\tknobs\tplans\tbound\treason\tleft\tevaluated", out);
+    fputs(
+        "\tsequences_least\tsequences_most\tbatches\tplacements\tknobs\torders\tplans\tbound\treason\tleft\tevaluated",
+        out);
     for (int i = 0; i < PRUNED_COUNT; i++) fprintf(out, "\t%s", prune_reason_name((PruneReason)i));
     fputs("\tbest\n", out);
 }
@@ -98,6 +101,7 @@ static void judge_block(Writer *writer, int site, int64_t from, int count) {
             line->verdict = entry_judge(tuples, &line->entry, writer->caches[omp_get_thread_num()]);
             line->plans = entry_plans(tuples, &line->entry);
             line->placements = tuple_placements(tuples, &line->entry);
+            line->orders = entry_orders(tuples, &line->entry);
         }
     }
 }
@@ -139,10 +143,11 @@ static void write_line(Writer *writer, const Line *line) {
     const Site *site = &ledger->tuples.sites[entry->site];
     fprintf(writer->out, "%d\t%d", site->first, site->shape_count);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(writer->out, "\t%" PRId64, degrees->of[i]);
-    fprintf(writer->out, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%s\t",
+    fprintf(writer->out, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%s\t",
             tuple_batch(&ledger->tuples, entry, entry->first), tuple_batch(&ledger->tuples, entry, entry->last),
             entry->last - entry->first + 1, count_text(line->placements, false, placements),
-            count_text(line->plans / line->placements, false, knobs), count_text(line->plans, false, plans));
+            count_text(line->plans / line->placements / (Count)line->orders, false, knobs), line->orders,
+            count_text(line->plans, false, plans));
     writer->plans += line->plans;
     const OpenedTuple *opened = line->verdict.out ? NULL : take_opened(writer, entry);
     if (opened) {

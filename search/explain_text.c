@@ -57,7 +57,7 @@ static const char *const GROUP_NAMES[GROUP_COUNT] = {
     [GROUP_EXPERT_DATA] = "data: expert gradients",
 };
 
-static bool write_groups(const Request *request, const RankedPlan *ranked, FILE *out) {
+static bool write_groups(const RankedPlan *ranked, FILE *out) {
     static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
@@ -76,7 +76,7 @@ static bool write_groups(const Request *request, const RankedPlan *ranked, FILE 
         char lies[WORDS_SIZE], number[2][NUMBER_TEXT_SIZE];
         Traffic first = group_traffic(estimate, group, PHASE_FORWARD);
         Traffic second = group_traffic(estimate, group, PHASE_BACKWARD);
-        Wiring wiring = {&ranked->machine.mesh, request->nesting};
+        Wiring wiring = {&ranked->machine.mesh, ranked->nesting};
         const Methods *methods = &ranked->plan.knobs.methods;
         Footprint footprint = group_footprint(&wiring, &ranked->plan.placement, group, methods);
         Prose words = {0};
@@ -248,7 +248,7 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
-    bool ok = write_ops(ranked, out) && write_groups(request, ranked, out) && write_memory(request, ranked, out);
+    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
     ok = ok && write_layout(request, ranked, out);
 

@@ -17,7 +17,8 @@ int row_compare(const Row *a, const Row *b) {
     if (order == 0) order = knobs_compare(&a->knobs, &b->knobs);
     if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
     if (order == 0) order = (a->machine > b->machine) - (a->machine < b->machine);
-    return order != 0 ? order : placement_compare(&a->placement, &b->placement);
+    if (order == 0) order = placement_compare(&a->placement, &b->placement);
+    return order != 0 ? order : nesting_compare(&a->nesting, &b->nesting);
 }
 
 bool explore_cache_new(ExploreCache *out, Error *error) {
@@ -222,6 +223,7 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
     }
     int64_t way = knob_space_methods(&tuple->space, index);
     bool brute = problem->request->brute_force;
+    stats->ordered = true;
     if (!brute && !find_reach(tuple, threshold * CUT, cache, reach, error)) return false;
     if (!brute && reach->bound > threshold * CUT) {
         *out = (Judged){.family_out = true};

@@ -17,11 +17,12 @@ typedef struct {
     Knobs knobs;
     Placement placement;
     Layout layout;
+    Nesting nesting;   /* in which the placement is to be read */
     int machine;       /* index of the searched machines */
     int64_t sequences; /* its batch */
 } Row;
 
-/* The total order of plans: ranked time, memory, degrees, knobs, machine, placement. <0: a is better. */
+/* The total order of plans: ranked time, memory, degrees, knobs, machine, placement, nesting. <0: a is better. */
 int row_compare(const Row *a, const Row *b);
 
 /* Whether knob settings of the same degrees are one row: of one schedule and expert grid. */
@@ -38,6 +39,7 @@ typedef struct {
     double least_missing;    /* bytes above the limit of the plan that lacks least, when plans do not fit */
     Degrees missing_degrees;
     Knobs missing_knobs;
+    bool ordered; /* something was asked that depends on the order of roles */
 } ExploreStats;
 
 typedef struct {
@@ -47,7 +49,7 @@ typedef struct {
     const LeastRates *least; /* over all the machines */
     /* Machines of as many devices, which have the same degrees: a tuple is opened once for all of them, and only where its
      * roles lie tells them apart. */
-    const Wiring *wirings; /* with the profile's rates */
+    const Wiring *wirings; /* with the profile's rates, and the order of roles in question */
     const PlacementTable *const *tables;
     const LeastRates *const *leasts;  /* of each */
     int machine_count, first_machine; /* number of the first among those searched */

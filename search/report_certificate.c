@@ -21,9 +21,10 @@ static void write_space(const Report *report, FILE *out) {
     const Certificate *certificate = &report->result.certificate;
     char nesting[NESTING_TEXT_SIZE], a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
     Prose text = {0}, cut = {0};
-    prose_add(&text, "Searched: %s factorizations of %s (roles nest %s from the inside)",
+    prose_add(&text, "Searched: %s factorizations of %s (roles nest %s%s)",
               count_text(certificate->factorizations, true, a), report->request->machine.text,
-              nesting_text(&report->request->nesting, nesting));
+              report->request->nesting_all ? "in every order" : nesting_text(&report->request->nesting, nesting),
+              report->request->nesting_all ? "" : " from the inside");
     prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
     if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
     if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);

@@ -122,11 +122,13 @@ static double seconds_per_token(const RankedPlan *ranked) {
     return ranked->estimate.time.seconds / ((double)ranked->work.sequences * (double)ranked->work.seq);
 }
 
-/* All is asked of machines like plan 1's own: idle shapes would cost dozens of times as much, and seldom overtake it.
- */
+/* All is asked of machines like plan 1's own, with its order of roles: idle shapes and all orders would cost dozens of
+ * times as much, and seldom overtake it. */
 static void fix_machine(const RankedPlan *best, Request *changed) {
     changed->machine = best->machine;
     changed->max_idle = 0;
+    changed->nesting = best->nesting;
+    changed->nesting_all = false;
 }
 
 /* The questions, each with what it is called and the change that it is of. Returns how many. */

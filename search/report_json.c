@@ -119,6 +119,14 @@ static bool add_placement(cJSON *to, const Mesh *mesh, const Nesting *nesting, c
     return ok;
 }
 
+/* From the inside. */
+static bool add_nesting(cJSON *to, const Nesting *nesting) {
+    cJSON *json = json_add_array(to, "nesting");
+    bool ok = json != NULL;
+    for (int i = 0; i < ROLE_COUNT && ok; i++) ok = json_add_text(json, NULL, role_name(nesting->order[i]));
+    return ok;
+}
+
 /* How launchers are told the layout's recomputation and offloading, those that can be. */
 static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
     static const char *const LAUNCHERS[] = {"maxtext", "megatron", "torchtitan"};
@@ -241,6 +249,7 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&
            json_add_whole(batch, "seq", ranked->work.seq) &&
            json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
+           (!request->nesting_all || add_nesting(json, &ranked->nesting)) &&
            add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
            add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
            add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&

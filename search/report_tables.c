@@ -45,6 +45,15 @@ static void knobs_words(const Knobs *knobs, Prose *to) {
     if (knobs->offload_optimizer) prose_item(to, ", ", "optimizer on host");
 }
 
+/* Roles above 1 from the inside, as they nest in this plan, where they may in any order. */
+static void nesting_words(const RankedPlan *ranked, Prose *to) {
+    Prose order = {0};
+    for (int i = 0; i < ROLE_COUNT; i++)
+        if (ranked->plan.degrees.of[ranked->nesting.order[i]] > 1)
+            prose_item(&order, ", ", "%s", role_name(ranked->nesting.order[i]));
+    if (order.used > 0) prose_item(to, "; ", "from the inside %s", order.text);
+}
+
 static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
@@ -54,6 +63,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     Prose moves = {0};
     if (report->request->variants) knobs_words(&ranked->plan.knobs, &moves);
     deviations(report, ranked, &moves);
+    if (report->request->nesting_all) nesting_words(ranked, &moves);
     table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
     table_wrap(moves.text, PLAN_COLUMNS);
     snprintf(cell, sizeof cell, "%s%s%.*s", label, moves.used ? "\n" : "", WORDS_SIZE, moves.text);

@@ -78,6 +78,7 @@ typedef struct {
 
     Nesting nesting;          /* order of the roles on each axis */
     const char *nesting_name; /* as --nesting spells it */
+    bool nesting_all;         /* every order is searched; `nesting` is the canonical one */
     unsigned schedules;       /* a bit per Schedule: those in the space */
     RoleSet roles;            /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];

@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "search/candidate.h"
 #include "search/certificate.h"
+#include "search/orders.h"
 
 #include <math.h>
 #include <omp.h>
@@ -149,12 +150,8 @@ static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCac
         return explore_entry(search, high, limit, cache, outcome) && explore_entry(search, low, limit, cache, outcome);
     }
     ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.first));
-    if (!explore_tuple(&problem, &tuples->sites[entry.site].degrees[entry.tuple], *limit, cache, &outcome->list, stats,
-                       &outcome->error))
-        return false;
-    for (int64_t row = 0; row < outcome->list.count && search->request->top == 1; row++)
-        *limit = min_real(*limit, outcome->list.rows[row].ranked_seconds);
-    return true;
+    return explore_orders(&problem, &tuples->sites[entry.site].degrees[entry.tuple], limit, cache, &outcome->list,
+                          stats, &outcome->error);
 }
 
 /* What an opening gave: its rows, and the bound of what it left. */
@@ -286,6 +283,7 @@ static bool open_certificate(Search *search, SearchResult *result, Error *error)
     return search->ledger || error_memory(error);
 }
 
+/* `result`: NULL where nobody asks for a proof. */
 static bool walk(Search *search, SearchResult *result, Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
@@ -297,12 +295,14 @@ static bool walk(Search *search, SearchResult *result, Error *error) {
     for (int levels = 0; ok && !done && !out_of_time(search); levels++) {
         double least = least_bound(search);
         if (isinf(least) || beaten(search, least)) break;
-        level = brute ? INFINITY : (1 + step) * max_real(level, least);
+        /* Where the best are known, of other machines or orders, there is nothing to go up for. */
+        bool known = brute || search->best_count == search->request->top;
+        if (levels == 0) done = known;
+        level = done ? INFINITY : (1 + step) * max_real(level, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
         ok = run_level(search, order, entries_within(search, level, order), level, outcomes, error);
-        done = brute;
     }
-    ok = ok && open_certificate(search, result, error);
+    ok = ok && (!result || open_certificate(search, result, error));
     if (ok) count_entries(search);
     for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
     free(search->last);
@@ -349,11 +349,13 @@ static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) 
     memset(out, 0, sizeof(*out));
     out->plan =
         (Plan){.degrees = row->degrees, .knobs = row->knobs, .placement = row->placement, .layout = row->layout};
-    out->nesting = request->nesting;
+    Wiring wiring = problem.wirings[0];
+    out->nesting = wiring.nesting = row->nesting;
+    problem.wirings = &wiring;
     out->machine = search->tuples.shapes[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
-    if (!estimate_plan(&problem.setting, &out->machine.mesh, &request->nesting, &out->plan, request->padding,
+    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->nesting, &out->plan, request->padding,
                        &out->estimate, error))
         return false;
     out->padding = out->estimate.padding;
@@ -448,12 +450,33 @@ static bool open_space(Search *search, Error *error) {
     return true;
 }
 
+/* The best in the canonical order, for what all orders are compared with; most of them are not among the best. */
+static bool search_one_order(Search *search, Error *error) {
+    Arena arena = {0};
+    Request request = *search->request;
+    Certificate certificate = {0};
+    Search first = {.request = &request,
+                    .arena = &arena,
+                    .caches = search->caches,
+                    .threads = search->threads,
+                    .best = search->best,
+                    .certificate = &certificate,
+                    .started = search->started};
+    request.nesting_all = false;
+    bool ok = open_space(&first, error) && walk(&first, NULL, error);
+    search->best_count = first.best_count;
+    tuples_free(&first.tuples);
+    arena_free(&arena);
+    return ok;
+}
+
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     memset(result, 0, sizeof(*result));
     Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
     search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
     bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
+    ok = ok && (!request->nesting_all || request->brute_force || search_one_order(&search, error));
     ok = ok && open_space(&search, error);
     ok = ok && walk(&search, result, error);
     ok = ok && answer(&search, result, error);

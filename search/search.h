@@ -2,8 +2,10 @@
 /* search/search.h: the k best plans, and the proof that nothing left out is better.
  *
  * Space: every offered machine (the asked one and, within max_idle, its idle shapes) x every batch within the tolerance
- * x every factorization x knobs. Order of the loops: degrees by rising bound, then knobs, then placements, then layouts
- * (reference/search.md, section 3). */
+ * x every factorization x knobs, in one order of the roles or, --nesting all, in every one: each degree tuple in all
+ * orders of its roles above 1, counted as so many plans, also where two place the same since roles share no axis. Order
+ * of the loops: degrees by rising bound, then knobs, then placements, then layouts (reference/search.md, section 3).
+ */
 #ifndef SHARDOPT_SEARCH_SEARCH_H
 #define SHARDOPT_SEARCH_SEARCH_H
 
@@ -75,8 +77,9 @@ typedef struct {
     LaunchAnswer launch[LAUNCHER_COUNT]; /* of the launchers that take its degrees and knobs: how they would place it */
     int launch_count;
     Estimate estimate;
-    Count equal_placements; /* placements of these degrees and knobs that cost the same, itself included */
-    /* plans (placements and knobs) of these degrees and schedule within 1% of it, layouts relaxed */
+    /* placements of these degrees and knobs, in this order of roles, that cost the same, itself included */
+    Count equal_placements;
+    /* plans (placements and knobs) of these degrees, schedule and order within 1% of it, layouts relaxed */
     Count within_one_percent;
     bool tied; /* within 0.5% of the first */
 } RankedPlan;

@@ -2,6 +2,7 @@
 #include "search/tuples.h"
 
 #include "base/util.h"
+#include "search/orders.h"
 #include "search/space.h"
 
 #include <math.h>
@@ -263,6 +264,7 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     int64_t others = batch_count(request, degrees) - 1;
     Count each, plans;
     if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
+        !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
         /* The most that one batch can have, and as many batches: what is added up fits where this does. */
         !count_multiply(each, (Count)knob_microbatches(degrees, request->work.sequences * 2), &plans) ||
         !count_multiply(plans, (Count)(others + 1), &plans)) {
@@ -341,6 +343,10 @@ Count tuple_placements(const Tuples *tuples, const Entry *entry) {
     return placements_of(tuples, site, &site->degrees[entry->tuple]);
 }
 
+int64_t entry_orders(const Tuples *tuples, const Entry *entry) {
+    return tuple_orders(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple]);
+}
+
 int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
     return batches_of(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple], number);
 }
@@ -366,5 +372,6 @@ Count entry_plans(const Tuples *tuples, const Entry *entry) {
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
         microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
     return placements_of(tuples, site, degrees) * microbatches *
-           (Count)knob_others(&tuples->request->model, degrees, &site->offers);
+           (Count)knob_others(&tuples->request->model, degrees, &site->offers) *
+           (Count)tuple_orders(tuples->request, degrees);
 }

@@ -71,7 +71,10 @@ double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache);
 /* Placements of an entry's degrees on all machines of its site. */
 Count tuple_placements(const Tuples *tuples, const Entry *entry);
 
-/* How many plans (placements and knobs) an entry stands for. */
+/* Orders of its roles that its plans are counted in. */
+int64_t entry_orders(const Tuples *tuples, const Entry *entry);
+
+/* How many plans (placements, knobs and, where all are asked for, orders of its roles) an entry stands for. */
 Count entry_plans(const Tuples *tuples, const Entry *entry);
 
 /* What bounds alone say of an entry. */

@@ -154,6 +154,7 @@ typedef struct {
     const Sweep *sweep;
     SweepTable table;
     SweepResume resume; /* descriptor below 0: none */
+    int64_t *order;     /* of the points; NULL: as they come */
     int64_t next;
     int64_t done, wanted;
     FILE *progress; /* NULL: nobody looks */
@@ -163,10 +164,42 @@ static int64_t next_point(void *of) {
     Ledger *ledger = of;
     const SweepHeader *header = &ledger->sweep->header;
     while (ledger->next < header->grid.points) {
-        int64_t point = ledger->next++;
+        int64_t point = ledger->order ? ledger->order[ledger->next] : ledger->next;
+        ledger->next++;
         if (sweep_shard_has(header, point) && !ledger->table.rows[point].line) return point;
     }
     return -1;
+}
+
+typedef struct {
+    int64_t chips, point;
+} Size;
+
+static int by_size(const void *a, const void *b) {
+    const Size *x = a, *y = b;
+    if (x->chips != y->chips) return x->chips > y->chips ? -1 : 1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+/* Points on most chips first, since they take longest, and ranks would wait for one that was begun last. */
+static bool order_by_size(Ledger *ledger, Arena *arena, Error *error) {
+    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+    const Sweep *sweep = ledger->sweep;
+    int64_t points = sweep->header.grid.points;
+    if (points > SIZED_MAX) return true;
+    Size *sizes = ARENA_NEW(arena, Size, (size_t)points);
+    ledger->order = ARENA_NEW(arena, int64_t, (size_t)points);
+    if (!sizes || !ledger->order) return error_memory(error);
+    for (int64_t point = 0; point < points; point++) {
+        Arena own = {0};
+        Error failure = {0};
+        const Request *request = request_of(sweep, point, &own, &failure);
+        sizes[point] = (Size){request ? request->machine.mesh.chips : 0, point};
+        arena_free(&own);
+    }
+    qsort(sizes, (size_t)points, sizeof *sizes, by_size);
+    for (int64_t i = 0; i < points; i++) ledger->order[i] = sizes[i].point;
+    return true;
 }
 
 static void show_progress(const Ledger *ledger, const SweepRow *row) {
@@ -251,6 +284,7 @@ static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams str
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
     if (ok && sweep->answered) options_answered(&sweep->options, COMMAND_SWEEP, streams);
     ok = ok && (sweep->answered || start_ledger(&ledger, sweep, streams, arena, error));
+    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&ledger, arena, error));
     SweepLedger own = {&ledger, next_point, take_row};
     bool works = ok && !sweep->answered;
     const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";

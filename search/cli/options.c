@@ -46,7 +46,7 @@ static const struct {
     [OPTION_SCHEDULES] = {"schedules", 0, "LIST", ALL, true, NULL,
                           "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)"},
     [OPTION_NESTING] = {"nesting", 0, "NAME", ALL, true, NULL,
-                        "how roles nest on an axis: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan"},
+                        "how roles nest: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan; or all"},
     [OPTION_OBJECTIVE] = {"objective", 0, "WHAT", ALL, true, NULL,
                           "least time, chip-hours or cost, per requested token (time)"},
     [OPTION_TOP] = {"top", 0, "K", COMMAND_PLAN, true, NULL, "how many plans to show (5)"},

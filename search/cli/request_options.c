@@ -274,12 +274,15 @@ static bool read_nesting(const Resolving *to) {
                  nesting_name(i));
         if (strcmp(name, nesting_name(i)) == 0) request->nesting_name = nesting_name(i);
     }
-    if (strcmp(name, "all") == 0)
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
-                         "\"all\" is not built yet; give one order: %s", all);
+    request->nesting_all = strcmp(name, "all") == 0;
+    if (request->nesting_all) {
+        request->nesting_name = "all";
+        request->nesting = nesting_canonical();
+        return true;
+    }
     if (!request->nesting_name)
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
-                         "\"%.60s\" is no order of roles; give %s", name, all);
+                         "\"%.60s\" is no order of roles; give all, or %s", name, all);
     return nesting_named(request->nesting_name, &request->nesting);
 }
 

@@ -6,11 +6,11 @@
     check.py CERT.tsv REPORT.json [SHARDOPT [SAMPLES [SEED]]]
 
 From the two files alone: the lines are all and only the ordered factorizations of each machine's devices over the
-roles, with every batch; placements and knobs are what their rules in `search.certificate.space` count; plans add up, by
-reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan below its
-bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance, and the
-ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not. Prints
-one line, or the first thing that is wrong, and exits 1.
+roles, with every batch; placements, knobs and orders are what their rules in `search.certificate.space` count; plans
+add up, by reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan
+below its bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance,
+and the ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not.
+Prints one line, or the first thing that is wrong, and exits 1.
 """
 import itertools, json, math, random, subprocess, sys
 from functools import lru_cache
@@ -128,6 +128,8 @@ def check_file(head, lines, report):
     threshold = float.fromhex(certificate["threshold"]["hex"])
     above = float.fromhex(head["cut_above"][0][2])
     brute = request["brute_force"]
+    all_orders = request["nesting"] == "all"
+    require(space["orders"].startswith("all" if all_orders else "1"), "the orders of the space are not those asked for")
     require(brute or above == threshold * (1 + 1e-12), "the threshold is not the report's")
     asked = int(head["sequences"][0][0])
     sums, evaluated, covered, best, todo = dict.fromkeys(REASONS, 0), 0, 0, [], {}
@@ -163,9 +165,11 @@ def check_file(head, lines, report):
         mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
         settings = other_knobs(degrees, switched, rules) * sum(quotients(-(-b // replicas)) for b in mine)
         plans = int(line["plans"])
+        orders = math.factorial(sum(d > 1 for d in degrees)) if all_orders else 1
         require(int(line["placements"]) == ways, name, "placements are not", line["placements"])
         require(int(line["knobs"]) == settings, name, "knobs are", settings, "not", line["knobs"])
-        require(plans == int(line["placements"]) * settings, name, "plans are not placements x knobs")
+        require(int(line["orders"]) == orders, name, "orders are", orders, "not", line["orders"])
+        require(plans == ways * settings * orders, name, "plans are not placements x knobs x orders")
         covered += plans
         if line["reason"] == "opened":
             own = [int(line[r]) for r in REASONS]

@@ -19,6 +19,8 @@ PROBLEMS = {
     "what fits nowhere": "--model 405b --chip v5e --slice 4x4 --max-idle 0",
     "what --require leaves": "--model 8b --chip v5p --slice 4x4x4 --require tensor=4,pipeline<=2 --top 20",
     "nothing cut": "--model 8b --chip v5e --slice 4x4 --batch 32Ki --brute-force",
+    "every order of the roles": "--model 8b --chip v5e --slice 4x4 --nesting all --top 2",
+    "every order, on GPUs": "--model mixtral-8x7b --chip h100 --nodes 2 --nesting all --top 1 --max-idle 0",
     "out of time": "--model 8b --chip v5p --slice 4x4x4 --time-limit 0.005s",
 }
 
@@ -56,9 +58,9 @@ def one_more(word):
 def changes(lines):
     """Certificates that are wrong, by what is wrong with them."""
     body = [line.split("\t") for line in lines if not line.startswith("#")][1:]
-    cut = next(i for i, words in enumerate(body) if words[15] == "degree_bound")
-    opened = next(i for i, words in enumerate(body) if words[15] == "opened" and words[-1] != "inf")
-    for column in ("tensor", "machine", "sequences_least", "batches", "placements", "knobs", "plans"):
+    cut = next(i for i, words in enumerate(body) if words[16] == "degree_bound")
+    opened = next(i for i, words in enumerate(body) if words[16] == "opened" and words[-1] != "inf")
+    for column in ("tensor", "machine", "sequences_least", "batches", "placements", "knobs", "orders", "plans"):
         yield f"{column} of a cut tuple", edit(lines, cut, column, one_more)
     for column in ("evaluated", "memory", "knob_bound", "plans"):
         yield f"{column} of an opened tuple", edit(lines, opened, column, one_more)
@@ -69,7 +71,7 @@ def changes(lines):
     yield "a line that is missing", lines[:-1]
     yield "a line that stands twice", lines + lines[-1:]
     start = len(lines) - len(body)
-    raised = [words[:14] + [(3 * float.fromhex(words[14])).hex()] + words[15:] if words[15] == "degree_bound" else words
+    raised = [words[:15] + [(3 * float.fromhex(words[15])).hex()] + words[16:] if words[16] == "degree_bound" else words
               for words in body]
     yield "bounds three times as high", lines[:start] + ["\t".join(words) for words in raised]
 

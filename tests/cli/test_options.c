@@ -139,6 +139,7 @@ Test(options, nesting) {
         {{"--model", "405b", "--for", "maxtext"}, "maxtext", ROLE_EXPERT},
         {{"--model", "405b", "--for", "maxtext", "--nesting", "default"}, "default", ROLE_TENSOR},
         {{"--model", "405b", "--for", "maxtext,jax"}, "default", ROLE_TENSOR},
+        {{"--model", "405b", "--for", "maxtext", "--nesting", "all"}, "all", ROLE_TENSOR},
         {{"--model", "8b", "--chip", "h100", "--for", "deepspeed"}, "megatron", ROLE_TENSOR},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -197,10 +198,6 @@ static const struct {
     {"a tolerance above half", {"--model", "405b", "--batch-tolerance", "0.6"}, "--batch-tolerance", "out of range"},
     {"a padding that is none", {"--model", "405b", "--padding", "some"}, "--padding", "launchable"},
     {"an objective that is none", {"--model", "405b", "--objective", "money"}, "--objective", "chip-hours"},
-    {"a nesting not built",
-     {"--model", "405b", "--nesting", "all"},
-     "--nesting",
-     "not built yet; give one order: default"},
     {"no nesting", {"--model", "405b", "--nesting", "tp-first"}, "--nesting", "megatron-pp-dp or torchtitan"},
     {"a state without its dtype", {"--model", "405b", "--state-dtypes", "bf16"}, "--state-dtypes", "moments="},
     {"a dtype that is none",

@@ -219,6 +219,15 @@ Test(sweep, parts_are_the_whole) {
                   "$P sweep $G --shard 2/3 >$D/stdout; $P sweep $G --shard 2/3 -o $D/file; cmp $D/stdout $D/file");
 }
 
+/* The job array of docs/sweep.sbatch, as Slurm would run it; one task is killed, and submitted again. */
+Test(sweep, job_array) {
+    expect_script("docs/sweep.sbatch",
+                  "set -e; mkdir $D/bin; ln -s $P $D/bin/shardopt; PATH=$D/bin:$PATH; cd $D; "
+                  "task() { SLURM_ARRAY_TASK_ID=$1 sh " SHARDOPT_SOURCE_DATA "/docs/sweep.sbatch " GRID "; }; "
+                  "$P sweep " GRID " >whole; for k in 1 2 3 4 5 6 7 8; do task $k; done; "
+                  "head -c 100 part.3 >cut; mv cut part.3; task 3; shardopt merge part.* | cmp - whole");
+}
+
 /* What is in the file already is not planned again, however the process ended: its rows are marked, and stay. */
 Test(sweep, resume_after_any_cut) {
     expect_script("a first run",
