@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *role_name(Role role) {
     static const char *const NAMES[ROLE_COUNT] = {"tensor", "expert", "sequence", "fsdp", "data", "pipeline"};
@@ -57,53 +58,115 @@ static int64_t *mesh_divisors(const MeshPrime *primes, int prime_count, Arena *a
 
 typedef struct {
     const int64_t *divisors; /* of the whole mesh, ascending */
-    Role roles[ROLE_COUNT];  /* those that take part, in order */
+    Role roles[ROLE_COUNT];  /* those that take part, in the order in which they are dealt to */
     int role_count;
+    DegreesRule rule; /* may NULL: all are wanted */
     Degrees current;
     Degrees *out;
-    int64_t count;
+    int64_t count, room;
+    bool no_memory;
 } DegreesWalk;
 
-/* Gives role `at` each divisor of what is left, smallest first; the last role takes the rest. */
+static void degrees_keep(DegreesWalk *walk) {
+    if (walk->count == walk->room) {
+        int64_t room = walk->room ? 2 * walk->room : 256;
+        Degrees *grown = realloc(walk->out, (size_t)room * sizeof *grown);
+        walk->no_memory = walk->no_memory || !grown;
+        if (!grown) return;
+        walk->out = grown;
+        walk->room = room;
+    }
+    walk->out[walk->count++] = walk->current;
+}
+
+/* Gives role `at` each divisor of what is left, smallest first; the last role takes the rest. Later roles are at 1. */
 static void degrees_walk(DegreesWalk *walk, int at, int64_t left) {
     Role role = walk->roles[at];
-    if (at == walk->role_count - 1) {
-        walk->current.of[role] = left;
-        walk->out[walk->count++] = walk->current;
-        return;
-    }
+    bool last = at == walk->role_count - 1;
     for (const int64_t *divisor = walk->divisors;; divisor++) {
-        if (left % *divisor) continue;
-        walk->current.of[role] = *divisor;
-        degrees_walk(walk, at + 1, left / *divisor);
-        if (*divisor == left) return; /* itself among the divisors: the list never runs out */
+        int64_t degree = last ? left : *divisor;
+        if (left % degree) continue;
+        walk->current.of[role] = degree;
+        bool wanted = !walk->rule.may || walk->rule.may(walk->rule.of, &walk->current);
+        if (wanted && last)
+            degrees_keep(walk);
+        else if (wanted)
+            degrees_walk(walk, at + 1, left / degree);
+        if (degree == left) break; /* itself among the divisors: the list never runs out */
     }
+    walk->current.of[role] = 1;
+}
+
+bool degrees_count(const Mesh *mesh, RoleSet roles, Count *out) {
+    MeshPrime primes[PRIMES_MAX];
+    int prime_count = mesh_primes(mesh, primes);
+    Count tuples = 1;
+    if (prime_count < 0) return false;
+    for (int i = 0; i < prime_count; i++)
+        if (!count_multiply(tuples, deals(primes[i].total, __builtin_popcount(roles & ROLES_ALL)), &tuples))
+            return false;
+    *out = tuples;
+    return true;
+}
+
+/* Walks what the roles of `walk` and its rule say, into the arena. */
+static bool enumerate(const Mesh *mesh, DegreesWalk *walk, Arena *arena, Error *error) {
+    MeshPrime primes[PRIMES_MAX];
+    int prime_count = mesh_primes(mesh, primes);
+    if (prime_count < 0) return error_set(error, ERROR_INPUT, "mesh", "more than 2^63 devices");
+    if (walk->role_count == 0) return error_set(error, ERROR_INPUT, "roles", "none takes part; at least one must");
+    int64_t divisor_count;
+    int64_t *divisors = mesh_divisors(primes, prime_count, arena, &divisor_count);
+    if (!divisors) return error_memory(error);
+    walk->divisors = divisors;
+    walk->current = (Degrees){{1, 1, 1, 1, 1, 1}};
+    degrees_walk(walk, 0, divisors[divisor_count - 1]);
+    Degrees *kept = walk->no_memory ? NULL : ARENA_NEW(arena, Degrees, (size_t)walk->count + 1);
+    if (kept && walk->count > 0) memcpy(kept, walk->out, (size_t)walk->count * sizeof *kept);
+    free(walk->out);
+    walk->out = kept;
+    return kept || error_memory(error);
+}
+
+static bool too_many(Count tuples, int64_t limit, Error *error) {
+    char text[COUNT_TEXT_SIZE];
+    return error_set(error, ERROR_INPUT, "mesh", "%s tuples of degrees; at most %lld are enumerated",
+                     count_text(tuples, true, text), (long long)limit);
 }
 
 bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
                        Error *error) {
-    MeshPrime primes[PRIMES_MAX];
-    int prime_count = mesh_primes(mesh, primes);
-    if (prime_count < 0) return error_set(error, ERROR_INPUT, "mesh", "more than 2^63 devices");
-    DegreesWalk walk = {.current = {{1, 1, 1, 1, 1, 1}}};
+    DegreesWalk walk = {0};
+    Count tuples;
     for (int role = 0; role < ROLE_COUNT; role++)
         if (roles >> role & 1) walk.roles[walk.role_count++] = (Role)role;
-    if (walk.role_count == 0) return error_set(error, ERROR_INPUT, "roles", "none takes part; at least one must");
-    Count tuples = 1;
-    for (int i = 0; i < prime_count; i++)
-        if (!count_multiply(tuples, deals(primes[i].total, walk.role_count), &tuples)) tuples = ~(Count)0;
-    if (limit < 0 || tuples > (Count)limit) {
-        char text[COUNT_TEXT_SIZE];
-        return error_set(error, ERROR_INPUT, "mesh", "%s tuples of degrees; at most %lld are enumerated",
-                         count_text(tuples, true, text), (long long)limit);
-    }
-    int64_t divisor_count;
-    int64_t *divisors = mesh_divisors(primes, prime_count, arena, &divisor_count);
-    walk.out = divisors ? ARENA_NEW(arena, Degrees, (size_t)tuples) : NULL;
-    if (!walk.out) return error_memory(error);
-    walk.divisors = divisors;
-    degrees_walk(&walk, 0, divisors[divisor_count - 1]);
+    if (!degrees_count(mesh, roles, &tuples)) tuples = ~(Count)0;
+    if (walk.role_count > 0 && (limit < 0 || tuples > (Count)limit)) return too_many(tuples, limit, error);
+    if (!enumerate(mesh, &walk, arena, error)) return false;
     assert((Count)walk.count == tuples);
+    *out = walk.out;
+    *count = walk.count;
+    return true;
+}
+
+static int in_order(const void *a, const void *b) {
+    const Degrees *x = a, *y = b;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (x->of[role] != y->of[role]) return x->of[role] < y->of[role] ? -1 : 1;
+    return 0;
+}
+
+bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
+                            Degrees **out, int64_t *count, Error *error) {
+    /* Pipeline first: layers allow few stages, and data, the last, takes what is left. */
+    static const Role DEALT[ROLE_COUNT] = {ROLE_PIPELINE, ROLE_TENSOR, ROLE_EXPERT,
+                                           ROLE_SEQUENCE, ROLE_FSDP,   ROLE_DATA};
+    DegreesWalk walk = {.rule = rule};
+    for (int i = 0; i < ROLE_COUNT; i++)
+        if (roles >> DEALT[i] & 1) walk.roles[walk.role_count++] = DEALT[i];
+    if (!enumerate(mesh, &walk, arena, error)) return false;
+    if (walk.count > limit) return too_many((Count)walk.count, limit, error);
+    qsort(walk.out, (size_t)walk.count, sizeof *walk.out, in_order);
     *out = walk.out;
     *count = walk.count;
     return true;

@@ -46,12 +46,29 @@ bool factorization_count(const Mesh *mesh, RoleSet roles, Count *out);
 bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
                        Error *error);
 
+/* Of these the tuples that a rule wants. `may` sees a tuple of which pipeline, tensor, expert, sequence, fsdp and data
+ * were given degrees one after the other, the rest still at 1; false: whatever the rest gets, it is not wanted. As much
+ * time as there are tuples begun, not as there are tuples. In the arena; at most `limit`, else ERROR_INPUT. */
+typedef struct {
+    bool (*may)(const void *of, const Degrees *begun);
+    const void *of;
+} DegreesRule;
+bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
+                            Degrees **out, int64_t *count, Error *error);
+
+/* How many there are in all, in closed form. False: more than 128 bits. */
+bool degrees_count(const Mesh *mesh, RoleSet roles, Count *out);
+
 /* How many placements a degree tuple has: the product over primes p of the number of non-negative integer matrices
  * (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums those of the axis sizes.
  * The table is built once per mesh and then read only (shared by threads). */
 typedef struct PlacementTable PlacementTable;
 PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: no memory, or > 2^63 devices */
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
+
+/* The same for tuples that share all but two degrees: with `from` at 1 and `into` at n, the sum of placement_count over
+ * all x * y = n, x of `into` and y of `from`, both of which have to be in the table. In the arena; NULL: memory is out. */
+PlacementTable *placement_table_merged(const PlacementTable *table, Role into, Role from, Arena *arena);
 
 /* Of one degree tuple, else ERROR_INPUT: 480 MiB; one of eight 16x16x16 pods has up to 76,290. */
 enum { PLACEMENTS_MAX = 1 << 22 };

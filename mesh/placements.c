@@ -180,6 +180,46 @@ Count placement_count(const PlacementTable *table, const Degrees *degrees) {
     return count;
 }
 
+/* Where a role stands among those of the table. */
+static int role_at(const PlacementTable *table, Role role) {
+    int at = 0;
+    while (at < table->role_count - 1 && table->roles[at] != role) at++;
+    return at;
+}
+
+/* The ways of a row with `both` at `into`, however `from` shares in them. No sum passes the ways of all rows, for which
+ * there is room. */
+static uint64_t ways_shared(const PlacementTable *table, const PrimeWays *prime, const int *merged, int into,
+                            int from) {
+    uint64_t sum = 0;
+    int row[ROLE_COUNT] = {0};
+    for (int r = 0, at = 0; r < table->role_count; r++) row[r] = r == from ? 0 : merged[at++];
+    for (; row[into] >= 0; row[into]--, row[from]++) sum += prime->ways[row_rank(table, row)];
+    return sum;
+}
+
+PlacementTable *placement_table_merged(const PlacementTable *table, Role into, Role from, Arena *arena) {
+    PlacementTable *merged = ARENA_NEW(arena, PlacementTable, 1);
+    int into_at = role_at(table, into), from_at = role_at(table, from);
+    assert(into != from && table->roles[into_at] == into && table->roles[from_at] == from);
+    if (!merged) return NULL;
+    *merged = *table;
+    merged->others |= 1u << from;
+    merged->role_count = 0;
+    for (int r = 0; r < table->role_count; r++)
+        if (r != from_at) merged->roles[merged->role_count++] = table->roles[r];
+    for (int i = 0; i < table->prime_count; i++) {
+        const PrimeWays *prime = &table->primes[i];
+        uint64_t *ways = ARENA_NEW(arena, uint64_t, row_count(merged, prime->total));
+        if (!ways) return NULL;
+        int row[ROLE_COUNT] = {prime->total};
+        do ways[row_rank(merged, row)] = ways_shared(table, prime, row, into_at, from_at);
+        while (row_next(row, merged->role_count));
+        merged->primes[i].ways = ways;
+    }
+    return merged;
+}
+
 typedef struct {
     const Mesh *mesh;
     int64_t *divisors[MESH_AXES_MAX]; /* of each axis size, ascending */

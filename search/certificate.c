@@ -87,6 +87,11 @@ void certificate_note(Certificate *certificate, const Tuples *tuples, const Entr
     keep_least(&certificate->least_cut, &cut);
 }
 
+void certificate_note_floor(Certificate *certificate, double floor) {
+    if (certificate->least_cut.bound >= floor) certificate->least_cut.bound = INFINITY;
+    if (certificate->least_beyond.bound >= floor) certificate->least_beyond.bound = INFINITY;
+}
+
 bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMachine **out, Error *error) {
     SearchedMachine *machines = ARENA_NEW(arena, SearchedMachine, (size_t)tuples->shape_count);
     if (!machines) return error_memory(error);
@@ -94,7 +99,7 @@ bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMach
         const Site *site = &tuples->sites[i];
         for (int shape = site->first; shape < site->first + site->shape_count; shape++) {
             const Machine *machine = &tuples->shapes[shape].machine;
-            machines[shape] = (SearchedMachine){.machine = *machine, .degree_tuples = site->count};
+            machines[shape] = (SearchedMachine){.machine = *machine, .degree_tuples = site->tuples};
             if (!factorization_count(&machine->mesh, tuples->request->roles, &machines[shape].factorizations))
                 return error_set(error, ERROR_INPUT, "search", "a machine has more than 2^128 factorizations");
         }
@@ -105,19 +110,28 @@ bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMach
 
 /* ---- what was opened ---- */
 
-Ledger *ledger_new(const Tuples *tuples, int64_t room, bool timed_out, double beaten, Arena *arena) {
+Ledger *ledger_new(Arena *arena) {
     Ledger *ledger = ARENA_NEW(arena, Ledger, 1);
-    if (!ledger) return NULL;
-    *ledger = (Ledger){.tuples = *tuples, .room = room, .timed_out = timed_out, .beaten = beaten};
-    ledger->tuples.entries = NULL;
-    ledger->tuples.entry_count = 0;
-    ledger->opened = ARENA_NEW(arena, OpenedTuple, (size_t)room + 1);
-    return ledger->opened ? ledger : NULL;
+    if (ledger) ledger->arena = arena;
+    return ledger;
 }
 
-void ledger_add(Ledger *ledger, const Entry *entry, const ExploreStats *stats) {
-    if (ledger->count == ledger->room) return;
+bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const ExploreStats *stats) {
+    if (ledger->count == ledger->room) {
+        int64_t room = ledger->room ? 2 * ledger->room : 64;
+        OpenedTuple *grown = ARENA_NEW(ledger->arena, OpenedTuple, (size_t)room);
+        if (!grown) return false;
+        if (ledger->count > 0) memcpy(grown, ledger->opened, (size_t)ledger->count * sizeof *grown);
+        ledger->opened = grown;
+        ledger->room = room;
+    }
     OpenedTuple *opened = &ledger->opened[ledger->count++];
-    *opened = (OpenedTuple){.entry = *entry, .evaluated = stats->evaluated, .best_seconds = stats->best_seconds};
+    *opened = (OpenedTuple){.site = entry->site,
+                            .degrees = tuples->sites[entry->site].degrees[entry->tuple],
+                            .first = entry->first,
+                            .left = entry->bound,
+                            .evaluated = stats->evaluated,
+                            .best_seconds = stats->best_seconds};
     memcpy(opened->pruned, stats->pruned, sizeof opened->pruned);
+    return true;
 }

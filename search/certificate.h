@@ -15,30 +15,37 @@ void certificate_open(Certificate *certificate, double threshold);
  * last opening; NULL: never opened. The same whatever the order of the calls. */
 void certificate_note(Certificate *certificate, const Tuples *tuples, const Entry *entry, const ExploreStats *stats);
 
+/* What the bounds are worth where some tuples were not even bounded: no less than `floor` (ranked) is known of them, and
+ * there is none to name for it. */
+void certificate_note_floor(Certificate *certificate, double floor);
+
 /* The machines of the space as a result has them, in the arena. */
 bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMachine **out, Error *error);
 
 /* What is not said by the bounds alone: the tuples that were opened. Everything else is made again when it is written,
  * so that a space of millions of tuples costs nothing while it is searched. */
 typedef struct {
-    Entry entry; /* bound: the least of what was left out as too slow */
+    int32_t site;
+    Degrees degrees;
+    int64_t first; /* as that of its entry */
+    double left;   /* ranked: the least bound of what was left out as too slow */
     Count evaluated, pruned[PRUNED_COUNT];
     /* Of the plans found in it, ranked: its best where that is not above the threshold; INFINITY: none was within reach */
     double best_seconds;
 } OpenedTuple;
 
 typedef struct Ledger {
-    Tuples tuples; /* the sites, in the arena of the result; no entries */
+    Arena *arena; /* of the result */
     OpenedTuple *opened;
     int64_t count, room;
     bool timed_out;
     double beaten; /* ranked: a tuple whose bound is above is cut by it; INFINITY: brute force cuts none */
 } Ledger;
 
-/* Room for `room` opened tuples, in the arena. NULL: memory is out. */
-Ledger *ledger_new(const Tuples *tuples, int64_t room, bool timed_out, double beaten, Arena *arena);
-/* In any order. */
-void ledger_add(Ledger *ledger, const Entry *entry, const ExploreStats *stats);
+/* Grows in the arena. NULL: memory is out. */
+Ledger *ledger_new(Arena *arena);
+/* In any order. False: memory is out. */
+bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const ExploreStats *stats);
 
 /* The certificate as a table with tabs: lines behind # with the totals, the axes and the threshold, the names of the
  * columns, then one line for each machine, degree tuple and batch range, in the order of machines and degrees

@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     const Report *report;
     const Ledger *ledger;
+    Tuples tuples;       /* the sites once more, one of them listed */
     OpenedTuple *opened; /* of the ledger, in the order of lines */
     FILE *out;
     LeastSums **caches; /* per thread */
@@ -90,7 +91,7 @@ static void write_head(const Writer *writer) {
 /* ---- lines ---- */
 
 static void judge_block(Writer *writer, int site, int64_t from, int count) {
-    const Tuples *tuples = &writer->ledger->tuples;
+    const Tuples *tuples = &writer->tuples;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(writer->threads)
     for (int i = 0; i < count; i++) {
         Entry entries[PARTS];
@@ -108,9 +109,10 @@ static void judge_block(Writer *writer, int site, int64_t from, int count) {
 
 /* The order of lines. */
 static int compare_opened(const void *a, const void *b) {
-    const Entry *x = &((const OpenedTuple *)a)->entry, *y = &((const OpenedTuple *)b)->entry;
+    const OpenedTuple *x = a, *y = b;
     if (x->site != y->site) return x->site < y->site ? -1 : 1;
-    if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
+    int order = degrees_compare(&x->degrees, &y->degrees); /* as degrees_enumerate() has them */
+    if (order != 0) return order;
     return (x->first > y->first) - (x->first < y->first);
 }
 
@@ -118,7 +120,8 @@ static int compare_opened(const void *a, const void *b) {
 static const OpenedTuple *take_opened(Writer *writer, const Entry *entry) {
     if (writer->next == writer->ledger->count) return NULL;
     const OpenedTuple *opened = &writer->opened[writer->next];
-    if (opened->entry.site != entry->site || opened->entry.tuple != entry->tuple || opened->entry.first != entry->first)
+    const Degrees *degrees = &writer->tuples.sites[entry->site].degrees[entry->tuple];
+    if (opened->site != entry->site || opened->first != entry->first || degrees_compare(&opened->degrees, degrees) != 0)
         return NULL;
     writer->next++;
     return opened;
@@ -126,7 +129,7 @@ static const OpenedTuple *take_opened(Writer *writer, const Entry *entry) {
 
 static void write_opened(Writer *writer, double bound, const OpenedTuple *opened) {
     char text[COUNT_TEXT_SIZE];
-    fprintf(writer->out, "%a\topened\t%a\t%s", bound, opened->entry.bound, count_text(opened->evaluated, false, text));
+    fprintf(writer->out, "%a\topened\t%a\t%s", bound, opened->left, count_text(opened->evaluated, false, text));
     writer->evaluated += opened->evaluated;
     for (int i = 0; i < PRUNED_COUNT; i++) {
         fprintf(writer->out, "\t%s", count_text(opened->pruned[i], false, text));
@@ -138,13 +141,13 @@ static void write_opened(Writer *writer, double bound, const OpenedTuple *opened
 static void write_line(Writer *writer, const Line *line) {
     const Ledger *ledger = writer->ledger;
     const Entry *entry = &line->entry;
-    const Degrees *degrees = &ledger->tuples.sites[entry->site].degrees[entry->tuple];
+    const Degrees *degrees = &writer->tuples.sites[entry->site].degrees[entry->tuple];
     char placements[COUNT_TEXT_SIZE], knobs[COUNT_TEXT_SIZE], plans[COUNT_TEXT_SIZE];
-    const Site *site = &ledger->tuples.sites[entry->site];
+    const Site *site = &writer->tuples.sites[entry->site];
     fprintf(writer->out, "%d\t%d", site->first, site->shape_count);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(writer->out, "\t%" PRId64, degrees->of[i]);
     fprintf(writer->out, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%s\t",
-            tuple_batch(&ledger->tuples, entry, entry->first), tuple_batch(&ledger->tuples, entry, entry->last),
+            tuple_batch(&writer->tuples, entry, entry->first), tuple_batch(&writer->tuples, entry, entry->last),
             entry->last - entry->first + 1, count_text(line->placements, false, placements),
             count_text(line->plans / line->placements / (Count)line->orders, false, knobs), line->orders,
             count_text(line->plans, false, plans));
@@ -175,21 +178,24 @@ static bool check_sums(const Writer *writer, Error *error) {
 }
 
 static bool write_body(Writer *writer, Error *error) {
-    const Tuples *tuples = &writer->ledger->tuples;
-    for (int site = 0; site < tuples->site_count; site++)
-        for (int64_t from = 0; from < tuples->sites[site].count; from += BLOCK) {
-            int count = (int)min_whole(BLOCK, tuples->sites[site].count - from);
+    for (int site = 0; site < writer->tuples.site_count; site++) {
+        if (!tuples_list_site(&writer->tuples, site, error)) return false;
+        int64_t total = writer->tuples.sites[site].count;
+        for (int64_t from = 0; from < total; from += BLOCK) {
+            int count = (int)min_whole(BLOCK, total - from);
             judge_block(writer, site, from, count);
             for (int i = 0; i < count; i++)
                 for (int part = 0; part < writer->parts[i]; part++) write_line(writer, &writer->lines[i][part]);
             if (ferror(writer->out)) return error_set(error, ERROR_IO, "certificate", "could not be written");
         }
+    }
     return check_sums(writer, error);
 }
 
 bool certificate_write(const Report *report, FILE *out, Error *error) {
     const Ledger *ledger = report->result.ledger;
     if (!ledger) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no ledger for it");
+    Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);
     int threads = report->request->threads > 0 ? report->request->threads : omp_get_max_threads();
@@ -205,9 +211,12 @@ bool certificate_write(const Report *report, FILE *out, Error *error) {
     }
     for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = least_sums_new()) != NULL;
     if (!ok) error_memory(error);
+    ok = ok && tuples_make(report->request, 1, &arena, &writer->tuples, error);
     if (ok) write_head(writer);
     ok = ok && write_body(writer, error);
     for (int i = 0; writer->caches && i < threads; i++) least_sums_free(writer->caches[i]);
+    tuples_free(&writer->tuples);
+    arena_free(&arena);
     free(writer->opened);
     free(writer->caches);
     free(writer->lines);

@@ -8,6 +8,7 @@
  * threads; blocks grow, so that early ones tighten it. */
 #include "search/search.h"
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/candidate.h"
 #include "search/certificate.h"
@@ -17,7 +18,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BLOCK_MOST = 32 };
 /* Of one level over the one before: small while the first plans may be near, then growing, since where nothing fits
@@ -44,14 +44,8 @@ typedef struct {
     Certificate *certificate;
     Ledger *ledger; /* NULL: not wanted */
     bool timed_out;
-    double started;
+    double started, floor; /* floor: the least of what was not even bounded in time; INFINITY: all was */
 } Search;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- the k best ---- */
 
@@ -204,7 +198,8 @@ static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t 
 
 static bool out_of_time(Search *search) {
     double limit = search->request->time_limit_seconds;
-    search->timed_out = search->timed_out || (limit > 0 && now() - search->started > limit);
+    double left = limit - min_real(limit / 2, tuples_seconds_to_leave(&search->tuples)); /* the rest is counted too */
+    search->timed_out = search->timed_out || (limit > 0 && clock_seconds() - search->started > left);
     return search->timed_out;
 }
 
@@ -248,7 +243,7 @@ static double least_bound(const Search *search) {
 }
 
 /* What the last openings gave, and what was never opened or, when time ran out, not to the end. */
-static void count_entries(Search *search) {
+static bool count_entries(Search *search, Error *error) {
     const Tuples *tuples = &search->tuples;
     for (int64_t i = 0; i < tuples->entry_count; i++) {
         ExploreStats *last = search->last[i];
@@ -267,24 +262,13 @@ static void count_entries(Search *search) {
         }
         merge_stats(&search->stats, last);
         certificate_note(search->certificate, tuples, &tuples->entries[i], last);
-        if (search->ledger) ledger_add(search->ledger, &tuples->entries[i], last);
+        if (search->ledger && !ledger_add(search->ledger, tuples, &tuples->entries[i], last))
+            return error_memory(error);
     }
+    return true;
 }
 
-/* What is noted of every entry: into the certificate, and into the ledger where one is wanted. */
-static bool open_certificate(Search *search, SearchResult *result, Error *error) {
-    certificate_open(search->certificate, threshold(search));
-    if (!certificate_machines(&search->tuples, search->arena, &result->machines, error)) return false;
-    if (!search->request->keep_ledger) return true;
-    bool brute = search->request->brute_force;
-    search->ledger = ledger_new(&search->tuples, search->certificate->degree_tuples_opened, search->timed_out,
-                                brute ? INFINITY : threshold(search) * CUT, search->arena);
-    result->ledger = search->ledger;
-    return search->ledger || error_memory(error);
-}
-
-/* `result`: NULL where nobody asks for a proof. */
-static bool walk(Search *search, SearchResult *result, Error *error) {
+static bool walk(Search *search, Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
     Keyed *order = calloc(count + 1, sizeof(Keyed));
@@ -302,8 +286,7 @@ static bool walk(Search *search, SearchResult *result, Error *error) {
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
         ok = run_level(search, order, entries_within(search, level, order), level, outcomes, error);
     }
-    ok = ok && (!result || open_certificate(search, result, error));
-    if (ok) count_entries(search);
+    ok = ok && count_entries(search, error);
     for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
     free(search->last);
     free(order);
@@ -429,25 +412,61 @@ static void caches_free(Search *search) {
     for (int i = 0; search->caches && i < search->threads; i++) explore_cache_free(&search->caches[i]);
 }
 
-/* Lays the space out; what bounds alone leave out is counted from here on. */
-static bool open_space(Search *search, Error *error) {
+/* What the share laid out leaves to nobody. */
+static bool take_coverage(Search *search, Error *error) {
+    const Coverage *coverage = &search->tuples.coverage;
+    Certificate *certificate = search->certificate;
+    ExploreStats stats = explore_stats_new(INFINITY);
+    if (!count_add(certificate->plans_covered, coverage->plans, &certificate->plans_covered))
+        return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+    certificate->batches = (int)max_whole(certificate->batches, min_whole(coverage->batches, INT32_MAX));
+    stats.least_cut_bound = coverage->least_floor;
+    stats.least_missing = coverage->least_missing;
+    stats.missing_degrees = coverage->missing_degrees;
+    memcpy(stats.pruned, coverage->pruned, sizeof(stats.pruned));
+    merge_stats(&search->stats, &stats);
+    search->floor = min_real(search->floor, coverage->least_floor);
+    search->timed_out = search->timed_out || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
+    return true;
+}
+
+/* Lays the space out and searches it, in shares where it is large; of the time left each takes half to be laid out. What
+ * a ledger is kept of is bounded whatever the time: its lines say so of every tuple. */
+static bool search_space(Search *search, Error *error) {
     const Request *request = search->request;
     Certificate *certificate = search->certificate;
+    Tuples *tuples = &search->tuples;
+    bool limited = request->time_limit_seconds > 0 && !search->ledger;
     if (!factorization_count(&request->machine.mesh, request->roles, &certificate->factorizations))
         return error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations");
-    if (!tuples_make(request, search->caches, search->threads, search->arena, &search->tuples, error)) return false;
-    const Coverage *coverage = &search->tuples.coverage;
-    certificate->plans_covered = coverage->plans;
-    certificate->batches = coverage->batches;
-    certificate->machines = search->tuples.shape_count;
-    for (int i = 0; i < search->tuples.site_count; i++)
-        certificate->degree_tuples += search->tuples.sites[i].count * search->tuples.sites[i].shape_count;
-    search->stats = (ExploreStats){.least_cut_bound = INFINITY,
-                                   .least_open_bound = INFINITY,
-                                   .least_missing = coverage->least_missing,
-                                   .missing_degrees = coverage->missing_degrees};
-    memcpy(search->stats.pruned, coverage->pruned, sizeof(search->stats.pruned));
+    if (!tuples_make(request, search->threads, search->arena, tuples, error)) return false;
+    certificate->machines = tuples->shape_count;
+    for (int i = 0; i < tuples->site_count; i++)
+        certificate->degree_tuples += tuples->sites[i].tuples * tuples->sites[i].shape_count;
+    search->stats = explore_stats_new(INFINITY);
+    search->floor = INFINITY;
+    certificate_open(certificate, INFINITY);
+    while (tuples->laid < tuples->site_count) {
+        double over = limited ? search->started + request->time_limit_seconds : 0;
+        double until = limited ? (clock_seconds() + over) / 2 : 0;
+        if (limited && out_of_time(search)) return tuples_leave(tuples, error) && take_coverage(search, error);
+        if (!tuples_lay(tuples, search->caches, until, over, error) || !take_coverage(search, error) ||
+            !walk(search, error))
+            return false;
+    }
     return true;
+}
+
+/* What was searched, and what it comes to: into the certificate, and into the ledger where one is wanted. */
+static bool close_certificate(Search *search, SearchResult *result, Error *error) {
+    search->certificate->threshold = threshold(search);
+    certificate_note_floor(search->certificate, search->floor);
+    if (search->ledger) {
+        search->ledger->timed_out = search->timed_out;
+        search->ledger->beaten = search->request->brute_force ? INFINITY : threshold(search) * CUT;
+    }
+    result->ledger = search->ledger;
+    return certificate_machines(&search->tuples, search->arena, &result->machines, error);
 }
 
 /* The best in the canonical order, for what all orders are compared with; most of them are not among the best. */
@@ -463,7 +482,7 @@ static bool search_one_order(Search *search, Error *error) {
                     .certificate = &certificate,
                     .started = search->started};
     request.nesting_all = false;
-    bool ok = open_space(&first, error) && walk(&first, NULL, error);
+    bool ok = search_space(&first, error);
     search->best_count = first.best_count;
     tuples_free(&first.tuples);
     arena_free(&arena);
@@ -472,16 +491,18 @@ static bool search_one_order(Search *search, Error *error) {
 
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     memset(result, 0, sizeof(*result));
-    Search search = {.request = request, .arena = arena, .certificate = &result->certificate, .started = now()};
+    Search search = {
+        .request = request, .arena = arena, .certificate = &result->certificate, .started = clock_seconds()};
     search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
     search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
     bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
     ok = ok && (!request->nesting_all || request->brute_force || search_one_order(&search, error));
-    ok = ok && open_space(&search, error);
-    ok = ok && walk(&search, result, error);
+    if (ok && request->keep_ledger) search.ledger = ledger_new(arena);
+    ok = ok && (!request->keep_ledger || search.ledger || error_memory(error));
+    ok = ok && search_space(&search, error) && close_certificate(&search, result, error);
     ok = ok && answer(&search, result, error);
     caches_free(&search);
     tuples_free(&search.tuples);
-    result->seconds = now() - search.started;
+    result->seconds = clock_seconds() - search.started;
     return ok;
 }

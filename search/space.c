@@ -70,10 +70,33 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
     }
 }
 
+static int replicate_ways(const Degrees *degrees, const Offers *offers) {
+    return offers->switched && degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1;
+}
+
 void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
     list_contexts(degrees->of[ROLE_SEQUENCE], offers, out);
     list_grids(degrees, offers, out);
-    out->replicate_count = offers->switched && degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1;
+    out->replicate_count = replicate_ways(degrees, offers);
+}
+
+int64_t context_ways(int64_t sequence, const Offers *offers) {
+    int64_t count = sequence == 1 ? 1 : 3; /* none; ring, all_gather, Ulysses */
+    for (int i = 0; sequence > 1 && i < offers->head_way_count && offers->head_ways[i] < sequence; i++)
+        count += sequence % offers->head_ways[i] == 0;
+    return count;
+}
+
+int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers) {
+    int64_t count = 1;
+    if (!offers->switched) return count;
+    for (int64_t ways = 1; ways <= min_whole(offers->experts, ranks); ways++) {
+        if (ranks % ways != 0) continue;
+        count += tensor > 1 || ways > 1; /* each rank whole experts; (1, 1) is plain without tensor */
+        count +=
+            tensor > 1 && ways > 1 && ranks / ways % tensor == 0; /* split as tensor splits; (1, tensor) is plain */
+    }
+    return min_whole(count, GRIDS_MAX);
 }
 
 int64_t method_space_size(const MethodSpace *space) {
@@ -119,6 +142,7 @@ static int64_t layers_of_stage(const Model *model, const Degrees *degrees) {
     return stages > 1 ? max_whole(1, model->layers / stages) : 1;
 }
 
+/* All that is left when the methods are counted. */
 static void count_choices(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers,
                           KnobSpace *out) {
     const int64_t *degree = degrees->of;
@@ -127,11 +151,9 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
     out->pipelined = degree[ROLE_PIPELINE] > 1;
     out->microbatch_count = distinct_quotient_count(out->per_replica);
     out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees));
-    out->offers = *offers;
     out->pipe_count =
         out->pipelined ? offers->whole_count + (int64_t)offers->chunked_count * (out->virtual_count - 1) : 1;
     out->split_count = out->pipelined ? 2 : 1;
-    method_space(degrees, offers, &out->methods);
     out->method_count = method_space_size(&out->methods);
     bool grids = out->methods.grid_count > 1;
     out->overlap_count = offers->overlaps && degree[ROLE_TENSOR] > 1 ? 2 : 1;
@@ -144,10 +166,21 @@ int64_t knob_microbatches(const Degrees *degrees, int64_t sequences) {
     return distinct_quotient_count(divide_up(sequences, degrees_replicas(degrees)));
 }
 
-int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers) {
-    KnobSpace space;
+int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offers *offers, int64_t contexts,
+                          int64_t grids) {
+    KnobSpace space; /* but for the lists */
+    space.methods.context_count = (int)contexts;
+    space.methods.grid_count = (int)grids;
+    space.methods.replicate_count = replicate_ways(degrees, offers);
     count_choices(model, degrees, 1, offers, &space);
     return knob_family_count(&space) / space.microbatch_count * knob_family_size(&space);
+}
+
+int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers) {
+    const int64_t *of = degrees->of;
+    int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
+    int64_t grids = of[ROLE_EXPERT] == 1 ? grid_ways(of[ROLE_TENSOR], ranks, offers) : 1;
+    return knob_others_among(model, degrees, offers, context_ways(of[ROLE_SEQUENCE], offers), grids);
 }
 
 int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers) {
@@ -156,7 +189,9 @@ int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences
 
 bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers, Arena *arena,
                 KnobSpace *out, Error *error) {
+    method_space(degrees, offers, &out->methods);
     count_choices(model, degrees, sequences, offers, out);
+    out->offers = *offers;
     out->microbatch_sequences = ARENA_NEW(arena, int64_t, (size_t)out->microbatch_count);
     out->virtual_stages = ARENA_NEW(arena, int64_t, (size_t)out->virtual_count);
     if (!out->microbatch_sequences || !out->virtual_stages) return error_memory(error);

@@ -78,6 +78,13 @@ int64_t knob_microbatches(const Degrees *degrees, int64_t sequences);
 int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers);
 int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers);
 
+/* knob_others() in parts: with as many context ways and expert grids it depends on tensor, expert, sequence, fsdp and
+ * data only by whether they are above 1, and on the stages. */
+int64_t context_ways(int64_t sequence, const Offers *offers);
+int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers); /* of a stage; expert 1 */
+int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offers *offers, int64_t contexts,
+                          int64_t grids);
+
 /* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping
  * weights that nothing gathers, balancing stages that are equal. */
 bool knobs_redundant(const Model *model, const Offers *offers, const Knobs *knobs, const Shard *shard);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/tuples.h"
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/orders.h"
 #include "search/space.h"
@@ -11,6 +12,8 @@
 #include <string.h>
 
 enum { TUPLES_MOST = 4000000 };
+/* A share of the space that fits in memory well; few enough sites for a time limit to come in between. */
+enum { ENTRIES_ENOUGH = 1000000, SITES_AT_ONCE = 32 };
 
 /* Quotients by sequences in another order than the bounds of each: far above their rounding. */
 static const double BATCH_SLACK = 1 - 0x1p-40;
@@ -49,41 +52,41 @@ ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t 
     return problem_on(tuples, site, shape, 1, sequences);
 }
 
+double site_floor(const Tuples *tuples, int site) {
+    const Request *request = tuples->request;
+    Setting setting = request_setting(request);
+    double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->work.seq) *
+                   (double)request->work.sequences * (double)request->work.seq;
+    int64_t chips = 0;
+    for (int i = 0; i < tuples->sites[site].shape_count; i++)
+        chips = max_whole(chips, tuples->shapes[tuples->sites[site].first + i].machine.mesh.chips);
+    return flops / (setting.precision_flops_per_second * (double)chips) * BATCH_SLACK;
+}
+
 /* ---- machines ---- */
 
 /* A shape, on the site of the one before it where that has as many devices. */
-static bool add_shape(Tuples *tuples, const Machine *machine, Arena *arena, Error *error) {
+static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
     const Request *request = tuples->request;
-    int index = tuples->shape_count;
+    int index = tuples->shape_count++;
     Shape *shape = &tuples->shapes[index];
     *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
     tuples->wirings[index] = (Wiring){&shape->mesh, request->nesting};
-    tuples->tables[index] = placement_table(&shape->mesh, request->roles, arena);
-    LeastRates *least = least_rates_new(&shape->mesh, arena);
-    tuples->leasts[index] = least;
-    if (!tuples->tables[index] || !least) return error_memory(error);
-    tuples->shape_count++;
     if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
-        Site *with = &tuples->sites[tuples->site_count - 1];
-        if (with->shape_count++ == 1) with->least = least_rates_copy(with->least, arena);
-        if (with->least) least_rates_merge(with->least, least);
-        return with->least || error_memory(error);
+        tuples->sites[tuples->site_count - 1].shape_count++;
+        return true;
     }
-    Site *site = &tuples->sites[tuples->site_count];
-    *site = (Site){.first = index,
-                   .shape_count = 1,
-                   .least = least,
-                   .padding = padding_on(request->padding, request->launchers, &machine->mesh)};
-    if (!degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, arena, &site->degrees, &site->count, error)) {
-        if (error && error->kind == ERROR_INPUT)
-            error_set(error, ERROR_INPUT, request->machine_argument,
-                      "%s has more than %d ways to give degrees to roles; ask for fewer chips", machine->text,
-                      TUPLES_MOST);
-        return false;
-    }
+    Count count;
+    if (!degrees_count(&shape->mesh, request->roles, &count) || count > INT64_MAX / 2)
+        return error_set(error, ERROR_INPUT, request->machine_argument, "%s has too many ways to give degrees to roles",
+                         machine->text);
     Setting setting = request_setting(request);
-    site->offers = offers_of(&setting, &shape->mesh, request->schedules);
-    tuples->site_count++;
+    tuples->sites[tuples->site_count++] =
+        (Site){.first = index,
+               .shape_count = 1,
+               .tuples = (int64_t)count,
+               .offers = offers_of(&setting, &shape->mesh, request->schedules),
+               .padding = padding_on(request->padding, request->launchers, &machine->mesh)};
     return true;
 }
 
@@ -117,10 +120,136 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     tuples->sites = ARENA_NEW(arena, Site, count);
     if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
         return error_memory(error);
-    if (!add_shape(tuples, &request->machine, arena, error)) return false;
+    if (!add_shape(tuples, &request->machine, error)) return false;
     for (int i = 0; i < idle_count; i++)
-        if (!add_shape(tuples, &idle[i], arena, error)) return false;
+        if (!add_shape(tuples, &idle[i], error)) return false;
     return true;
+}
+
+bool tuples_make(const Request *request, int threads, Arena *arena, Tuples *out, Error *error) {
+    *out = (Tuples){.request = request, .threads = threads};
+    out->workers = ARENA_NEW(arena, TuplesWorker, (size_t)threads);
+    if (!out->workers) return error_memory(error);
+    for (int i = 0; i < threads; i++) {
+        out->workers[i].counter = site_plans_new(request);
+        if (!out->workers[i].counter) return error_memory(error);
+    }
+    return make_sites(out, arena, error);
+}
+
+/* ---- one site ---- */
+
+typedef struct {
+    const Request *request;
+    Work work;
+    const Site *site;
+} MayDivide;
+
+/* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since each
+ * condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which only a
+ * later role can end, asks for less. */
+static bool may_divide(const void *of, const Degrees *begun) {
+    const MayDivide *may = of;
+    PaddingSet forbidden;
+    return degrees_may_divide(&may->request->model, &may->work, begun, experts_may_fold(&may->site->offers, begun),
+                              may->site->padding, &forbidden);
+}
+
+/* What is required of degrees is counted before what divides. */
+static bool requires_degrees(const Request *request) {
+    for (int i = 0; i < request->requirement_count; i++)
+        if (request->requirements[i].knob == 0) return true;
+    return false;
+}
+
+static bool too_many_plans(Error *error) {
+    return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+}
+
+/* Counts the plans of a site's machines; their tables are kept in a worker's memory that lasts. */
+static bool site_count_plans(Tuples *tuples, Site *site, TuplesWorker *worker, Error *error) {
+    site->plans = 0;
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        const Mesh *mesh = &tuples->shapes[i].mesh;
+        Count plans;
+        tuples->tables[i] = placement_table(mesh, tuples->request->roles, &worker->lasting);
+        if (!tuples->tables[i]) return error_memory(error);
+        if (!site_plans(worker->counter, mesh, &site->offers, tuples->tables[i], &plans, &site->batches, error))
+            return false;
+        if (!count_add(site->plans, plans, &site->plans)) return too_many_plans(error);
+    }
+    return true;
+}
+
+static bool site_rates(Tuples *tuples, Site *site, Arena *lasting, Error *error) {
+    LeastRates *together = NULL;
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        LeastRates *least = least_rates_new(&tuples->shapes[i].mesh, lasting);
+        tuples->leasts[i] = least;
+        if (!least) return error_memory(error);
+        if (i == site->first + 1) together = least_rates_copy(tuples->leasts[site->first], lasting);
+        if (i == site->first + 1 && !together) return error_memory(error);
+        if (together) least_rates_merge(together, least);
+    }
+    site->least = together ? together : tuples->leasts[site->first];
+    return true;
+}
+
+/* Lists tuples of a site: all, or those that may divide, where nothing else counts before that. */
+static bool site_open(Tuples *tuples, Site *site, bool all, TuplesWorker *worker, Error *error) {
+    const Request *request = tuples->request;
+    const Shape *shape = &tuples->shapes[site->first];
+    MayDivide may = {request, request->work, site};
+    if (request->batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
+    bool ok = all || requires_degrees(request)
+                  ? degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, &worker->passing, &site->degrees,
+                                      &site->count, error)
+                  : degrees_enumerate_some(&shape->mesh, request->roles, (DegreesRule){may_divide, &may}, TUPLES_MOST,
+                                           &worker->passing, &site->degrees, &site->count, error);
+    if (!ok && error->kind == ERROR_INPUT)
+        error_set(error, ERROR_INPUT, request->machine_argument,
+                  "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
+                  TUPLES_MOST);
+    return ok && site_rates(tuples, site, &worker->lasting, error);
+}
+
+/* Counts sites from .. to - 1, and opens them where that is wanted: a site a thread. */
+static bool prepare_sites(Tuples *tuples, int from, int to, bool open, Error *error) {
+    bool failed = false;
+    double started = clock_seconds();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
+    for (int i = from; i < to; i++) {
+        TuplesWorker *worker = &tuples->workers[omp_get_thread_num()];
+        Error own = {0};
+        if (site_count_plans(tuples, &tuples->sites[i], worker, &own) &&
+            (!open || site_open(tuples, &tuples->sites[i], false, worker, &own)))
+            continue;
+#pragma omp critical
+        {
+            if (!failed) *error = own;
+            failed = true;
+        }
+    }
+    tuples->seconds_preparing += clock_seconds() - started;
+    return !failed;
+}
+
+static void drop_share(Tuples *tuples) {
+    tuples->entry_count = 0;
+    tuples->coverage = (Coverage){.least_floor = INFINITY, .least_missing = INFINITY};
+    for (int i = 0; i < tuples->threads; i++) arena_free(&tuples->workers[i].passing);
+}
+
+bool tuples_list_site(Tuples *tuples, int index, Error *error) {
+    Site *site = &tuples->sites[index];
+    TuplesWorker *worker = &tuples->workers[0];
+    drop_share(tuples);
+    arena_free(&worker->lasting);
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->roles, &worker->lasting);
+        if (!tuples->tables[i]) return error_memory(error);
+    }
+    return site_open(tuples, site, true, worker, error);
 }
 
 /* ---- tuples ---- */
@@ -129,33 +258,6 @@ static Count placements_of(const Tuples *tuples, const Site *site, const Degrees
     Count count = 0;
     for (int i = 0; i < site->shape_count; i++) count += placement_count(tuples->tables[site->first + i], degrees);
     return count;
-}
-
-/* The batches a tuple may train with, by index: the asked one, then those within the tolerance that its replicas
- * divide, in rising order; 0 behind the last. */
-static int64_t batches_of(const Request *request, const Degrees *degrees, int64_t index) {
-    if (index == 0) return request->work.sequences;
-    int64_t replicas = degrees_replicas(degrees);
-    double asked = (double)request->work.sequences;
-    int64_t low = (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9);
-    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
-    int64_t first = max_whole(1, divide_up(max_whole(low, 1), replicas)) * replicas;
-    int64_t batch = first + (index - 1) * replicas;
-    if (request->batch_tolerance <= 0 || batch > high) return 0;
-    bool asked_is_among = request->work.sequences % replicas == 0;
-    if (asked_is_among && batch >= request->work.sequences) batch += replicas;
-    return batch > high ? 0 : batch;
-}
-
-/* How many there are, the asked one among them. */
-static int64_t batch_count(const Request *request, const Degrees *degrees) {
-    int64_t replicas = degrees_replicas(degrees);
-    if (request->batch_tolerance <= 0) return 1;
-    double asked = (double)request->work.sequences;
-    int64_t low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
-    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
-    int64_t multiples = high / replicas - (low - 1) / replicas;
-    return 1 + multiples - (request->work.sequences % replicas == 0 ? 1 : 0);
 }
 
 /* Knob settings beside microbatches, by what they depend on. */
@@ -169,7 +271,7 @@ typedef struct {
     Entry *entries;
     int64_t count, room;
     Coverage coverage;
-    bool no_memory, too_many;
+    bool no_memory, too_many, late;
     KnobMemo memos[KNOB_MEMOS]; /* of one site; others 0: empty */
 } Bounded;
 
@@ -246,6 +348,11 @@ static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastS
         out->too_many = true;
         return;
     }
+    if (out->late && request_admits(tuples->request, &tuples->sites[entry.site].degrees[entry.tuple])) {
+        coverage->pruned[PRUNED_TIME_LIMIT] += plans;
+        coverage->least_floor = min_real(coverage->least_floor, site_floor(tuples, entry.site));
+        return;
+    }
     Verdict verdict = entry_judge(tuples, &entry, cache);
     if (!verdict.out) {
         if (!entry_add(out, entry)) out->no_memory = true;
@@ -261,7 +368,7 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     const Request *request = tuples->request;
     const Site *site = &tuples->sites[index];
     const Degrees *degrees = &site->degrees[tuple];
-    int64_t others = batch_count(request, degrees) - 1;
+    int64_t others = batch_count(request, degrees_replicas(degrees)) - 1;
     Count each, plans;
     if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
         !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
@@ -271,7 +378,6 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
         out->too_many = true;
         return;
     }
-    if (out->coverage.batches < others + 1) out->coverage.batches = (int)min_whole(others + 1, INT32_MAX);
     Entry entry = {.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple};
     bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->work.sequences), cache, out);
     if (others == 0) return;
@@ -283,14 +389,13 @@ static bool merge_coverage(Coverage *to, const Coverage *from) {
     if (!count_add(to->plans, from->plans, &to->plans)) return false;
     for (int i = 0; i < PRUNED_COUNT; i++) to->pruned[i] += from->pruned[i];
     if (from->least_missing < INFINITY) note_missing(to, &from->missing_degrees, from->least_missing);
-    if (to->batches < from->batches) to->batches = from->batches;
+    to->least_floor = min_real(to->least_floor, from->least_floor);
     return true;
 }
 
 static bool merge_bounded(Tuples *tuples, const Bounded *from, Error *error) {
     if (from->no_memory) return error_memory(error);
-    if (from->too_many || !merge_coverage(&tuples->coverage, &from->coverage))
-        return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+    if (from->too_many || !merge_coverage(&tuples->coverage, &from->coverage)) return too_many_plans(error);
     if (from->count == 0) return true;
     Entry *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(Entry));
     if (!grown) return error_memory(error);
@@ -300,17 +405,22 @@ static bool merge_bounded(Tuples *tuples, const Bounded *from, Error *error) {
     return true;
 }
 
-static bool bound_sites(Tuples *tuples, ExploreCache *caches, int threads, Error *error) {
+/* Bounds what sites from .. to - 1 have listed. */
+static bool bound_sites(Tuples *tuples, int from, int to, ExploreCache *caches, double over, Error *error) {
+    int threads = tuples->threads;
     Bounded *bounded = calloc((size_t)threads, sizeof(Bounded));
     if (!bounded) return error_memory(error);
-    for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = INFINITY;
+    for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = bounded[i].coverage.least_floor = INFINITY;
 #pragma omp parallel num_threads(threads)
-    for (int site = 0; site < tuples->site_count; site++) {
+    for (int site = from; site < to; site++) {
         int thread = omp_get_thread_num();
-        memset(bounded[thread].memos, 0, sizeof(bounded[thread].memos));
+        Bounded *own = &bounded[thread];
+        memset(own->memos, 0, sizeof(own->memos));
 #pragma omp for schedule(dynamic, 512) nowait
-        for (int64_t i = 0; i < tuples->sites[site].count; i++)
-            bound_tuple(tuples, site, i, caches[thread].sums, &bounded[thread]);
+        for (int64_t i = 0; i < tuples->sites[site].count; i++) {
+            if (i % 64 == 0 && over > 0) own->late = own->late || clock_seconds() > over;
+            bound_tuple(tuples, site, i, caches[thread].sums, own);
+        }
     }
     bool ok = true;
     for (int i = 0; i < threads; i++) {
@@ -329,14 +439,59 @@ static int by_bound(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error) {
-    *out = (Tuples){.request = request, .coverage.least_missing = INFINITY};
-    if (!make_sites(out, arena, error) || !bound_sites(out, caches, threads, error)) return false;
-    if (out->entry_count > 0) qsort(out->entries, (size_t)out->entry_count, sizeof(Entry), by_bound);
+/* All plans of sites from .. to - 1 but those listed, which are counted, are `reason`s. */
+static bool cover_rest(Tuples *tuples, int from, int to, PruneReason reason, Error *error) {
+    Count all = 0;
+    Coverage *coverage = &tuples->coverage;
+    for (int i = from; i < to; i++) {
+        const Site *site = &tuples->sites[i];
+        if (!count_add(all, site->plans, &all)) return too_many_plans(error);
+        coverage->batches = max_whole(coverage->batches, site->batches);
+    }
+    if (all < coverage->plans) return error_set(error, ERROR_INTERNAL, "search", "plans were counted twice");
+    coverage->pruned[reason] += all - coverage->plans;
+    coverage->plans = all;
     return true;
 }
 
-void tuples_free(Tuples *tuples) { free(tuples->entries); }
+bool tuples_lay(Tuples *tuples, ExploreCache *caches, double until, double over, Error *error) {
+    int from = tuples->laid;
+    drop_share(tuples);
+    while (tuples->laid < tuples->site_count && tuples->entry_count < ENTRIES_ENOUGH &&
+           (tuples->laid == from || until <= 0 || clock_seconds() < until)) {
+        int to = (int)min_whole(tuples->laid + SITES_AT_ONCE, tuples->site_count);
+        if (!prepare_sites(tuples, tuples->laid, to, true, error) ||
+            !bound_sites(tuples, tuples->laid, to, caches, over, error))
+            return false;
+        tuples->laid = to;
+    }
+    if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(Entry), by_bound);
+    return cover_rest(tuples, from, tuples->laid, PRUNED_INDIVISIBLE, error);
+}
+
+double tuples_seconds_to_leave(const Tuples *tuples) {
+    if (tuples->laid == 0) return 0;
+    return tuples->seconds_preparing / tuples->laid * (tuples->site_count - tuples->laid);
+}
+
+bool tuples_leave(Tuples *tuples, Error *error) {
+    int from = tuples->laid;
+    drop_share(tuples);
+    tuples->laid = tuples->site_count;
+    for (int i = from; i < tuples->site_count; i++)
+        tuples->coverage.least_floor = min_real(tuples->coverage.least_floor, site_floor(tuples, i));
+    return prepare_sites(tuples, from, tuples->site_count, false, error) &&
+           cover_rest(tuples, from, tuples->site_count, PRUNED_TIME_LIMIT, error);
+}
+
+void tuples_free(Tuples *tuples) {
+    free(tuples->entries);
+    for (int i = 0; tuples->workers && i < tuples->threads; i++) {
+        site_plans_free(tuples->workers[i].counter);
+        arena_free(&tuples->workers[i].lasting);
+        arena_free(&tuples->workers[i].passing);
+    }
+}
 
 Count tuple_placements(const Tuples *tuples, const Entry *entry) {
     const Site *site = &tuples->sites[entry->site];
@@ -348,7 +503,7 @@ int64_t entry_orders(const Tuples *tuples, const Entry *entry) {
 }
 
 int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
-    return batches_of(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple], number);
+    return batch_at(tuples->request, degrees_replicas(&tuples->sites[entry->site].degrees[entry->tuple]), number);
 }
 
 double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
@@ -359,7 +514,7 @@ double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
 }
 
 int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]) {
-    int64_t others = batch_count(tuples->request, &tuples->sites[site].degrees[tuple]) - 1;
+    int64_t others = batch_count(tuples->request, degrees_replicas(&tuples->sites[site].degrees[tuple])) - 1;
     out[0] = (Entry){.first = 0, .last = 0, .site = site, .tuple = (int32_t)tuple};
     out[1] = (Entry){.first = 1, .last = others, .site = site, .tuple = (int32_t)tuple};
     return others > 0 ? 2 : 1;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/tuples.h: the space of a search laid out: its machines, and every degree tuple on each with every batch it may
- * have, bounded. Internal to search.c. */
+ * have, bounded. What does not divide is never listed: all plans of a machine are counted in closed form, and those that
+ * are not listed are what is left of them. A space of many tuples is laid out and searched in shares, some sites after
+ * the others, each against the best plans so far. Internal to search.c and the certificate. */
 #ifndef SHARDOPT_SEARCH_TUPLES_H
 #define SHARDOPT_SEARCH_TUPLES_H
 
 #include "search/explore.h"
+#include "search/site_plans.h"
 
 /* One machine of the space. */
 typedef struct {
@@ -14,10 +17,12 @@ typedef struct {
 
 /* Machines of as many devices: the same degrees can be given to roles on each. */
 typedef struct {
-    int first, shape_count; /* Tuples.shapes */
-    Degrees *degrees;
+    int first, shape_count;  /* Tuples.shapes */
+    int64_t tuples, batches; /* degree tuples in all; the most batches of one */
+    Count plans;             /* in all, on all of the machines */
+    Degrees *degrees;        /* tuples that may divide, of the share that is laid out */
     int64_t count;
-    LeastRates *least;
+    const LeastRates *least;
     Offers offers;
     PaddingRule padding; /* padding_on() */
 } Site;
@@ -32,10 +37,17 @@ typedef struct {
 /* What the entries leave out, and all that they are part of. */
 typedef struct {
     Count plans, pruned[PRUNED_COUNT]; /* plans: pruned ones and those of the entries */
+    double least_floor;                /* the least site_floor() of what was not reached in time; INFINITY: all was */
     double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY: none lacks any */
     Degrees missing_degrees;
-    int batches; /* the most that one tuple may have */
+    int64_t batches; /* the most that one tuple may have */
 } Coverage;
+
+/* What one thread has for itself. */
+typedef struct {
+    SitePlans *counter;
+    Arena lasting, passing; /* until tuples_free; until the next share is laid out */
+} TuplesWorker;
 
 typedef struct {
     const Request *request;
@@ -47,15 +59,36 @@ typedef struct {
     int shape_count;
     Site *sites;
     int site_count;
-    Entry *entries; /* tuples in question, by rising bound; freed by tuples_free */
+    int laid;       /* of them: sites below this were laid out */
+    Entry *entries; /* of this share, tuples in question by rising bound; freed by tuples_free */
     int64_t entry_count;
-    Coverage coverage;
+    Coverage coverage; /* of this share */
+    int threads;
+    TuplesWorker *workers;
+    double seconds_preparing; /* what the sites so far took to be counted and listed */
 } Tuples;
 
-/* Bounds every tuple with one thread per cache. `out` wants tuples_free even after a failure: memory is out, or the
- * space is too large to list. */
-bool tuples_make(const Request *request, ExploreCache *caches, int threads, Arena *arena, Tuples *out, Error *error);
+/* The machines alone. `out` wants tuples_free even after a failure. */
+bool tuples_make(const Request *request, int threads, Arena *arena, Tuples *out, Error *error);
 void tuples_free(Tuples *tuples);
+
+/* Lays out the next share, in place of the one before: sites from `laid` on, until there are many tuples, with one cache
+ * a thread. At clock_seconds() `until` no further sites are begun, but at least some; from `over` on tuples are no longer
+ * bounded, but counted as not reached in time; 0: no limit. Which sites make a share depends on nothing else but the
+ * clock. False: memory is out, or the space is too large to list. */
+bool tuples_lay(Tuples *tuples, ExploreCache *caches, double until, double over, Error *error);
+
+/* All sites that are left, as not reached in time: counted, with their floors for bounds. */
+bool tuples_leave(Tuples *tuples, Error *error);
+
+/* About how long that takes, by the sites so far. */
+double tuples_seconds_to_leave(const Tuples *tuples);
+
+/* Lists all the degree tuples of one site, in place of what was laid out before, and bounds none. */
+bool tuples_list_site(Tuples *tuples, int site, Error *error);
+
+/* Ranked seconds that no plan on a site goes below: what the model computes, at the chips' peak. */
+double site_floor(const Tuples *tuples, int site);
 
 /* One site with one batch, as explore.h and the bounds want it; and one of its machines alone. */
 ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences);

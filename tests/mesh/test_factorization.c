@@ -111,6 +111,44 @@ static void brute_walk(Brute *brute, int a, int role) {
     }
 }
 
+static bool few_stages(const void *of, const Degrees *begun) {
+    return begun->of[ROLE_PIPELINE] <= *(const int64_t *)of && begun->of[ROLE_TENSOR] != 2;
+}
+
+/* Two roles in one have the placements of all their products; a rule leaves what it says, in order. */
+Test(placements, merged_roles) {
+    static const int64_t SIZES[][MESH_AXES_MAX] = {{0}, {8}, {12, 6}, {16, 20, 28}, {8, 12500}, {4, 4, 4, 3}};
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
+        Mesh mesh = mesh_of(SIZES[i]);
+        Arena arena = {0};
+        Error error = {0};
+        Degrees *all, *some;
+        int64_t count, kept, stages = 4, wanted = 0;
+        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 1000000, &arena, &all, &count, &error));
+        cr_assert(degrees_enumerate_some(&mesh, ROLES_ALL, (DegreesRule){few_stages, &stages}, 1000000, &arena, &some,
+                                         &kept, &error));
+        PlacementTable *table = placement_table(&mesh, ROLES_ALL, &arena);
+        PlacementTable *two = placement_table_merged(table, ROLE_FSDP, ROLE_DATA, &arena);
+        PlacementTable *three = placement_table_merged(two, ROLE_FSDP, ROLE_EXPERT, &arena);
+        Count sum = 0, by_two = 0, by_three = 0, tuples;
+        cr_expect(degrees_count(&mesh, ROLES_ALL, &tuples) && tuples == (Count)count, "mesh %zu", i);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t *of = all[t].of;
+            sum += placement_count(table, &all[t]);
+            if (of[ROLE_DATA] == 1) by_two += placement_count(two, &all[t]);
+            if (of[ROLE_DATA] == 1 && of[ROLE_EXPERT] == 1) by_three += placement_count(three, &all[t]);
+            if (of[ROLE_DATA] > 1) cr_expect(placement_count(two, &all[t]) == 0, "mesh %zu: data is no role of it", i);
+            if (!few_stages(&stages, &all[t])) continue;
+            cr_expect(wanted < kept && memcmp(&some[wanted], &all[t], sizeof(Degrees)) == 0, "mesh %zu: tuple %lld", i,
+                      (long long)t);
+            wanted++;
+        }
+        cr_expect(wanted == kept, "mesh %zu: %lld wanted, %lld listed", i, (long long)wanted, (long long)kept);
+        cr_expect(sum == by_two && sum == by_three, "mesh %zu", i);
+        arena_free(&arena);
+    }
+}
+
 Test(placements, brute_force) {
     static const struct {
         const char *name;
