@@ -147,7 +147,7 @@ typedef struct {
 /* What every bound asks for. */
 typedef struct {
     SumsKey key;
-    bool filled, allowed, along_sequence;
+    bool allowed, along_sequence;
     StageSums sums;
     Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
 } SumsSlot;
@@ -155,7 +155,6 @@ typedef struct {
 /* What few ask for, those near the best: made apart. */
 typedef struct {
     SumsKey key;
-    bool filled;
     StageSums most;                            /* component-wise largest, for what is sure to fit */
     bool replicated;                           /* some sharding has the residual stream whole */
     ActivationCost cheapest[ACTIVATION_COUNT]; /* each figure the least, bytes the most; of shardings that have it */
@@ -166,8 +165,12 @@ typedef struct {
 
 enum { SET_BITS = 14, WAYS = 3, DETAIL_BITS = 11 };
 struct LeastSums {
-    SumsSlot slots[1 << SET_BITS][WAYS];
+    /* Bits of the hash of what a slot holds, 0: nothing. Slots are read only where these say so: memory that is read before
+     * it is written is mapped twice, and each time other threads wait. */
+    uint32_t tags[1 << SET_BITS][WAYS];
+    uint32_t detail_tags[1 << DETAIL_BITS];
     uint8_t next[1 << SET_BITS]; /* the way to fill next */
+    SumsSlot slots[1 << SET_BITS][WAYS];
     DetailSlot details[1 << DETAIL_BITS];
 };
 
@@ -260,7 +263,7 @@ static void fill_slot(const Setting *setting, const Shard *shard, const Methods 
     Sharding shardings[SHARDINGS_MAX];
     unsigned layers = 0, embeddings = 0, logits = 0;
     int count = shardings_of(setting, shard, shardings);
-    *slot = (SumsSlot){.key = *key, .filled = true};
+    *slot = (SumsSlot){.key = *key};
     for (int i = 0; i < count; i++) {
         const Sharding *sharding = &shardings[i];
         if ((int64_t)sharding->mlp != key->mlp) continue;
@@ -300,7 +303,7 @@ static void fill_details(const Setting *setting, const Shard *shard, const Metho
     Sharding whole = offload_sharding(setting, shard);
     StageSums sums;
     bool any = false;
-    *slot = (DetailSlot){.key = *key, .filled = true};
+    *slot = (DetailSlot){.key = *key};
     activation_costs(setting, shard, &plain, &whole, slot->whole);
     stage_sums(setting, shard, methods, &shardings[0], &sums);
     slot->weights[0] = sums.layer.dense_weights, slot->weights[1] = sums.layer.expert_weights;
@@ -346,13 +349,16 @@ static uint64_t sums_hash(const SumsKey *key) {
 static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, const Methods *methods,
                                   MlpChoice mlp) {
     SumsKey key = sums_key(shard, methods, mlp);
-    uint64_t set = sums_hash(&key) >> (64 - SET_BITS);
+    uint64_t hash = sums_hash(&key), set = hash >> (64 - SET_BITS);
+    uint32_t tag = (uint32_t)hash | 1;
     for (int way = 0; way < WAYS; way++) {
         const SumsSlot *slot = &cache->slots[set][way];
-        if (slot->filled && memcmp(&slot->key, &key, sizeof(key)) == 0) return slot;
+        if (cache->tags[set][way] == tag && memcmp(&slot->key, &key, sizeof(key)) == 0) return slot;
     }
-    SumsSlot *slot = &cache->slots[set][cache->next[set]];
-    cache->next[set] = (uint8_t)((cache->next[set] + 1) % WAYS);
+    int way = cache->next[set];
+    SumsSlot *slot = &cache->slots[set][way];
+    cache->next[set] = (uint8_t)((way + 1) % WAYS);
+    cache->tags[set][way] = tag;
     fill_slot(setting, shard, methods, &key, slot);
     return slot;
 }
@@ -360,8 +366,12 @@ static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, cons
 static const DetailSlot *least_details(LeastSums *cache, const Setting *setting, const Shard *shard,
                                        const Methods *methods, MlpChoice mlp) {
     SumsKey key = sums_key(shard, methods, mlp);
-    DetailSlot *slot = &cache->details[sums_hash(&key) >> (64 - DETAIL_BITS)];
-    if (!slot->filled || memcmp(&slot->key, &key, sizeof(key)) != 0) fill_details(setting, shard, methods, &key, slot);
+    uint64_t hash = sums_hash(&key), at = hash >> (64 - DETAIL_BITS);
+    uint32_t tag = (uint32_t)hash | 1;
+    DetailSlot *slot = &cache->details[at];
+    if (cache->detail_tags[at] != tag || memcmp(&slot->key, &key, sizeof(key)) != 0)
+        fill_details(setting, shard, methods, &key, slot);
+    cache->detail_tags[at] = tag;
     return slot;
 }
 
