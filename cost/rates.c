@@ -204,18 +204,6 @@ static void method_rates(const Wiring *wiring, const Placement *placement, const
     out->far = rates_far(wiring->mesh, out);
 }
 
-void rates_set_methods(const Wiring *wiring, const Placement *placement, const Methods *from, const Methods *to,
-                       Rates *rates) {
-    bool same_groups = from->sequence_replicates == to->sequence_replicates && from->grid.expert == to->grid.expert &&
-                       from->grid.expert_tensor == to->grid.expert_tensor;
-    if (!same_groups) {
-        method_rates(wiring, placement, to, rates);
-        return;
-    }
-    role_rate(wiring, placement, GROUP_SEQUENCE, to, rates);
-    role_rate(wiring, placement, GROUP_ULYSSES, to, rates);
-}
-
 void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out) {
     out->axis_count = wiring->mesh->axis_count;
     out->open = false;

@@ -95,10 +95,6 @@ unsigned rates_far(const Mesh *mesh, const Rates *rates);
 /* Where the chips of a group stand. */
 Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods);
 
-/* Rates of one way made those of another: only groups that differ are looked at. */
-void rates_set_methods(const Wiring *wiring, const Placement *placement, const Methods *from, const Methods *to,
-                       Rates *rates);
-
 /* The rule as it is for these rates: each x_g decided. step_seconds of both is the same. */
 StepRule rule_at(const StepRule *rule, const Rates *rates);
 

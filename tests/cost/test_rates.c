@@ -191,64 +191,6 @@ Test(rates, least_is_least) {
     arena_free(&arena);
 }
 
-static uint64_t random_word(uint64_t *state) { /* SplitMix64 */
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-static bool same_rates(const Rates *a, const Rates *b) {
-    bool same = a->axis_count == b->axis_count && a->far == b->far && a->open == b->open;
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        same = same && a->axes[group] == b->axes[group];
-        for (int piece = 0; piece < 2; piece++)
-            same = same && a->cost[group].seconds_per_byte[piece] == b->cost[group].seconds_per_byte[piece] &&
-                   a->cost[group].latency_seconds[piece] == b->cost[group].latency_seconds[piece];
-    }
-    return same;
-}
-
-/* From any way to any other, step by step: what is set is what would be found. On orders of all kinds. */
-Test(rates, set_methods_is_of_placement) {
-    Mesh mesh = small_mesh();
-    Arena arena = {0};
-    Error error = {0};
-    Degrees *degrees;
-    Methods methods[METHODS_MAX];
-    int64_t count;
-    uint64_t state = 1;
-    cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &degrees, &count, &error), "%s", error.text);
-    for (int64_t i = 0; i < count; i++) {
-        Placement *placements;
-        int64_t places;
-        int ways = methods_of(&degrees[i], methods);
-        cr_assert(placements_enumerate(&mesh, &degrees[i], &arena, &placements, &places, &error), "%s", error.text);
-        for (int turn = 0; turn < 4; turn++) {
-            const Placement *placement = &placements[random_word(&state) % (uint64_t)places];
-            Wiring wiring = {&mesh, nesting_canonical()};
-            for (int k = ROLE_COUNT - 1; k > 0 && turn > 0; k--) {
-                int j = (int)(random_word(&state) % (uint64_t)(k + 1));
-                Role kept = wiring.nesting.order[k];
-                wiring.nesting.order[k] = wiring.nesting.order[j], wiring.nesting.order[j] = kept;
-            }
-            Methods from = methods[random_word(&state) % (uint64_t)ways];
-            Rates rates = {0};
-            rates_of_placement(&wiring, placement, &from, &rates);
-            for (int step = 0; step < 12; step++) {
-                Methods to = methods[random_word(&state) % (uint64_t)ways];
-                to.tensor_overlap = random_word(&state) % 2;
-                Rates expected = {0};
-                rates_of_placement(&wiring, placement, &to, &expected);
-                rates_set_methods(&wiring, placement, &from, &to, &rates);
-                cr_expect(same_rates(&rates, &expected), "degrees %d, turn %d, step %d", (int)i, turn, step);
-                from = to;
-            }
-        }
-    }
-    arena_free(&arena);
-}
-
 /* Heads take neighbours, the ring what is left: on x of 16 with 8 ways of sequence outside 2 of tensor, u = 4: heads
  * stand 2 apart, ring members 2 x 4 = 8; both lie on a ring of 16 that shares its links. */
 Test(rates, heads_inside_rings) {
