@@ -36,7 +36,7 @@ typedef struct {
 
 /* Seconds since the clock was last looked at, to what took them. */
 static void charge(Walk *walk, double *to) {
-    double here = now();
+    double here = clock_seconds();
     *to += here - walk->at;
     walk->at = here;
 }
@@ -173,7 +173,7 @@ static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, E
     Arena arena = {0};
     OpenTuple tuple;
     Count placements = placement_count(space->table, degrees);
-    walk->at = now();
+    walk->at = clock_seconds();
     bool ok = tuple_start(space, degrees, &arena, &tuple, error) && room_for(walk, (int64_t)placements, error);
     int64_t size = ok ? knob_family_size(&tuple.knobs) : 0, families = ok ? knob_family_count(&tuple.knobs) : 0;
     walk->found->tuples++;
@@ -338,14 +338,14 @@ static bool run(const char *command, int64_t every, int threads) {
         ok = false;
     }
     if (ok) {
-        double limit = search.plans[search.plan_count - 1].ranked_seconds, began = now();
+        double limit = search.plans[search.plan_count - 1].ranked_seconds, began = clock_seconds();
         printf("%s\nsearch: %.2f s, the %d best from %.17g to %.17g s, nothing cut below %.17g s\n", command,
                search.seconds, search.plan_count, search.plans[0].ranked_seconds, limit,
                search.certificate.best_bound_seconds);
         found->top = request->top;
         /* relaxed times carry a slack of less than 1e-11, downwards: what is within the limit is found */
         ok = walk_all(&space, &search, every, threads, limit, found);
-        double seconds = now() - began;
+        double seconds = clock_seconds() - began;
         print(&space, found, every, threads, seconds);
         print_row(found, &search, seconds);
         ok = ok && equal(&search, found);

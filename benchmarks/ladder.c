@@ -39,9 +39,9 @@ static double median(double *seconds, int count) {
  * takes part. The iteration converges, so the result can be checked. */
 static double yardstick_seconds(void) {
     volatile double start = 2;
-    double x = start, began = now();
+    double x = start, began = clock_seconds();
     for (int i = 0; i < 100000000; i++) x = 1 + 1 / x;
-    double seconds = now() - began;
+    double seconds = clock_seconds() - began;
     return x > 1.618 && x < 1.619 ? seconds : -1; /* the golden ratio */
 }
 
@@ -55,9 +55,9 @@ static double search_seconds(const char *command, int threads, double limit, Cer
     if (request && request_from_text(command, &arena, request)) {
         request->threads = threads;
         request->time_limit_seconds = limit;
-        double began = now();
+        double began = clock_seconds();
         if (search_run(request, &arena, &result, &error)) {
-            seconds = now() - began;
+            seconds = clock_seconds() - began;
             *certificate = result.certificate;
         } else {
             fprintf(stderr, "%s: %s\n", error.where, error.text);

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_BENCHMARKS_SPACE_H
 #define SHARDOPT_BENCHMARKS_SPACE_H
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/batch.h"
 #include "search/bound.h"
@@ -16,12 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static inline double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Of the calling thread: what others take of a shared machine does not count. */
 static inline double processor_seconds(void) {

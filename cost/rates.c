@@ -125,13 +125,6 @@ static void role_rate(const Wiring *wiring, const Placement *placement, Group gr
     set_rate(wiring->mesh, group, methods->context, &footprint, axes, out);
 }
 
-static unsigned axes_of(const Mesh *mesh, const Footprint *footprint) {
-    unsigned axes = 0;
-    for (int axis = 0; axis < mesh->axis_count; axis++)
-        if (footprint->on[axis].factor > 1) axes |= 1u << axis;
-    return axes;
-}
-
 static GridFootprints footprints_of_grid(const Mesh *mesh, const Placement *placement, const Methods *methods) {
     Degrees degrees;
     GridRanks ranks;
@@ -149,7 +142,8 @@ static void grid_rates(const Wiring *wiring, const Placement *placement, const M
     GridFootprints at = footprints_of_grid(wiring->mesh, placement, methods);
     const Footprint *footprints[] = {&at.expert_tensor, &at.expert, &at.weights, &at.data};
     for (int i = 0; i < 4; i++)
-        set_rate(wiring->mesh, GROUPS[i], methods->context, footprints[i], axes_of(wiring->mesh, footprints[i]), out);
+        set_rate(wiring->mesh, GROUPS[i], methods->context, footprints[i], footprint_axes(wiring->mesh, footprints[i]),
+                 out);
 }
 
 Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods) {

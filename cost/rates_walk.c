@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/util.h"
+#include "mesh/prime.h"
 
 #include <string.h>
 
@@ -38,13 +39,6 @@ static unsigned footprint_at(const RatesWalk *walk, Group group, int level, bool
     return axes;
 }
 
-static unsigned axes_of(const RatesWalk *walk, const Footprint *footprint) {
-    unsigned axes = 0;
-    for (int axis = 0; axis < walk->rates.axis_count; axis++)
-        if (footprint->on[axis].factor > 1) axes |= 1u << axis;
-    return axes;
-}
-
 /* Heads are exchanged among some of a sequence group's chips, or ranks are dealt anew: the long way. */
 static bool is_plain(const RatesWalk *walk, Group group) {
     bool split = walk->methods->ulysses > 1 && (group == GROUP_SEQUENCE || group == GROUP_ULYSSES);
@@ -60,7 +54,7 @@ static void settle(RatesWalk *walk, int level) {
             axes = footprint_at(walk, group, level, walk->settled[level][i].alone, &footprint);
         } else {
             footprint = group_footprint(walk->wiring, &walk->placement, group, walk->methods);
-            axes = axes_of(walk, &footprint);
+            axes = footprint_axes(walk->wiring->mesh, &footprint);
         }
         walk->rates.axes[group] = axes;
         walk->rates.cost[group] = (CollectiveCost){{0, 0}, {0, 0}};
@@ -68,20 +62,14 @@ static void settle(RatesWalk *walk, int level) {
             walk->rates.cost[group] =
                 collective_cost_kept(walk->memo, walk->site, group_collective(group, walk->methods->context),
                                      walk->wiring->mesh, &footprint);
-        Group twin = group == GROUP_TENSOR ? GROUP_TENSOR_WEIGHTS : group;
+        Group twin = walk->settled[level][i].twin;
         walk->rates.axes[twin] = axes;
         walk->rates.cost[twin] = walk->rates.cost[group];
     }
 }
 
-/* Weights of experts lie on the same chips as the others' where no role holds experts apart. */
 static void finish(RatesWalk *walk) {
-    Rates *rates = &walk->rates;
-    if (walk->methods->grid.expert == 0 && rates->axes[GROUP_EXPERT] == 0) {
-        rates->axes[GROUP_EXPERT_WEIGHTS] = rates->axes[GROUP_WEIGHTS];
-        rates->cost[GROUP_EXPERT_WEIGHTS] = rates->cost[GROUP_WEIGHTS];
-    }
-    rates->far = rates_far(walk->wiring->mesh, rates);
+    walk->rates.far = rates_far(walk->wiring->mesh, &walk->rates);
     walk->visit(walk);
 }
 
@@ -135,41 +123,31 @@ static void place_level(RatesWalk *walk, int level) {
     place_axis(walk, level, 0, walk->degree[level], behind);
 }
 
+/* The group that always is the same chips under another name; itself where there is none. Weights of experts lie on the
+ * others' chips where no role holds experts apart. */
+static Group twin_of(Group group, bool alike) {
+    return group == GROUP_TENSOR             ? GROUP_TENSOR_WEIGHTS
+           : group == GROUP_WEIGHTS && alike ? GROUP_EXPERT_WEIGHTS
+                                             : group;
+}
+
 /* Groups by the level at which their outermost role of more than one chip stands. Ranks that are no roles are known when
  * all is placed. */
 static void list_groups(RatesWalk *walk, const Degrees *degrees) {
-    bool folded = walk->methods->grid.expert > 0;
+    bool folded = walk->methods->grid.expert > 0, alike = !folded && degrees->of[ROLE_EXPERT] == 1;
     for (Group group = 0; group < GROUP_COUNT; group++) {
         RoleSet roles = group_roles(group, walk->methods);
         int level = -1, members = 0;
-        if (group == GROUP_TENSOR_WEIGHTS) continue; /* the twin of tensor */
-        if (group == GROUP_EXPERT_WEIGHTS && !folded && degrees->of[ROLE_EXPERT] == 1)
-            continue; /* that of the others */
+        if (group == twin_of(GROUP_TENSOR, alike) || (alike && group == twin_of(GROUP_WEIGHTS, alike))) continue;
         for (int i = 0; i < ROLE_COUNT; i++)
             if (is_member(walk, roles, i) && walk->degree[i] > 1) level = i, members++;
         if (folded && roles == 0) level = walk->last;
         if (level < 0) continue;
         int at = walk->settled_count[level]++;
         walk->settled[level][at].group = group;
+        walk->settled[level][at].twin = twin_of(group, alike);
         walk->settled[level][at].alone = members == 1;
     }
-}
-
-static bool divisors_of_axes(RatesWalk *walk, Arena *arena) {
-    for (int axis = 0; axis < walk->rates.axis_count; axis++) {
-        int64_t size = walk->wiring->mesh->axes[axis].size, count = 0;
-        for (int64_t d = 1; d <= size / d; d++) count += size % d == 0 ? 1 + (d != size / d) : 0;
-        int64_t *divisors = ARENA_NEW(arena, int64_t, (size_t)count + 1), low = 0, high = count;
-        if (!divisors) return false;
-        divisors[high--] = INT64_MAX;
-        for (int64_t d = 1; d <= size / d; d++) {
-            if (size % d != 0) continue;
-            divisors[low++] = d;
-            divisors[high--] = size / d; /* the middle of a square twice the same */
-        }
-        walk->divisors[axis] = divisors;
-    }
-    return true;
 }
 
 bool rates_walk(RatesWalk *walk, const Degrees *degrees) {
@@ -191,7 +169,9 @@ bool rates_walk(RatesWalk *walk, const Degrees *degrees) {
         if (walk->rest[0][axis] > INT32_MAX) return false;
     }
     list_groups(walk, degrees);
-    bool ok = product == mesh->devices && divisors_of_axes(walk, &arena);
+    bool ok = product == mesh->devices;
+    for (int axis = 0; ok && axis < mesh->axis_count; axis++)
+        ok = (walk->divisors[axis] = divisors_of(mesh->axes[axis].size, &arena)) != NULL;
     if (ok) place_level(walk, 0);
     arena_free(&arena);
     return ok;

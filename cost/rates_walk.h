@@ -18,7 +18,7 @@ struct RatesWalk {
     int site;                       /* the number of the wiring's mesh in the memo */
     void (*visit)(RatesWalk *walk); /* at each placement, with `placement` and `rates` as rates_of_placement has them */
     /* Where a role has been placed that settles groups: whether any placement below is wanted. `rates` has what the
-     * settled groups cost; level_settled() has the groups. NULL: all are wanted. */
+     * settled groups cost, settled[level] the groups. NULL: all are wanted. */
     bool (*enter)(RatesWalk *walk, int level);
     void *context; /* of both */
 
@@ -31,7 +31,7 @@ struct RatesWalk {
     int64_t inside[ROLE_COUNT + 1][MESH_AXES_MAX]; /* product of the factors of the levels before */
     const int64_t *divisors[MESH_AXES_MAX];        /* of each axis, rising, a last one above all */
     struct {
-        Group group;
+        Group group, twin;               /* twin: the same chips under another name, or itself */
         bool alone;                      /* the level's role is the only one of more than one chip in it */
     } settled[ROLE_COUNT][GROUP_COUNT];  /* groups whose outermost role stands at a level */
     int settled_count[ROLE_COUNT], last; /* last: the outermost level above degree 1 */

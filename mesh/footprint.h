@@ -18,4 +18,7 @@ typedef struct {
 /* Chips of the group: the product of the factors. */
 int64_t footprint_degree(const Mesh *mesh, const Footprint *footprint);
 
+/* The axes that it lies on: bit a for axis a of the mesh. */
+unsigned footprint_axes(const Mesh *mesh, const Footprint *footprint);
+
 #endif

@@ -36,16 +36,6 @@ Footprint nesting_footprint(const Mesh *mesh, const Nesting *nesting, const Plac
     return footprint;
 }
 
-bool nesting_innermost(const Nesting *nesting, RoleSet roles) {
-    bool outside = false;
-    for (int i = 0; i < ROLE_COUNT; i++) {
-        bool member = roles >> nesting->order[i] & 1;
-        if (member && outside) return false;
-        outside = outside || !member;
-    }
-    return true;
-}
-
 int64_t nesting_orders(const Degrees *degrees) {
     int64_t orders = 1, above = 0;
     for (int role = 0; role < ROLE_COUNT; role++)

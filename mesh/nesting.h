@@ -40,8 +40,4 @@ int64_t nesting_stride(const Nesting *nesting, const int32_t factors[ROLE_COUNT]
 /* Where the group of some roles lies: on each axis the product of their factors, at the stride above. */
 Footprint nesting_footprint(const Mesh *mesh, const Nesting *nesting, const Placement *placement, RoleSet members);
 
-/* Whether these roles are the innermost ones, in whatever order: their footprints then depend on their own factors
- * alone. */
-bool nesting_innermost(const Nesting *nesting, RoleSet roles);
-
 #endif

@@ -275,22 +275,6 @@ static void placements_walk(PlacementsWalk *walk, int a, int role, int64_t rest,
     walk->left[role] = degree;
 }
 
-/* The divisors of n, ascending, and a last entry above them all. NULL: memory is out. */
-static int64_t *divisors_of(int64_t n, Arena *arena) {
-    size_t count = 0;
-    for (int64_t d = 1; d <= n / d; d++) count += n % d == 0 ? 1 + (d != n / d) : 0;
-    int64_t *divisors = ARENA_NEW(arena, int64_t, count + 1);
-    if (!divisors) return NULL;
-    size_t low = 0, high = count;
-    divisors[high--] = INT64_MAX;
-    for (int64_t d = 1; d <= n / d; d++)
-        if (n % d == 0) {
-            divisors[low++] = d;
-            divisors[high--] = n / d; /* the middle of a square twice the same */
-        }
-    return divisors;
-}
-
 /* Whether the degrees multiply to the product of the axes; *product is it. */
 static bool degrees_fill(const Mesh *mesh, const Degrees *degrees, int64_t *product) {
     int64_t chips = 1;

@@ -44,6 +44,21 @@ int mesh_primes(const Mesh *mesh, MeshPrime out[PRIMES_MAX]) {
     return count;
 }
 
+int64_t *divisors_of(int64_t n, Arena *arena) {
+    size_t count = 0;
+    for (int64_t d = 1; d <= n / d; d++) count += n % d == 0 ? 1 + (d != n / d) : 0;
+    int64_t *divisors = ARENA_NEW(arena, int64_t, count + 1);
+    if (!divisors) return NULL;
+    size_t low = 0, high = count;
+    divisors[high--] = INT64_MAX;
+    for (int64_t d = 1; d <= n / d; d++)
+        if (n % d == 0) {
+            divisors[low++] = d;
+            divisors[high--] = n / d; /* the middle of a square twice the same */
+        }
+    return divisors;
+}
+
 uint32_t binomial(int n, int k) {
     assert(n >= 0 && n <= 67 && k >= 0 && k <= 5);
     uint64_t value = 1;

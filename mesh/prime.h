@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_MESH_PRIME_H
 #define SHARDOPT_MESH_PRIME_H
 
+#include "base/arena.h"
 #include "mesh/mesh.h"
 
 enum { PRIMES_MAX = 15 }; /* the 16 least primes multiply to more than 2^63 */
@@ -15,6 +16,9 @@ typedef struct {
 
 /* The prime powers of n >= 1, ascending; how many. Trial division: at most sqrt(n) / 2 steps. */
 int prime_powers(int64_t n, PrimePower out[PRIMES_MAX]);
+
+/* The divisors of n >= 1, ascending, and a last entry above them all, INT64_MAX. In the arena; NULL: memory is out. */
+int64_t *divisors_of(int64_t n, Arena *arena);
 
 /* One prime of a whole mesh, by axis. */
 typedef struct {

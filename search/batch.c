@@ -285,15 +285,21 @@ static void raise_to_axis(const Block *block, int axis, unsigned chips, Room *ro
     loop_raise_masked(from, block->where, pack, n, block->vectors, to);
 }
 
-/* Part A or B where some axis may be busy for longer than compute, in the room. Else NULL: it is its compute. */
-static const double *part_beyond(const RowSums *row, const Block *block, int part, int axis_count, Room *room) {
-    double most[MESH_AXES_MAX] = {0};
+/* The most that each axis may be busy for in a part, on any placement of the block. */
+static void most_of_axes(const RowSums *row, int part, int axis_count, const Room *room, double most[MESH_AXES_MAX]) {
+    for (int axis = 0; axis < axis_count; axis++) most[axis] = 0;
     for (int i = 0; i < row->term_count; i++) {
         const Term *term = &row->terms[i];
         double seconds = term->hidden[part] * room->most[i];
         for (int axis = 0; axis < axis_count; axis++)
             if (term->lane->axes >> axis & 1) most[axis] += seconds;
     }
+}
+
+/* Part A or B where some axis may be busy for longer than compute, in the room. Else NULL: it is its compute. */
+static const double *part_beyond(const RowSums *row, const Block *block, int part, int axis_count, Room *room) {
+    double most[MESH_AXES_MAX];
+    most_of_axes(row, part, axis_count, room, most);
     unsigned there = 0;
     for (int axis = 0; axis < axis_count; axis++) {
         if (most[axis] <= row->part[part]) continue;
@@ -357,14 +363,9 @@ _Static_assert((int)LOOP_AXIS == (int)GROUP_COUNT, "loops know lane_bit()");
 
 /* Whether an axis may be busy for longer than compute in a part. */
 static bool may_pass(const RowSums *row, int part, int axis_count, const Room *room) {
-    double most[MESH_AXES_MAX] = {0};
+    double most[MESH_AXES_MAX];
     bool passes = false;
-    for (int i = 0; i < row->term_count; i++) {
-        const Term *term = &row->terms[i];
-        double seconds = term->hidden[part] * room->most[i];
-        for (int axis = 0; axis < axis_count; axis++)
-            if (term->lane->axes >> axis & 1) most[axis] += seconds;
-    }
+    most_of_axes(row, part, axis_count, room, most);
     for (int axis = 0; axis < axis_count; axis++) passes = passes || most[axis] > row->part[part];
     return passes;
 }

@@ -59,30 +59,28 @@ INLINE void add_seconds(Form form, const Seconds *terms, const int n, Start star
     }
 }
 
-WIDE static void add_first(const Seconds *terms, int n, Start start, int count, double *to){
+INLINE void add_form(const Form form, const Seconds *terms, int n, Start start, int count, double *to){
 #define CALL(constant)                                                                                                 \
-    (start.fresh ? add_seconds(FORM_FIRST, terms, constant, (Start){true, start.value}, count, to)                     \
-                 : add_seconds(FORM_FIRST, terms, constant, (Start){false, 0}, count, to))
+    (start.fresh ? add_seconds(form, terms, constant, (Start){true, start.value}, count, to)                           \
+                 : add_seconds(form, terms, constant, (Start){false, 0}, count, to))
     WITH_CONSTANT(n, CALL)
 #undef CALL
-} WIDE static void add_larger(const Seconds *terms, int n, Start start, int count, double *to){
-#define CALL(constant)                                                                                                 \
-    (start.fresh ? add_seconds(FORM_LARGER, terms, constant, (Start){true, start.value}, count, to)                    \
-                 : add_seconds(FORM_LARGER, terms, constant, (Start){false, 0}, count, to))
-    WITH_CONSTANT(n, CALL)
-#undef CALL
-} WIDE static void add_three(const Seconds *terms, int n, Start start, int count, double *to){
-#define CALL(constant)                                                                                                 \
-    (start.fresh ? add_seconds(FORM_THREE, terms, constant, (Start){true, start.value}, count, to)                     \
-                 : add_seconds(FORM_THREE, terms, constant, (Start){false, 0}, count, to))
-    WITH_CONSTANT(n, CALL)
-#undef CALL
-} WIDE static void add_four(const Seconds *terms, int n, Start start, int count, double *to) {
-#define CALL(constant)                                                                                                 \
-    (start.fresh ? add_seconds(FORM_FOUR, terms, constant, (Start){true, start.value}, count, to)                      \
-                 : add_seconds(FORM_FOUR, terms, constant, (Start){false, 0}, count, to))
-    WITH_CONSTANT(n, CALL)
-#undef CALL
+}
+
+WIDE static void add_first(const Seconds *terms, int n, Start start, int count, double *to) {
+    add_form(FORM_FIRST, terms, n, start, count, to);
+}
+
+WIDE static void add_larger(const Seconds *terms, int n, Start start, int count, double *to) {
+    add_form(FORM_LARGER, terms, n, start, count, to);
+}
+
+WIDE static void add_three(const Seconds *terms, int n, Start start, int count, double *to) {
+    add_form(FORM_THREE, terms, n, start, count, to);
+}
+
+WIDE static void add_four(const Seconds *terms, int n, Start start, int count, double *to) {
+    add_form(FORM_FOUR, terms, n, start, count, to);
 }
 
 void loop_add_seconds(Form form, const Seconds *terms, int n, Start start, int count, double *to) {

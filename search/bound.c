@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "cost/grid.h"
+#include "mesh/prime.h"
 #include "search/layout/branch.h"
 
 #include <math.h>
@@ -27,25 +28,11 @@ static int column(Collective op) {
 LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
     LeastRates *table = ARENA_NEW(arena, LeastRates, 1);
     if (!table) return NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        int64_t small = 0;
-        for (int64_t d = 1; d * d <= mesh->devices; d++) {
-            if (mesh->devices % d != 0) continue;
-            if (pass == 1) {
-                table->divisors[small] = d;
-                table->divisors[table->count - 1 - small] = mesh->devices / d;
-            }
-            small++;
-        }
-        if (pass == 1) break;
-        int64_t root = (int64_t)sqrt((double)mesh->devices);
-        while (root * root > mesh->devices) root--;
-        while ((root + 1) * (root + 1) <= mesh->devices) root++;
-        table->count = 2 * small - (root * root == mesh->devices);
-        table->divisors = ARENA_NEW(arena, int64_t, (size_t)table->count);
-        table->cost = arena_alloc(arena, (size_t)table->count, sizeof(*table->cost));
-        if (!table->divisors || !table->cost) return NULL;
-    }
+    table->divisors = divisors_of(mesh->devices, arena);
+    if (!table->divisors) return NULL;
+    while (table->divisors[table->count] <= mesh->devices) table->count++;
+    table->cost = arena_alloc(arena, (size_t)table->count, sizeof(*table->cost));
+    if (!table->cost) return NULL;
     static const Collective OPS[] = {COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_PERMUTE,
                                      COLLECTIVE_DISPATCH};
     for (int64_t i = 0; i < table->count; i++)

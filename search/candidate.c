@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 int keyed_compare(const void *a, const void *b) {
     const Keyed *x = a, *y = b;
@@ -87,13 +86,16 @@ static bool evaluate_all(Tuple *tuple, const Candidate *candidate, double limit,
     return true;
 }
 
-/* Placements whose relaxed time is within the limit; what became of the others is in *stats. */
-static bool evaluate(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
-                     ReachList *list, ExploreStats *stats, Error *error) {
-    bool ok = tuple->problem->request->brute_force ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
-                                                   : reach_find(tuple, candidate->way, candidate->takers, relaxed_at,
-                                                                candidate, limit, cache, list, error);
-    if (!ok) return false;
+/* Placements whose relaxed time is within the limit. */
+static bool find_within(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                        ReachList *list, Error *error) {
+    return tuple->problem->request->brute_force
+               ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
+               : reach_find(tuple, candidate->way, candidate->takers, relaxed_at, candidate, limit, cache, list, error);
+}
+
+/* What became of all placements. */
+static void count_evaluated(const Tuple *tuple, const ReachList *list, ExploreStats *stats) {
     stats->evaluated += list->visited - list->refused;
     stats->pruned[PRUNED_REQUIRE] += list->refused;
     stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total - list->visited;
@@ -101,7 +103,6 @@ static bool evaluate(Tuple *tuple, const Candidate *candidate, double limit, Exp
         explore_note_cut(stats, list->beyond);
     else
         explore_note_evaluated(stats, list->beyond);
-    return true;
 }
 
 static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached *at, const LayoutSolution *solution) {
@@ -161,7 +162,8 @@ static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limi
     }
     ReachList list = REACH_NOTHING;
     Keyed *order = NULL;
-    bool ok = evaluate(tuple, candidate, limit * CUT, cache, arena, &list, stats, error);
+    bool ok = find_within(tuple, candidate, limit * CUT, cache, arena, &list, error);
+    if (ok) count_evaluated(tuple, &list, stats);
     if (ok) order = ARENA_NEW(arena, Keyed, (size_t)list.count);
     ok = ok && (order || error_memory(error));
     for (int64_t i = 0; ok && i < list.count; i++) order[i] = (Keyed){list.items[i].bound, i};
@@ -183,38 +185,15 @@ bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, Launcher
     return ok;
 }
 
-/* How many placements on one machine have a relaxed time within the limit. The batch is below it by less than its slack:
- * what lies between is looked at alone. */
-static bool count_within(Tuple *tuple, const Candidate *candidate, int machine, double limit, ExploreCache *cache,
-                         Arena *arena, Count *within, Error *error) {
-    Places *on = &tuple->on[machine];
-    double scale = tuple->problem->scale;
-    if (!tuple_rates(tuple, machine, candidate->way, cache, error) ||
-        (candidate->takers != LAUNCHERS_NONE_NEEDED && !tuple_placing(tuple, machine, error)))
-        return false;
-    double *relaxed = ARENA_NEW(arena, double, (size_t)on->count);
-    if (!relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->way], relaxed);
-    for (int64_t i = 0; i < on->count; i++) {
-        if (!placed_by(on, i, candidate->takers) || relaxed[i] * scale > limit) continue;
-        bool sure = relaxed[i] * scale * (1 + 1e-11) <= limit;
-        if (!sure) {
-            Rates rates;
-            tuple_rates_at(tuple, machine, candidate->way, i, &rates);
-            sure = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &rates) * scale <= limit;
-        }
-        *within += sure;
-    }
-    return true;
-}
-
 bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
                             ExploreCache *cache, Count *within, Error *error) {
     Arena arena = {0};
     Candidate candidate;
+    ReachList list = REACH_NOTHING;
     bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error);
-    for (int machine = 0; ok && candidate.relaxation.fits && machine < tuple->problem->machine_count; machine++)
-        ok = count_within(tuple, &candidate, machine, limit, cache, &arena, within, error);
+    if (ok && candidate.relaxation.fits) ok = find_within(tuple, &candidate, limit, cache, &arena, &list, error);
+    *within += (Count)list.count;
+    reach_free(&list);
     arena_free(&arena);
     return ok;
 }

@@ -31,12 +31,6 @@ void explore_cache_free(ExploreCache *cache) {
     collective_memo_free(cache->memo);
 }
 
-Count problem_placements(const ExploreProblem *problem, const Degrees *degrees) {
-    Count count = 0;
-    for (int i = 0; i < problem->machine_count; i++) count += placement_count(problem->tables[i], degrees);
-    return count;
-}
-
 ExploreStats explore_stats_new(double threshold) {
     return (ExploreStats){.least_cut_bound = INFINITY,
                           .least_open_bound = INFINITY,

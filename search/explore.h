@@ -58,9 +58,6 @@ typedef struct {
     double scale;                     /* ranked seconds per step second */
 } ExploreProblem;
 
-/* Placements of a tuple over all the machines. */
-Count problem_placements(const ExploreProblem *problem, const Degrees *degrees);
-
 /* What one thread keeps from tuple to tuple. */
 typedef struct {
     LeastSums *sums;

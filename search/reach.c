@@ -25,7 +25,6 @@ typedef struct {
     ReachList *list;
     Rates least, partly; /* partly: the settled groups at their cost, the others at their least */
     Verdicts verdicts[ROLE_COUNT];
-    bool alike; /* weights of experts lie on the same chips as the others' */
     bool no_memory;
 } Finding;
 
@@ -46,17 +45,19 @@ bool reach_add(ReachList *list, const Reached *item) {
     return true;
 }
 
-static void set_cost(Finding *finding, Group group, CollectiveCost cost) {
-    finding->partly.cost[group] = cost;
-    if (group == GROUP_TENSOR) finding->partly.cost[GROUP_TENSOR_WEIGHTS] = cost;
-    if (group == GROUP_WEIGHTS && finding->alike) finding->partly.cost[GROUP_EXPERT_WEIGHTS] = cost;
-}
-
 /* The number of a verdict on the same costs; or -1. */
 static int verdict_on(const Verdicts *verdicts, const CollectiveCost *cost, int groups) {
     for (int i = 0; i < verdicts->count; i++)
         if (memcmp(verdicts->cost[i], cost, (size_t)groups * sizeof(*cost)) == 0) return i;
     return -1;
+}
+
+/* The costs of the groups that a level settles. */
+static void take_costs(const RatesWalk *walk, int level, const Rates *from, Rates *to) {
+    for (int i = 0; i < walk->settled_count[level]; i++) {
+        Group group = walk->settled[level][i].group;
+        to->cost[group] = to->cost[walk->settled[level][i].twin] = from->cost[group];
+    }
 }
 
 static bool enter(RatesWalk *walk, int level) {
@@ -66,13 +67,10 @@ static bool enter(RatesWalk *walk, int level) {
     Verdicts *verdicts = &finding->verdicts[level];
     for (int inner = level + 1; inner < ROLE_COUNT; inner++) {
         finding->verdicts[inner].count = 0;
-        for (int i = 0; i < walk->settled_count[inner]; i++)
-            set_cost(finding, walk->settled[inner][i].group, finding->least.cost[walk->settled[inner][i].group]);
+        take_costs(walk, inner, &finding->least, &finding->partly);
     }
-    for (int i = 0; i < groups; i++) {
-        cost[i] = walk->rates.cost[walk->settled[level][i].group];
-        set_cost(finding, walk->settled[level][i].group, cost[i]);
-    }
+    take_costs(walk, level, &walk->rates, &finding->partly);
+    for (int i = 0; i < groups; i++) cost[i] = walk->rates.cost[walk->settled[level][i].group];
     int known = groups <= GROUPS_KEPT ? verdict_on(verdicts, cost, groups) : -1;
     if (known >= 0) return verdicts->wanted[known];
     double bound = finding->bound(finding->what, &finding->partly) * finding->tuple->problem->scale;
@@ -120,7 +118,6 @@ static bool find_on(Finding *finding, int64_t way, ExploreCache *cache, Error *e
     Methods methods = method_space_at(&tuple->space.methods, way);
     tuple_least_on(tuple, finding->machine, way, &finding->least);
     finding->partly = finding->least;
-    finding->alike = methods.grid.expert == 0 && tuple->degrees->of[ROLE_EXPERT] == 1;
     for (int level = 0; level < ROLE_COUNT; level++) finding->verdicts[level].count = 0;
     double bound = finding->bound(finding->what, &finding->least) * problem->scale;
     if (bound > finding->threshold) {

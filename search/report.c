@@ -43,10 +43,6 @@ static double as_fast(const Report *report, const Request *changed) {
     return per_sequence * (double)changed->work.sequences;
 }
 
-bool report_ask_no_slower(Report *report, Request *changed, Answer *out, Error *error) {
-    return ask_within(report, changed, (1 + 1e-9) * as_fast(report, changed), out, error);
-}
-
 bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
     return ask_within(report, changed, 0, out, error);
 }
@@ -58,8 +54,8 @@ Question *questions_new(int count, Error *error) {
 }
 
 static bool ask_question(Report *report, Question *question, Error *error) {
-    return question->no_slower ? report_ask_no_slower(report, &question->changed, &question->answer, error)
-                               : report_ask(report, &question->changed, &question->answer, error);
+    double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : 0;
+    return ask_within(report, &question->changed, limit, &question->answer, error);
 }
 
 bool report_ask_all(Report *report, Question *questions, int count, Error *error) {

@@ -12,14 +12,11 @@ typedef struct {
 } Answer;
 bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
 
-/* The same when only what is no slower per token than plan 1 is of interest (there is a plan 1). */
-bool report_ask_no_slower(Report *report, Request *changed, Answer *out, Error *error);
-
 /* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
  * keep many busy. The answers are the same. */
 typedef struct {
     Request changed; /* as request_copy() has it, and then changed */
-    bool no_slower;  /* as report_ask_no_slower() */
+    bool no_slower;  /* only what is no slower per token than plan 1 is of interest (there is a plan 1) */
     Answer answer;
 } Question;
 Question *questions_new(int count, Error *error); /* free with free() */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report. */
+#include "base/clock.h"
 #include "base/data_hash.h"
 #include "base/util.h"
 #include "search/cli/command.h"
@@ -163,7 +164,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     ReportPlan from = {0};
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
-    double start = wall_seconds();
+    double start = clock_seconds();
     if (!output_from_options(options, &choice, error) || !read_request(options, arena, request, &from, error))
         return false;
     planning_announce(request, &choice, streams.err);
@@ -177,7 +178,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     }
     if (!file_data_sha256(report->data_sha256, arena, error) || !write_explanation(report, &choice, streams, error))
         return false;
-    planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
+    planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
+#include "base/clock.h"
 #include "base/data_hash.h"
 #include "base/file.h"
 #include "search/certificate.h"
@@ -34,7 +35,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     OutputChoice choice;
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
-    double start = wall_seconds();
+    double start = clock_seconds();
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
     planning_announce(request, &choice, streams.err);
@@ -43,7 +44,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
         (choice.certificate && !write_certificate(report, choice.certificate, error)) ||
         !write_report(report, &choice, streams, error))
         return false;
-    planning_conclude(&report->result, &choice, wall_seconds() - start, streams.err);
+    planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }
 

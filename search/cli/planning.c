@@ -6,7 +6,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <time.h>
 
 bool options_answered(const Options *options, OptionUse use, Streams streams) {
     if (options->text[OPTION_HELP])
@@ -50,10 +49,4 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
 int exit_of_result(const SearchResult *result) {
     if (result->certificate.proof == PROOF_GAP) return EXIT_LIMIT;
     return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
-}
-
-double wall_seconds(void) {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

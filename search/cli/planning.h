@@ -21,6 +21,4 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
 /* A gap comes before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);
 
-double wall_seconds(void);
-
 #endif

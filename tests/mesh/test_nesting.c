@@ -147,35 +147,3 @@ Test(nesting, stride_is_groups_on_a_link) {
                     cr_expect_eq(a / block, b / block, "case %d: chips %d and %d", i, (int)a, (int)b);
     }
 }
-
-/* Innermost: whatever the other roles' factors are, the group of chip 0 in any of these roles is the same chips. */
-static bool same_chips_whatever_the_others(const Nesting *nesting, RoleSet roles) {
-    static Line alone, beside;
-    for (RoleSet members = 0; members < 1u << ROLE_COUNT; members++) {
-        if (members & ~roles) continue;
-        int32_t few[ROLE_COUNT], many[ROLE_COUNT];
-        for (int role = 0; role < ROLE_COUNT; role++)
-            few[role] = roles >> role & 1 ? 2 : 1, many[role] = roles >> role & 1 ? 2 : 3;
-        lay_out(nesting, few, &alone);
-        lay_out(nesting, many, &beside);
-        for (int64_t chip = 0; chip < beside.chips; chip++) {
-            bool in = chip < alone.chips && together(&alone, 0, chip, members);
-            if (together(&beside, 0, chip, members) != in) return false;
-        }
-    }
-    return true;
-}
-
-Test(nesting, innermost) {
-    uint64_t state = 2;
-    int innermost = 0;
-    for (int i = 0; i < 40; i++) {
-        Nesting nesting = i == 0 ? nesting_canonical() : random_nesting(&state);
-        for (RoleSet roles = 0; roles < 1u << ROLE_COUNT; roles++) {
-            bool found = nesting_innermost(&nesting, roles);
-            cr_expect_eq(found, same_chips_whatever_the_others(&nesting, roles), "order %d, roles %x", i, roles);
-            innermost += found;
-        }
-    }
-    cr_expect_eq(innermost, 40 * (ROLE_COUNT + 1), "of each order its first 0 to 6 roles");
-}
