@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "search/batch.h"
 #include "search/bound.h"
-#include "search/cli/options.h"
+#include "search/cli/request_text.h"
 #include "search/search.h"
 #include "search/space.h"
 
@@ -23,23 +23,6 @@ static inline double processor_seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* A command line of `shardopt`, in one text without quotes, resolved. False: why is on stderr. */
-static inline bool request_from_text(const char *text, Arena *arena, Request *out) {
-    enum { WORDS_MAX = 64 };
-    char *words[WORDS_MAX + 1] = {NULL}, *rest = NULL, *copy = arena_text(arena, text);
-    int count = 0;
-    Options options;
-    Error error = {0};
-    for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word && count < WORDS_MAX;
-         word = strtok_r(NULL, " ", &rest))
-        words[count++] = word;
-    if (options_parse(count, words, COMMAND_PLAN, arena, &options, &error) &&
-        request_from_options(&options, arena, out, &error))
-        return true;
-    fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);
-    return false;
 }
 
 /* The machine that was asked for, and all degrees on it. In the arena. */

@@ -185,6 +185,45 @@ static bool write_layout(const Request *request, const RankedPlan *ranked, FILE 
     return finish(table, ok, out);
 }
 
+/* "+12 ms", "-3.1 GB", "0": what a choice adds. */
+static const char *signed_text(double value, const char *(*words)(double, char *), char *text, size_t size) {
+    char number[NUMBER_TEXT_SIZE];
+    snprintf(text, size, "%s%s", value > 0 ? "+" : value < 0 ? "-" : "", words(fabs(value), number));
+    return text;
+}
+
+static const char *bytes_words(double value, char *text) { return number_bytes(value, text); }
+static const char *step_words(double value, char *text) { return value == 0 ? "0" : step_text(value, text); }
+
+static bool write_effects(const Request *request, const RankedPlan *ranked, FILE *out) {
+    static const TableColumn COLUMNS[] = {{"choice", false}, {"is", false}, {"in place of", false}, {"layers", true},
+                                          {"step", true},    {"HBM", true}, {"without it", false}};
+    LayoutEffect effects[LAYOUT_EFFECTS_MAX];
+    int count = layout_effects(request, ranked, effects);
+    if (count == 0) return true;
+    fputs("\nWhat each choice of the layout adds to the step and to HBM at its worst, against the default, the rest as "
+          "it is:\n",
+          out);
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    bool ok = table != NULL;
+    for (int i = 0; i < count && ok; i++) {
+        const LayoutEffect *effect = &effects[i];
+        char layers[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE + 1], bytes[NUMBER_TEXT_SIZE + 1];
+        bool alone = !effect->bound_to_others;
+        const char *cells[] = {effect->of,
+                               effect->chosen,
+                               effect->instead,
+                               effect->layers > 0 ? number_grouped(effect->layers, layers) : "",
+                               alone ? signed_text(effect->seconds, step_words, step, sizeof step) : "",
+                               alone ? signed_text(-effect->freed_bytes, bytes_words, bytes, sizeof bytes) : "",
+                               !alone                 ? "cannot be"
+                               : effect->fits_without ? "fits"
+                                                      : "does not fit"};
+        ok = table_row(table, cells);
+    }
+    return finish(table, ok, out);
+}
+
 static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *text) {
     const Methods *methods = &knobs->methods;
     if (knobs->schedule != SCHEDULE_NONE) {
@@ -250,7 +289,7 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     bars_write("Where a step goes", request, ranked, out);
     bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
-    ok = ok && write_layout(request, ranked, out);
+    ok = ok && write_layout(request, ranked, out) && write_effects(request, ranked, out);
 
     Why why;
     report_why(ranked, &why);

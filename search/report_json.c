@@ -182,6 +182,26 @@ static bool add_layout(cJSON *to, const Model *model, const Plan *plan) {
     return ok;
 }
 
+/* What each choice of the layout is worth. */
+static bool add_effects(cJSON *to, const Request *request, const RankedPlan *ranked) {
+    LayoutEffect effects[LAYOUT_EFFECTS_MAX];
+    int count = layout_effects(request, ranked, effects);
+    cJSON *json = json_add_array(to, "layout_effects");
+    bool ok = json != NULL;
+    for (int i = 0; i < count && ok; i++) {
+        const LayoutEffect *effect = &effects[i];
+        cJSON *item = json_add_object(json, NULL);
+        ok = json_add_text(item, "of", effect->of) && json_add_text(item, "chosen", effect->chosen) &&
+             json_add_text(item, "instead", effect->instead) &&
+             (effect->layers == 0 || json_add_whole(item, "layers", effect->layers)) &&
+             json_add_bool(item, "bound_to_others", effect->bound_to_others) &&
+             (effect->bound_to_others || (json_add_real(item, "seconds", effect->seconds) &&
+                                          json_add_real(item, "freed_bytes", effect->freed_bytes) &&
+                                          json_add_bool(item, "fits_without", effect->fits_without)));
+    }
+    return ok;
+}
+
 static bool add_padding(cJSON *to, PaddingSet padding) {
     cJSON *json = json_add_array(to, "padding");
     bool ok = json != NULL;
@@ -252,8 +272,9 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            (!request->nesting_all || add_nesting(json, &ranked->nesting)) &&
            add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
            add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
-           add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
-           launch_add_json(ranked, json) && json_add_whole(json, "chips_used", used) &&
+           add_effects(json, request, ranked) && add_padding(json, ranked->padding) &&
+           add_launchers(json, ranked->launchable_by) && launch_add_json(ranked, json) &&
+           json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
            add_step(json, request, &ranked->estimate) && traffic_add_groups(ranked, json);

@@ -62,6 +62,20 @@ typedef struct {
 } LayoutRow;
 int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);
 
+/* What a choice of the layout is worth against the default (cost/sharding.h; every activation saved), all else of the
+ * plan as it is. The last, where there are two or more, is the whole layout against the default. */
+typedef struct {
+    const char *of; /* "residual stream", "gate_up" */
+    const char *chosen, *instead;
+    int64_t layers;       /* of the fullest stage, of an activation; else 0 */
+    bool bound_to_others; /* cannot be taken back alone: what follows says nothing */
+    double seconds;       /* of a step: what it costs; below 0: what it saves */
+    double freed_bytes;   /* of HBM, at the worst moment of each; below 0: what it takes */
+    bool fits_without;
+} LayoutEffect;
+enum { LAYOUT_EFFECTS_MAX = 5 + 2 * ACTIVATION_COUNT + 1 };
+int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]);
+
 /* Cost of the training with this plan. What is allocated is paid for, idle or not. */
 typedef struct {
     double tokens, steps, seconds, chip_hours;

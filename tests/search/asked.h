@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tests/search/asked.h: a search from a command line to its result, as the command makes it. */
+#ifndef SHARDOPT_TESTS_SEARCH_ASKED_H
+#define SHARDOPT_TESTS_SEARCH_ASKED_H
+
+#include "base/util.h"
+#include "search/cli/request_text.h"
+#include "search/search.h"
+
+#include <criterion/criterion.h>
+
+typedef struct {
+    Arena arena;
+    Request *request;
+    SearchResult result;
+} Asked;
+
+/* "plan --model 8b ...", words between blanks. What is wrong with it fails the test. */
+static inline void asked_open(Asked *asked, const char *command) {
+    Error error = {0};
+    memset(asked, 0, sizeof *asked);
+    asked->request = ARENA_NEW(&asked->arena, Request, 1);
+    cr_assert(asked->request && request_from_text(command, &asked->arena, asked->request), "%s", command);
+    cr_assert(search_run(asked->request, &asked->arena, &asked->result, &error), "%s: %s", command, error.text);
+}
+
+static inline void asked_close(Asked *asked) { arena_free(&asked->arena); }
+
+#endif
