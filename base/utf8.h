@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/utf8.h: the one question we ask of UTF-8: is this a character, and how long is it? */
+/* base/utf8.h: what we ask of UTF-8: is this a character, how long is it, and may it be shown? */
 #ifndef SHARDOPT_BASE_UTF8_H
 #define SHARDOPT_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes of the well-formed character (Unicode 15, table 3-7: shortest form, no surrogates, up to U+10FFFF) at the start
@@ -20,6 +21,20 @@ static inline size_t utf8_size(const char *text, size_t left) {
     for (size_t i = 2; i < size; i++)
         if ((byte[i] & 0xC0) != 0x80) return 0;
     return size;
+}
+
+/* Whether a character of `size` bytes does something to a reader's screen: C0, DEL and C1 (U+0080 to U+009F); U+200E,
+ * U+200F, U+2028 to U+202E and U+2066 to U+2069, which end lines or turn the reading direction; U+FFFE and U+FFFF, which
+ * are none (XML forbids them). */
+static inline bool utf8_is_harmful(const char *text, size_t size) {
+    const unsigned char *at = (const unsigned char *)text;
+    if (size == 1) return at[0] < 0x20 || at[0] == 0x7F;
+    if (size == 2) return at[0] == 0xC2 && at[1] < 0xA0;
+    if (size != 3) return false;
+    if (at[0] == 0xEF) return at[1] == 0xBF && at[2] >= 0xBE;
+    if (at[0] != 0xE2) return false;
+    return (at[1] == 0x80 && (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE))) ||
+           (at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
 }
 
 #endif

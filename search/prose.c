@@ -81,20 +81,11 @@ void prose_write(FILE *out, const char *first, const char *rest, const char *tex
     } while (*text);
 }
 
-/* C0 and DEL; C1 (U+0080..9F); U+200E/F, U+202A..E and U+2066..9, which turn the reading direction. */
-static bool harmful(const unsigned char *at, size_t size) {
-    if (size == 1) return at[0] < 0x20 || at[0] == 0x7F;
-    if (size == 2) return at[0] == 0xC2 && at[1] < 0xA0;
-    if (size != 3 || at[0] != 0xE2) return false;
-    return (at[1] == 0x80 && (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE))) ||
-           (at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
-}
-
 const char *clean_text(const char *name, char *text, size_t room) {
     size_t used = 0, left = strlen(name);
     while (left > 0) {
         size_t size = utf8_size(name, left);
-        bool bad = size == 0 || harmful((const unsigned char *)name, size);
+        bool bad = size == 0 || utf8_is_harmful(name, size);
         if (used + (bad ? 1 : size) >= room) break;
         if (bad)
             text[used++] = '?';

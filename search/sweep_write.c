@@ -2,6 +2,7 @@
 /* A sweep as a table for a terminal, as Markdown, as CSV and as JSON: from its rows alone. */
 #include "search/sweep.h"
 
+#include "base/escape.h"
 #include "base/util.h"
 #include "search/prose.h"
 #include "search/table.h"
@@ -149,18 +150,6 @@ static bool write_text(const SweepGrid *grid, const SweepRow *rows, FILE *out, E
 
 /* ---- Markdown ---- */
 
-/* In a cell or a sentence, nothing of it is markup. */
-static void print_markdown(const char *text, FILE *out) {
-    for (; *text; text++) {
-        const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-        if (!entity && strchr("\\`*_{}[]#|~$!", *text)) fputc('\\', out);
-        if (entity)
-            fputs(entity, out);
-        else
-            fputc(*text, out);
-    }
-}
-
 static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
     Columns columns;
     Prose first = {0}, last = {0};
@@ -169,7 +158,7 @@ static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *ou
     columns_of(grid, rows, &columns);
     headline(grid, &first);
     summary(grid, rows, &last);
-    print_markdown(first.text, out);
+    escape_write(ESCAPE_MARKDOWN, first.text, out);
     fputs("\n\n", out);
     for (int c = 0; c < columns.count; c++) fprintf(out, "| %s ", columns.column[c].name);
     fputs("|\n", out);
@@ -179,29 +168,19 @@ static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *ou
         fill_cells(grid, &rows[i], columns.priced, cells);
         for (int c = 0; c < columns.count; c++) {
             fputs("| ", out);
-            print_markdown(cells->cell[c], out);
+            escape_write(ESCAPE_MARKDOWN, cells->cell[c], out);
             fputs(" ", out);
         }
         fputs("|\n", out);
     }
     fputc('\n', out);
-    print_markdown(last.text, out);
+    escape_write(ESCAPE_MARKDOWN, last.text, out);
     fputc('\n', out);
     free(cells);
     return true;
 }
 
 /* ---- CSV ---- */
-
-/* A cell that a spreadsheet would take for a formula gets an apostrophe in front, which makes it text. */
-static void print_csv(const char *text, FILE *out) {
-    bool formula = text[0] && strchr("=+-@\t\r\n", text[0]);
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    fputs(quoted ? "\"" : "", out);
-    fputs(formula ? "'" : "", out);
-    for (; *text; text++) fputs(*text == '"' ? "\"\"" : (char[2]){*text, '\0'}, out);
-    fputs(quoted ? "\"" : "", out);
-}
 
 static void print_real(double value, FILE *out) { fprintf(out, ",%.17g", value); }
 
@@ -210,14 +189,14 @@ static void write_csv_row(const SweepGrid *grid, const SweepRow *row, FILE *out)
     for (int i = 0; i < grid->option_count; i++) {
         if (grid->options[i].count == 1) continue;
         fputc(',', out);
-        print_csv(sweep_value(grid, row->point, i), out);
+        escape_write(ESCAPE_CSV, sweep_value(grid, row->point, i), out);
     }
     fprintf(out, ",%s", point_state_name(row->state));
     if (row->has_plan) {
         fputc(',', out);
-        print_csv(row->plan, out);
+        escape_write(ESCAPE_CSV, row->plan, out);
         fputc(',', out);
-        print_csv(row->machine, out);
+        escape_write(ESCAPE_CSV, row->machine, out);
         fprintf(out, ",%lld", (long long)row->chips);
         print_real(row->step_seconds, out);
         print_real(row->mfu, out);
@@ -233,7 +212,7 @@ static void write_csv_row(const SweepGrid *grid, const SweepRow *row, FILE *out)
         fputs(",,,,,,,,,,", out);
     }
     fputc(',', out);
-    print_csv(row->message, out);
+    escape_write(ESCAPE_CSV, row->message, out);
     fputc('\n', out);
 }
 
@@ -242,7 +221,7 @@ static void write_csv(const SweepGrid *grid, const SweepRow *rows, FILE *out) {
     for (int i = 0; i < grid->option_count; i++) {
         if (grid->options[i].count == 1) continue;
         fputc(',', out);
-        print_csv(grid->options[i].option, out);
+        escape_write(ESCAPE_CSV, grid->options[i].option, out);
     }
     fputs(",state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,tokens_per_second,chip_hours,cost_usd,"
           "message\n",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The error table as one page. No script, nothing fetched; names of the file are text and nothing else. */
+#include "base/escape.h"
 #include "search/cli/validate_view.h"
 
 static void write_head(FILE *out) {
@@ -23,7 +24,7 @@ static void write_paragraph(FILE *out, const char *title, const Prose *prose) {
     if (prose->used == 0) return;
     if (title) fprintf(out, "<h2>%s</h2>\n", title);
     fputs("<p>", out);
-    html_write(out, prose->text);
+    escape_write(ESCAPE_HTML, prose->text, out);
     fputs("</p>\n", out);
 }
 
@@ -39,7 +40,7 @@ static void write_table(FILE *out, const ValidateView *view, const ValidateTable
         fputs("<tr>", out);
         for (int c = 0; c < of->columns; c++) {
             fputs(c == 0 ? "<th scope=\"row\">" : of->right[c] ? "<td class=\"n\">" : "<td>", out);
-            html_write(out, row.cell[c]);
+            escape_write(ESCAPE_HTML, row.cell[c], out);
             fputs(c == 0 ? "</th>" : "</td>", out);
         }
         fputs("</tr>\n", out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predicted against measured steps as SVG. The source of a run is both a colour and a shape, the colours being told apart
  * by most who do not see all colours (after Okabe and Ito); each point says what it is when pointed at. */
+#include "base/escape.h"
 #include "base/util.h"
 #include "search/cli/validate_view.h"
 
@@ -15,31 +16,6 @@ static const char *const LIGHT[COLORS] = {"#0072b2", "#d55e00", "#008a63", "#b84
                                           "#8a6d00", "#3f96cf", "#a8322b", "#5a5a5a"};
 static const char *const DARK[COLORS] = {"#56a8e8", "#ff8a4c", "#2bc79b", "#e79ac4",
                                          "#e8d44d", "#9fd4ff", "#ff7b72", "#bdbdbd"};
-
-void html_write(FILE *out, const char *text) {
-    char clean[PROSE_SIZE];
-    for (const char *at = clean_text(text, clean, sizeof clean); *at; at++) {
-        switch (*at) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\'':
-            fputs("&#39;", out);
-            break;
-        default:
-            fputc(*at, out);
-        }
-    }
-}
 
 /* Both axes run over the same decades, so that a right prediction lies on the diagonal. */
 typedef struct {
@@ -140,7 +116,7 @@ static void write_point(FILE *out, const Scale *scale, int64_t group, const Outc
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     open_mark(out, group, x_of(scale, o->measured_seconds), y_of(scale, o->prediction.seconds));
     fprintf(out, "<title>");
-    html_write(out, o->run->id);
+    escape_write(ESCAPE_HTML, o->run->id, out);
     fprintf(out, ": measured %s, predicted %s, %s, bound by %s</title>", step_text(o->measured_seconds, a),
             step_text(o->prediction.seconds, b), signed_error_text(o->error, c), bound_name(o->prediction.bound_by));
     close_mark(out, group);
@@ -176,7 +152,7 @@ static void write_legend(FILE *out, const Score *score) {
         open_mark(out, i, LEGEND_LEFT, y);
         close_mark(out, i);
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", LEGEND_LEFT + 12, y + 4);
-        html_write(out, group->name);
+        escape_write(ESCAPE_HTML, group->name, out);
         fprintf(out, ": %lld, median %s</text>\n", (long long)group->rows.count, error_text(group->rows.median, a));
     }
     if (score->by_count[BY_SOURCE] > rows)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The error table for a terminal, and for README files. */
+#include "base/escape.h"
 #include "search/cli/validate_view.h"
 #include "search/table.h"
 
@@ -65,19 +66,6 @@ bool validate_write_text(FILE *out, const ValidateView *view, Error *error) {
 
 /* ---- Markdown ---- */
 
-/* In a cell or a sentence, nothing of it is markup. */
-static void markdown(FILE *out, const char *text) {
-    char clean[PROSE_SIZE];
-    for (const char *at = clean_text(text, clean, sizeof clean); *at; at++) {
-        const char *entity = *at == '<' ? "&lt;" : *at == '>' ? "&gt;" : *at == '&' ? "&amp;" : NULL;
-        if (!entity && strchr("\\`*_{}[]#|~$!", *at)) fputc('\\', out);
-        if (entity)
-            fputs(entity, out);
-        else
-            fputc(*at, out);
-    }
-}
-
 static void markdown_table(FILE *out, const ValidateView *view, const ValidateTable *of, int columns) {
     for (int c = 0; c < columns; c++) fprintf(out, "| %s ", of->heading[c]);
     fprintf(out, "|\n");
@@ -88,7 +76,7 @@ static void markdown_table(FILE *out, const ValidateView *view, const ValidateTa
         of->row(view, of->of, i, &row);
         for (int c = 0; c < columns; c++) {
             fprintf(out, "| ");
-            markdown(out, row.cell[c]);
+            escape_write(ESCAPE_MARKDOWN, row.cell[c], out);
             fprintf(out, " ");
         }
         fprintf(out, "|\n");
@@ -98,7 +86,7 @@ static void markdown_table(FILE *out, const ValidateView *view, const ValidateTa
 static void markdown_paragraph(FILE *out, const char *title, const Prose *prose) {
     if (prose->used == 0) return;
     if (title) fprintf(out, "\n**%s.** ", title);
-    markdown(out, prose->text);
+    escape_write(ESCAPE_MARKDOWN, prose->text, out);
     fprintf(out, "\n");
 }
 

@@ -62,7 +62,4 @@ bool validate_worst(const ValidateView *view, Arena *arena, ValidateTable *out);
 bool validate_every(const ValidateView *view, Arena *arena, ValidateTable *out);
 bool validate_skipped(const ValidateView *view, Arena *arena, ValidateTable *out);
 
-/* Text where & < > " ' mean themselves: HTML and SVG. */
-void html_write(FILE *out, const char *text);
-
 #endif
