@@ -44,4 +44,7 @@ bool optimizer_from_json(const cJSON *json, const char *where, Optimizer *out, E
  * what errors name when there is no such optimizer. */
 bool optimizer_load(const char *argument, const char *where, Arena *arena, Optimizer *out, Error *error);
 
+/* The file of that, in the arena; NULL: *error says why there is none. */
+const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error);
+
 #endif

@@ -80,6 +80,7 @@ static bool load_chip(const char *folder, const char *file, Arena *arena, Chip *
     if (!json) return false;
     bool ok = chip_from_json(json, file, out, error);
     cJSON_Delete(json);
+    if (ok) out->path = path;
     return ok;
 }
 

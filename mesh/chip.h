@@ -30,6 +30,7 @@ typedef struct {
 
 typedef struct {
     char name[CHIP_NAME_SIZE]; /* "tpu-v5p" */
+    const char *path;          /* the file it was read from, in the catalog's arena; NULL: none */
     char aliases[CHIP_ALIASES_MAX][CHIP_NAME_SIZE];
     int alias_count;
     char title[CHIP_NAME_SIZE]; /* for people: "TPU v5p" */
@@ -37,7 +38,7 @@ typedef struct {
     Figure bf16_flops_per_second; /* dense */
     Figure fp8_flops_per_second;  /* 0: none */
     Figure int8_ops_per_second;
-    Figure fp4_flops_per_second; /* 0: none */
+    Figure fp4_flops_per_second;    /* 0: none */
     Figure vector_flops_per_second; /* outside the matrix units; 0: not known */
     Figure hbm_bytes;
     Figure hbm_bytes_per_second;

@@ -73,6 +73,7 @@ typedef struct {
 
 typedef struct {
     char name[MODEL_NAME_SIZE];
+    const char *path; /* the file it was read from, in the caller's arena; NULL: none */
     char aliases[MODEL_ALIASES_MAX][MODEL_NAME_SIZE];
     int alias_count;
     char family[MODEL_NAME_SIZE];

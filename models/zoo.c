@@ -13,6 +13,7 @@ static bool read_model(const char *path, bool zoo, Model *out, Error *error) {
     cJSON *json = json_read_file(path, error);
     bool ok = json && model_from_json(json, path, zoo, out, error);
     cJSON_Delete(json);
+    if (ok) out->path = path;
     return ok;
 }
 

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_H
 #define SHARDOPT_SEARCH_REPORT_H
 
+#include "base/data_hash.h"
 #include "search/search.h"
 
 #include <stdio.h>
@@ -34,6 +35,10 @@ typedef struct {
 } Help;
 enum { HELPS_MAX = 8 };
 
+/* The files of data that a plan is priced with. */
+typedef enum { DATA_MODEL, DATA_CHIP, DATA_PROFILE, DATA_OPTIMIZER, DATA_COUNT } DataPart;
+const char *data_part_name(DataPart part); /* "model" "chip" "profile" "optimizer" */
+
 typedef struct {
     const Request *request;
     SearchResult result;
@@ -45,8 +50,9 @@ typedef struct {
     int nearest_count;
     /* Left empty by report_make; the command may fill it: names the data files the answer rests on (base/data_hash.h).
      */
-    char data_sha256[65];
-    double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
+    char data_sha256[SHA256_HEX_SIZE];
+    DataFile data[DATA_COUNT]; /* those that this very answer rests on; likewise */
+    double seconds_left;       /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

@@ -43,12 +43,37 @@ static bool add_machine(cJSON *to, const char *key, const Chip *chip, const Mach
     return ok && json_add_text(json, "text", machine->text) && add_mesh_axes(json, &machine->mesh);
 }
 
+const char *data_part_name(DataPart part) {
+    static const char *const NAMES[DATA_COUNT] = {"model", "chip", "profile", "optimizer"};
+    return NAMES[part];
+}
+
+/* The files behind this answer, so that who compares two can tell which of them changed. A profile's file is of many
+ * chips: the figures that were taken from it have a hash of their own. */
+static bool add_data(cJSON *to, const Report *report) {
+    cJSON *json = json_add_object(to, "data");
+    bool ok = json != NULL;
+    for (DataPart part = 0; part < DATA_COUNT && ok; part++) {
+        const DataFile *data = &report->data[part];
+        char figures[SHA256_HEX_SIZE];
+        if (!data->file) continue;
+        cJSON *item = json_add_object(json, data_part_name(part));
+        ok = json_add_text(item, "file", data->file) && json_add_text(item, "sha256", data->sha256);
+        if (part != DATA_PROFILE || !ok) continue;
+        profile_sha256(&report->request->profile, figures);
+        ok = json_add_text(item, "figures_sha256", figures);
+    }
+    return ok;
+}
+
 static bool add_program(cJSON *to, const Report *report) {
     cJSON *json = json_add_object(to, "program");
     return json_add_text(json, "version", SHARDOPT_VERSION) &&
            json_add_text(json, "data_sha256", report->data_sha256) &&
            json_add_text(json, "profile", report->request->profile.name) &&
-           (report->request->profile.stack[0] == '\0' || json_add_text(json, "stack", report->request->profile.stack));
+           (report->request->profile.stack[0] == '\0' ||
+            json_add_text(json, "stack", report->request->profile.stack)) &&
+           add_data(json, report);
 }
 
 static bool add_model(cJSON *to, const Request *request) {
@@ -218,7 +243,20 @@ static bool add_launchers(cJSON *to, LauncherSet set) {
     return ok;
 }
 
-static bool add_step(cJSON *to, const Request *request, const Estimate *estimate) {
+/* As people read it: what a step is the sum of, communication by role as far as nothing hides it. */
+static bool add_terms(cJSON *to, const Estimate *estimate, const Degrees *degrees) {
+    Term terms[TERMS_MAX];
+    int count = step_terms(estimate, degrees, terms);
+    cJSON *json = json_add_object(to, "terms_seconds");
+    bool ok = json != NULL;
+    for (int i = 0; i < count && ok; i++) {
+        ok = json_add_real(json, strstr(terms[i].name, "waits") ? "waits" : terms[i].name, terms[i].seconds);
+    }
+    return ok;
+}
+
+static bool add_step(cJSON *to, const Request *request, const RankedPlan *ranked) {
+    const Estimate *estimate = &ranked->estimate;
     const Profile *profile = &request->profile;
     const StepTime *time = &estimate->time;
     cJSON *json = json_add_object(to, "step");
@@ -237,7 +275,8 @@ static bool add_step(cJSON *to, const Request *request, const Estimate *estimate
            json_add_real(json, "exposed_communication_seconds", time->exposed_seconds) &&
            json_add_real(json, "bubble_seconds", time->bubble_seconds) &&
            json_add_real(json, "optimizer_seconds", time->optimizer_seconds) &&
-           json_add_real(json, "other_seconds", time->other_seconds);
+           json_add_real(json, "other_seconds", time->other_seconds) &&
+           add_terms(json, estimate, &ranked->plan.degrees);
 }
 
 static bool add_training(cJSON *to, const Request *request, const RankedPlan *ranked) {
@@ -276,8 +315,8 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            add_launchers(json, ranked->launchable_by) && launch_add_json(ranked, json) &&
            json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
-           json_add_real(json, "ranked_seconds", ranked->ranked_seconds) &&
-           add_step(json, request, &ranked->estimate) && traffic_add_groups(ranked, json);
+           json_add_real(json, "ranked_seconds", ranked->ranked_seconds) && add_step(json, request, ranked) &&
+           traffic_add_groups(ranked, json);
 }
 
 static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *ranked) {

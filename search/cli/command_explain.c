@@ -2,9 +2,9 @@
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report. */
 #include "base/clock.h"
-#include "base/data_hash.h"
 #include "base/util.h"
 #include "search/cli/command.h"
+#include "search/cli/data_files.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
 #include "search/cli/report_options.h"
@@ -176,8 +176,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     } else if (!report_make(request, arena, report, error)) { /* for what is nearest */
         return false;
     }
-    if (!file_data_sha256(report->data_sha256, arena, error) || !write_explanation(report, &choice, streams, error))
-        return false;
+    if (!data_files_name_all(report, arena, error) || !write_explanation(report, &choice, streams, error)) return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }

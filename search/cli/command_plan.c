@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
-#include "base/data_hash.h"
 #include "base/file.h"
 #include "search/certificate.h"
 #include "search/cli/command.h"
+#include "search/cli/data_files.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
 #include "search/report.h"
@@ -40,7 +40,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
         return false;
     planning_announce(request, &choice, streams.err);
     request->keep_ledger = choice.certificate != NULL;
-    if (!report_make(request, arena, report, error) || !file_data_sha256(report->data_sha256, arena, error) ||
+    if (!report_make(request, arena, report, error) || !data_files_name_all(report, arena, error) ||
         (choice.certificate && !write_certificate(report, choice.certificate, error)) ||
         !write_report(report, &choice, streams, error))
         return false;

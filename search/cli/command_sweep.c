@@ -2,6 +2,7 @@
 /* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
 #include "base/data_hash.h"
 #include "base/number.h"
+#include "search/cli/data_files.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep_file.h"
 #include "search/cli/sweep_grid.h"
@@ -106,7 +107,8 @@ static bool plan_point(const Sweep *sweep, int64_t point, char **row, size_t *le
     Request *request = report ? request_of(sweep, point, &arena, &failure) : NULL;
     const char *warning = request ? warning_of(request, &arena) : NULL;
     if (!report || (request && !warning)) error_memory(&failure);
-    if (failure.kind == ERROR_NONE && sweep_search(request, &arena, report, &failure)) {
+    if (failure.kind == ERROR_NONE && sweep_search(request, &arena, report, &failure) &&
+        data_files_name(report, &arena, &failure)) {
         memcpy(report->data_sha256, sweep->header.data_sha256, sizeof report->data_sha256);
         ok = sweep_row_of_report(grid, point, report, warning, row, length, error);
     } else if (of_the_point(&failure)) {

@@ -125,15 +125,10 @@ static bool is_path(const char *value) {
 
 static bool add_file(Sha256 *all, const char *value, Error *error) {
     Arena arena = {0};
-    char hex[SHA256_HEX_SIZE] = "-", *text;
-    size_t length;
+    char hex[SHA256_HEX_SIZE] = "-";
     Error unread = {0}; /* the point says so */
     const char *path = file_is_folder(value) ? arena_format(&arena, "%s/config.json", value) : value, *line = NULL;
-    if (path && file_read(path, JSON_BYTES_MAX, &arena, &text, &length, &unread)) {
-        Sha256 one = sha256_start();
-        sha256_add(&one, text, length);
-        sha256_hex(&one, hex);
-    }
+    if (path && !file_sha256(path, hex, &unread)) strcpy(hex, "-");
     if (path) line = arena_format(&arena, "%s  %s\n", hex, value);
     if (line) sha256_add(all, line, strlen(line));
     arena_free(&arena);

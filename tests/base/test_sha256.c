@@ -110,3 +110,32 @@ Test(sha256, data_folder) {
     snprintf(command, sizeof command, "rm -r %s", root);
     shell(command);
 }
+
+/* Names are the data folder's for its own files, and the user's for the others; the digest is FIPS 180-2's of "abc". */
+Test(sha256, data_file) {
+    static const char *const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    char root[] = "/tmp/shardopt-file-XXXXXX", command[320], path[96];
+    Arena arena = {0};
+    Error error = {0};
+    DataFile file = {0};
+    cr_assert_not_null(mkdtemp(root));
+    snprintf(command, sizeof command,
+             "cd %s && mkdir -p models/zoo && printf abc > models/zoo/a.json && printf abc > models/b.json", root);
+    shell(command);
+    setenv("SHARDOPT_DATA", root, 1);
+    snprintf(path, sizeof path, "%s/models/zoo/a.json", root);
+    cr_assert(data_file(path, "models/zoo", &arena, &file, &error), "%s: %s", error.where, error.text);
+    cr_expect_str_eq(file.file, "models/zoo/a.json");
+    cr_expect_str_eq(file.sha256, ABC);
+    snprintf(path, sizeof path, "%s/models/b.json", root);
+    cr_assert(data_file(path, "models/zoo", &arena, &file, &error));
+    cr_expect_str_eq(file.file, path);
+    cr_expect_str_eq(file.sha256, ABC);
+    snprintf(path, sizeof path, "%s/models/zoo/c.json", root);
+    cr_expect_not(data_file(path, "models/zoo", &arena, &file, &error));
+    cr_expect_eq(error.kind, ERROR_IO);
+    unsetenv("SHARDOPT_DATA");
+    arena_free(&arena);
+    snprintf(command, sizeof command, "rm -r %s", root);
+    shell(command);
+}

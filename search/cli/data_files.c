@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/data_files.h"
+
+bool data_files_name(Report *report, Arena *arena, Error *error) {
+    const Request *request = report->request;
+    DataFile *data = report->data;
+    const char *profile = profile_path(request->profile_argument, arena, error);
+    const char *optimizer = profile ? optimizer_path(request->optimizer_argument, "--optimizer", arena, error) : NULL;
+    return optimizer && data_file(request->model.path, "models/zoo", arena, &data[DATA_MODEL], error) &&
+           data_file(request->chip.path, "mesh/catalog", arena, &data[DATA_CHIP], error) &&
+           data_file(profile, "cost/profiles", arena, &data[DATA_PROFILE], error) &&
+           data_file(optimizer, "cost/optimizers", arena, &data[DATA_OPTIMIZER], error);
+}
+
+bool data_files_name_all(Report *report, Arena *arena, Error *error) {
+    return file_data_sha256(report->data_sha256, arena, error) && data_files_name(report, arena, error);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/data_files.h: the data files behind a report, by name and hash. */
+#ifndef SHARDOPT_SEARCH_CLI_DATA_FILES_H
+#define SHARDOPT_SEARCH_CLI_DATA_FILES_H
+
+#include "search/report.h"
+
+/* Fills `data` of a report whose request is resolved. Names live in the arena. */
+bool data_files_name(Report *report, Arena *arena, Error *error);
+
+/* That, and the hash of the whole data folder. */
+bool data_files_name_all(Report *report, Arena *arena, Error *error);
+
+#endif
