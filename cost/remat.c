@@ -30,7 +30,7 @@ static const struct {
 } POLICIES[] = {
     {"none", {S, S, S, S, S, S, S, S}, false, "no --recompute-granularity", "no activation_checkpoint"},
     {"full", {S, R, R, R, R, R, R, R}, true, "--recompute-granularity full", "activation_checkpoint=FullAC"},
-    {"minimal_with_context", {S, R, S, S, S, R, S, R}, true, NULL, NULL},
+    {"minimal_with_context", {S, R, S, S, S, R, S, R}, false, NULL, NULL}, /* not in the loader's enum (0.2.5) */
     {"minimal", {S, R, S, R, S, R, S, R}, true, NULL, NULL},
     {"save_dot_with_context_except_mlp", {S, R, S, S, S, R, R, R}, true, NULL, NULL},
     {"save_dot_except_mlp", {S, R, S, R, S, R, R, R}, true, NULL, NULL},
@@ -229,28 +229,34 @@ const char *remat_name(const Model *model, const Layout *layout, char text[REMAT
 }
 
 /* MaxText's words for the tensors of each activation, where `custom` is told what to do with each: norms and products
- * have none and are always recomputed. */
-static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT] = {
-    [ACTIVATION_LAYER_INPUT] = "decoder_layer_input",
-    [ACTIVATION_QKV] = "qkv_proj",
-    [ACTIVATION_CONTEXT] = "context",
-    [ACTIVATION_MIDDLE] = "out_proj",
-    [ACTIVATION_GATE_UP] = "mlpwi",
+ * have none and are always recomputed. Which of the words a layer knows depends on fused_qkv, fused_mlp and whether it
+ * has experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
+ * moe.py; 0.2.5). */
+static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT][REMAT_TENSORS_MAX] = {
+    [ACTIVATION_LAYER_INPUT] = {"decoder_layer_input"},
+    [ACTIVATION_QKV] = {"query_proj", "key_proj", "value_proj", "qkv_proj", "query_wa_proj", "kv_wa_proj"},
+    [ACTIVATION_CONTEXT] = {"context"},
+    [ACTIVATION_MIDDLE] = {"out_proj"},
+    [ACTIVATION_GATE_UP] = {"mlpwi", "mlpwi_0", "mlpwi_1", "moe_mlpwi_0", "moe_mlpwi_1"},
 };
+
+const char *const *remat_maxtext_tensors(Activation activation) { return MAXTEXT_TENSORS[activation]; }
 
 static const char *maxtext_custom(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
     static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload"};
     size_t used = (size_t)snprintf(text, REMAT_TEXT_SIZE, "remat_policy=custom");
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         const int64_t *layers = layout->layers[a];
+        const char *const *tensors = MAXTEXT_TENSORS[a];
         int states = (layers[STATE_SAVED] > 0) + (layers[STATE_RECOMPUTED] > 0) + (layers[STATE_OFFLOADED] > 0);
         ActivationState state = layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
                                 : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
                                                               : STATE_SAVED;
         if (!activation_exists(model, a)) continue;
-        if (states > 1 || (!MAXTEXT_TENSORS[a] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
-        if (MAXTEXT_TENSORS[a] && state != (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED))
-            used += (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", MAXTEXT_TENSORS[a], WORDS[state]);
+        if (states > 1 || (!tensors[0] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
+        if (state == (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED)) continue;
+        for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
+            used += (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], WORDS[state]);
     }
     return text;
 }

@@ -21,7 +21,7 @@ typedef struct {
  * says what would be right. */
 bool remat_parse(const char *text, const char *where, RematRule *out, Error *error);
 
-enum { REMAT_TEXT_SIZE = 192 };
+enum { REMAT_TEXT_SIZE = 512 };
 /* As remat_parse() reads it. Returns `text`. */
 const char *remat_text(const RematRule *rule, char text[REMAT_TEXT_SIZE]);
 
@@ -38,5 +38,10 @@ void remat_layers(const RematRule *rule, Activation activation, int64_t layers, 
  * has no word for it. `launcher` is "maxtext", "megatron" or "torchtitan". */
 const char *remat_for_launcher(const Model *model, const Layout *layout, const char *launcher,
                                char text[REMAT_TEXT_SIZE]);
+
+/* MaxText's names for the tensors of an activation, NULL behind the last (or after REMAT_TENSORS_MAX); none: it has no
+ * word for it. */
+enum { REMAT_TENSORS_MAX = 6 };
+const char *const *remat_maxtext_tensors(Activation activation);
 
 #endif

@@ -86,7 +86,8 @@ static const struct {
     Nesting nesting;
 } NAMED[] = {
     {"default", {{ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
-    {"maxtext", {{ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_PIPELINE, ROLE_DATA}}},
+    /* types.py (0.2.5) moves `stage` in front of `data` where there are stages. */
+    {"maxtext", {{ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
     {"jax", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_EXPERT, ROLE_DATA, ROLE_PIPELINE}}},
     {"megatron", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
     {"megatron-pp-dp", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_PIPELINE, ROLE_FSDP, ROLE_DATA}}},

@@ -6,8 +6,8 @@
  * its own (launch_placement.h). A plan is taken as our roles mean it: sequence and expert shard parameters and optimizer
  * as fsdp does.
  *
- * Sources, at the commits as read: MaxText e591f30cb, JAX cec06d116c, Megatron-LM d98e8a64dd, torchtitan b5bcd76c,
- * DeepSpeed edaa72212. */
+ * Sources, at the commits as read: MaxText e591f30cb and the release 0.2.5, JAX cec06d116c, Megatron-LM d98e8a64dd,
+ * torchtitan b5bcd76c, DeepSpeed edaa72212. */
 #include "search/search.h"
 
 #include "base/util.h"
@@ -46,6 +46,12 @@ static bool has_windows_or_sinks(const Model *model) {
     return false;
 }
 
+static bool has_latents(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].attention == ATTENTION_LATENT) return true;
+    return false;
+}
+
 /* Heads that stay on a chip of a tensor group can be dealt to the chips that exchange them; KV heads likewise. */
 static bool ulysses_divides(const Facts *facts) {
     int64_t ways = facts->tensor * max_whole(1, facts->methods->ulysses);
@@ -68,44 +74,98 @@ static bool folded(const Facts *facts) { return facts->methods->grid.expert > 0;
 
 static bool even_stages(const Facts *facts) { return facts->model->layers % facts->chunks == 0; }
 
+/* What a launcher says no to, as a sentence about the plan; NULL: it takes it. */
+#define REFUSE_UNLESS(holds, sentence)                                                                                 \
+    do {                                                                                                               \
+        if (!(holds)) return (sentence);                                                                               \
+    } while (0)
+
+static const char HEADS[] = "heads stay whole on a chip: tensor has to divide the number of heads";
+static const char KV_HEADS[] = "KV heads are split over tensor: tensor has to divide their number";
+static const char KV_COPIES[] =
+    "KV heads are split or copied over tensor: one of the two numbers has to divide the other";
+static const char EVEN[] = "stages are equal: pipeline x virtual stages has to divide the layers";
+
 /* configs/types.py: stages * repeats * layers_per_stage == layers; microbatches % stages == 0. Its loop over stages is a
  * scan that JAX differentiates as a whole, so all forwards come before all backwards: GPipe with one repeat, circular with
- * more. */
-static bool maxtext_pipeline(const Facts *facts) {
-    return runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_CIRCULAR) && even_stages(facts) &&
-           (facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0);
+ * more. A stage is one kind of layer (layers/nnx_decoders.py): DeepSeek's dense layers stand before the pipeline. */
+static const char *maxtext_pipeline(const Facts *facts) {
+    REFUSE_UNLESS(runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_CIRCULAR),
+                  "its pipeline is one scan, all forwards first: schedule gpipe or circular");
+    REFUSE_UNLESS(even_stages(facts), EVEN);
+    REFUSE_UNLESS(facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0,
+                  "num_pipeline_microbatches has to be a multiple of the stages");
+    REFUSE_UNLESS(facts->pipeline == 1 || facts->model->kind_count == 1,
+                  "its pipeline stages are made of one kind of layer, and this model has several");
+    return NULL;
 }
 
 /* configs/types.py. Load balance, which rings and gathers here assume, cuts a sequence into 2 * context pieces. Ring runs
  * on a flash kernel that knows neither windows nor sinks, and splits its blocks again: max_target_length % context^2 == 0.
  * Ulysses is for TPUs and global attention; with a ring outside (usp), both have to be above 1. base.yml shards weights
  * over context. */
-static bool maxtext_context(const Facts *facts) {
+static const char *maxtext_context(const Facts *facts) {
     ContextMethod context = facts->methods->context;
-    if (facts->sequence == 1) return true;
-    if (facts->methods->sequence_replicates || facts->seq % facts->sequence != 0) return false;
-    if (context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING)
-        return facts->tpu && !has_windows_or_sinks(facts->model) && ulysses_divides(facts);
-    if (facts->sequence % 2 != 0 || facts->seq % (2 * facts->sequence) != 0) return false;
-    if (context != CONTEXT_RING) return true;
-    return facts->seq / facts->sequence % facts->sequence == 0 && !has_windows_or_sinks(facts->model);
+    if (facts->sequence == 1) return NULL;
+    REFUSE_UNLESS(!facts->methods->sequence_replicates, "its context axis shards parameters too");
+    REFUSE_UNLESS(facts->seq % facts->sequence == 0, "max_target_length has to be a multiple of context");
+    if (context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING) {
+        REFUSE_UNLESS(facts->tpu, "it exchanges heads (ulysses, usp) on TPUs alone");
+        REFUSE_UNLESS(!has_windows_or_sinks(facts->model) && !has_latents(facts->model),
+                      "it exchanges heads (ulysses, usp) for global attention alone: no windows, sinks or latents");
+        REFUSE_UNLESS(ulysses_divides(facts), "heads and KV heads have to be multiples of tensor x ulysses");
+        return NULL;
+    }
+    REFUSE_UNLESS(facts->sequence % 2 == 0 && facts->seq % (2 * facts->sequence) == 0,
+                  "context_parallel_load_balance cuts a sequence into 2 x context pieces, context even");
+    if (context != CONTEXT_RING) return NULL;
+    REFUSE_UNLESS(facts->seq / facts->sequence % facts->sequence == 0,
+                  "its ring wants max_target_length to be a multiple of context x context");
+    REFUSE_UNLESS(!has_windows_or_sinks(facts->model), "its ring knows no windows and no sinks");
+    return NULL;
 }
 
-static bool maxtext_takes(const Facts *facts) {
-    return heads_divide(facts) &&
-           kv_heads_divide(facts, false) /* kv_heads are a sharded dimension: JAX rejects a rest */
-           && maxtext_pipeline(facts) && maxtext_context(facts) && !folded(facts) /* expert is an axis of its own */
-           &&
-           facts->plan->knobs.zero_stage <= 1; /* types.py: shard_optimizer_over_data is ZeRO-1; there is no ZeRO-2 */
+/* types.py: per_device_batch_size * max_target_length % num_vocab_tiling == 0, with one tile: so many tokens a device are
+ * a whole number. Sequences of one pass are gradient_accumulation_steps apart; those of a pipeline go in together. */
+static bool maxtext_whole_tokens(const Facts *facts) {
+    int64_t inside = facts->tensor * facts->sequence * facts->pipeline, passes = 1;
+    if (facts->pipeline > 1) passes = facts->plan->knobs.microbatches % inside;
+    return facts->plan->knobs.microbatch_sequences % inside * (facts->seq % inside) % inside * passes % inside == 0;
+}
+
+/* base.yml shards the d_model side of weights over fsdp, context and expert; JAX refuses a rest. */
+static bool maxtext_weights_divide(const Facts *facts) {
+    return facts->model->d_model % facts->fsdp == 0 &&
+           facts->model->d_model / facts->fsdp % (facts->sequence * facts->expert) == 0;
+}
+
+static const char *maxtext_refuses(const Facts *facts) {
+    REFUSE_UNLESS(heads_divide(facts), HEADS);
+    REFUSE_UNLESS(kv_heads_divide(facts, false), KV_HEADS); /* a sharded dimension: JAX rejects a rest */
+    const char *refusal = maxtext_pipeline(facts);
+    if (!refusal) refusal = maxtext_context(facts);
+    if (refusal) return refusal;
+    REFUSE_UNLESS(!folded(facts), "expert is an axis of its own there: it does not fold experts onto other ranks");
+    REFUSE_UNLESS(facts->plan->knobs.zero_stage <= 1, "shard_optimizer_over_data is ZeRO-1; it has no ZeRO-2");
+    REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0 || facts->fsdp == 1,
+                  "shard_optimizer_over_data (ZeRO-1) excludes fsdp");
+    REFUSE_UNLESS(maxtext_weights_divide(facts),
+                  "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
+    REFUSE_UNLESS(maxtext_whole_tokens(facts), "per_device_batch_size x max_target_length has to be a whole number");
+    return NULL;
 }
 
 /* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even; nobody has
  * written ZB-H1 or DualPipe in it. */
-static bool jax_takes(const Facts *facts) {
-    return runs(facts,
-                1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR) &&
-           heads_divide(facts) && kv_heads_divide(facts, true) && even_stages(facts) &&
-           facts->seq % facts->sequence == 0;
+static const char *jax_refuses(const Facts *facts) {
+    REFUSE_UNLESS(
+        runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR),
+        "nobody has written this schedule in JAX: gpipe, 1f1b, interleaved or circular");
+    REFUSE_UNLESS(heads_divide(facts), HEADS);
+    REFUSE_UNLESS(kv_heads_divide(facts, true), KV_COPIES);
+    REFUSE_UNLESS(even_stages(facts), EVEN);
+    REFUSE_UNLESS(facts->seq % facts->sequence == 0, "sequence has to divide the tokens of a sequence");
+    return NULL;
 }
 
 /* Parameters are sharded over data-parallel and context ranks by Megatron-FSDP alone (optim_grads_params; ZeRO-2 is its
@@ -128,10 +188,19 @@ static bool megatron_tokens(const Facts *facts) {
 
 /* pipeline_parallel/schedules.py has 1F1B and its interleaving. Experts re-use dense ranks there (etp x ep x edp); an
  * axis of their own, which shards dense weights too, it does not know. */
-static bool megatron_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, true) /* transformer_config.py */
-           && runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED) && megatron_sharding(facts) &&
-           megatron_tokens(facts) && facts->expert == 1;
+static const char *megatron_refuses(const Facts *facts) {
+    REFUSE_UNLESS(heads_divide(facts), HEADS);
+    REFUSE_UNLESS(kv_heads_divide(facts, true), KV_COPIES); /* transformer_config.py */
+    REFUSE_UNLESS(runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED), "it runs 1f1b and interleaved 1f1b");
+    REFUSE_UNLESS(megatron_sharding(facts),
+                  "Megatron-FSDP shards without pipeline, and with ZeRO-0 or 1 over data; beside a pipeline data has "
+                  "ZeRO-0 or 1");
+    REFUSE_UNLESS(
+        megatron_tokens(facts),
+        "seq-length has to be a multiple of 2 x sequence and of sequence x tensor, heads that are exchanged of "
+        "tensor x ulysses");
+    REFUSE_UNLESS(facts->expert == 1, "experts re-use dense ranks there: an expert grid (folded), no axis of its own");
+    return NULL;
 }
 
 /* torch.distributed.pipelining: interleaved 1F1B wants whole rounds of about as many microbatches as stages. */
@@ -152,36 +221,47 @@ static bool torchtitan_experts(const Facts *facts) {
 
 /* GPipe, 1F1B, Interleaved1F1B, and LoopedBFS, which is our circular one; of zero-bubble schedules those in a V, which
  * are others than ours. */
-static bool torchtitan_takes(const Facts *facts) {
-    return heads_divide(facts) && kv_heads_divide(facts, false) /* models/common/decoder.py */
-           && runs(facts,
-                   1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR) &&
-           facts->seq % facts->tensor == 0 &&
-           facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */
-           && torchtitan_rounds(facts) &&
-           (facts->sequence == 1 ||
-            facts->methods->context == CONTEXT_ALL_GATHER)     /* decoder.py: FlexAttention alone, which gathers */
-           && (facts->sequence == 1 || sequence_shards(facts)) /* FSDP shards over dp_shard * cp */
-           && facts->plan->knobs.zero_stage == 0               /* replicas (dp_replicate) keep everything */
-           && torchtitan_experts(facts);
+static const char *torchtitan_refuses(const Facts *facts) {
+    REFUSE_UNLESS(heads_divide(facts), HEADS);
+    REFUSE_UNLESS(kv_heads_divide(facts, false), KV_HEADS); /* models/common/decoder.py */
+    REFUSE_UNLESS(
+        runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR),
+        "it runs GPipe, 1F1B, Interleaved1F1B and LoopedBFS (gpipe, 1f1b, interleaved, circular)");
+    REFUSE_UNLESS(facts->seq % facts->tensor == 0 &&
+                      facts->seq / facts->tensor % (2 * facts->sequence) == 0 /* for cp = 1 too */,
+                  "the sequence has to be a multiple of tensor x 2 x sequence");
+    REFUSE_UNLESS(torchtitan_rounds(facts), "interleaved 1F1B wants whole rounds of microbatches");
+    REFUSE_UNLESS(facts->sequence == 1 || facts->methods->context == CONTEXT_ALL_GATHER,
+                  "context parallelism runs on FlexAttention, which gathers keys and values"); /* decoder.py */
+    REFUSE_UNLESS(facts->sequence == 1 || sequence_shards(facts),
+                  "FSDP shards over dp_shard x cp: sequence shards too");
+    REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0, "replicas (dp_replicate) keep everything: ZeRO-0 over data");
+    REFUSE_UNLESS(torchtitan_experts(facts),
+                  "experts fold onto whole ranks of dp_shard, cp and tp, each expert in one piece");
+    return NULL;
 }
 
 /* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage (1F1B). Context parallelism
  * there is Ulysses, taken without tensor and pipeline here. Expert ranks are data ranks that replicate dense weights
  * (ep_size): a folded grid of data alone. */
-static bool deepspeed_takes(const Facts *facts) {
+static const char *deepspeed_refuses(const Facts *facts) {
     int zero = facts->plan->knobs.zero_stage;
     bool sharded = facts->fsdp > 1 || sequence_shards(facts);
     bool alone = facts->tensor == 1 && facts->pipeline == 1;
-    bool context =
-        facts->sequence == 1 || (facts->methods->context == CONTEXT_ULYSSES && alone && ulysses_divides(facts));
-    bool experts =
-        facts->expert == 1 &&
-        (!folded(facts) || (alone && facts->sequence == 1 && !sharded && facts->methods->grid.expert_tensor <= 1));
-    return heads_divide(facts) && kv_heads_divide(facts, true) && context && experts &&
-           runs(facts, 1u << SCHEDULE_1F1B) && !facts->methods->tensor_overlap &&
-           (facts->pipeline == 1 || (!sharded && zero <= 1)) &&
-           (!sharded || (facts->tensor == 1 && zero == 0)); /* ZeRO-3 within groups (MiCS) replicates across them */
+    REFUSE_UNLESS(heads_divide(facts), HEADS);
+    REFUSE_UNLESS(kv_heads_divide(facts, true), KV_COPIES);
+    REFUSE_UNLESS(facts->sequence == 1 ||
+                      (facts->methods->context == CONTEXT_ULYSSES && alone && ulysses_divides(facts)),
+                  "context parallelism is Ulysses without tensor and pipeline, its heads and KV heads multiples of it");
+    REFUSE_UNLESS(facts->expert == 1 && (!folded(facts) || (alone && facts->sequence == 1 && !sharded &&
+                                                            facts->methods->grid.expert_tensor <= 1)),
+                  "expert ranks (ep_size) are whole data ranks beside nothing else: a folded grid of data alone");
+    REFUSE_UNLESS(runs(facts, 1u << SCHEDULE_1F1B), "PipelineModule runs 1f1b, one chunk a stage");
+    REFUSE_UNLESS(!facts->methods->tensor_overlap, "autotp has no collective matmul");
+    REFUSE_UNLESS(facts->pipeline == 1 || (!sharded && zero <= 1), "PipelineModule goes with ZeRO-0 or 1, no fsdp");
+    REFUSE_UNLESS(!sharded || (facts->tensor == 1 && zero == 0),
+                  "fsdp is ZeRO-3, which excludes autotp, and its groups (MiCS) replicate over data with ZeRO-0");
+    return NULL;
 }
 
 /* The optimizer's state on the host: MaxText by optimizer_memory_host_offload, JAX by memory kinds, Megatron by
@@ -198,13 +278,13 @@ static const struct {
     const char *name;
     bool gpus_only; /* they speak NCCL */
     PaddingSet pads;
-    bool (*takes)(const Facts *facts);
+    const char *(*refuses)(const Facts *facts);
 } LAUNCHERS[LAUNCHER_COUNT] = {
-    [LAUNCHER_MAXTEXT] = {"maxtext", false, 0, maxtext_takes},
-    [LAUNCHER_JAX] = {"jax", false, 0, jax_takes},
-    [LAUNCHER_MEGATRON] = {"megatron", true, 1u << PAD_STAGES | 1u << PAD_VOCAB, megatron_takes},
-    [LAUNCHER_TORCHTITAN] = {"torchtitan", true, 1u << PAD_STAGES, torchtitan_takes},
-    [LAUNCHER_DEEPSPEED] = {"deepspeed", true, 1u << PAD_STAGES, deepspeed_takes},
+    [LAUNCHER_MAXTEXT] = {"maxtext", false, 0, maxtext_refuses},
+    [LAUNCHER_JAX] = {"jax", false, 0, jax_refuses},
+    [LAUNCHER_MEGATRON] = {"megatron", true, 1u << PAD_STAGES | 1u << PAD_VOCAB, megatron_refuses},
+    [LAUNCHER_TORCHTITAN] = {"torchtitan", true, 1u << PAD_STAGES, torchtitan_refuses},
+    [LAUNCHER_DEEPSPEED] = {"deepspeed", true, 1u << PAD_STAGES, deepspeed_refuses},
 };
 
 const char *launcher_name(Launcher launcher) { return LAUNCHERS[launcher].name; }
@@ -225,10 +305,9 @@ PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh
     return pads == 0 ? PADDING_NONE : rule;
 }
 
-LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
-                           const Mesh *mesh) {
+static Facts facts_of(const Model *model, const Work *work, const Plan *plan, const Mesh *mesh) {
     const int64_t *degree = plan->degrees.of;
-    Facts facts = {.model = model,
+    return (Facts){.model = model,
                    .plan = plan,
                    .methods = &plan->knobs.methods,
                    .tpu = is_tpu(mesh),
@@ -240,11 +319,27 @@ LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *pla
                    .pipeline = degree[ROLE_PIPELINE],
                    .seq = work->seq,
                    .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
+}
+
+static const char *refusal_of(Launcher launcher, const Facts *facts, PaddingSet padding) {
+    REFUSE_UNLESS(!LAUNCHERS[launcher].gpus_only || !facts->tpu, "it speaks NCCL: for GPUs alone");
+    REFUSE_UNLESS((padding & ~LAUNCHERS[launcher].pads) == 0, "sizes do not divide, and it does not pad them");
+    REFUSE_UNLESS(!facts->plan->knobs.offload_optimizer || offloads_optimizer(launcher, facts),
+                  "it offloads the optimizer's state only where that is sharded");
+    return LAUNCHERS[launcher].refuses(facts);
+}
+
+const char *launch_refusal(Launcher launcher, const Model *model, const Work *work, const Plan *plan,
+                           PaddingSet padding, const Mesh *mesh) {
+    Facts facts = facts_of(model, work, plan, mesh);
+    return refusal_of(launcher, &facts, padding);
+}
+
+LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh) {
+    Facts facts = facts_of(model, work, plan, mesh);
     LauncherSet set = 0;
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
-        if ((padding & ~LAUNCHERS[launcher].pads) != 0 || (LAUNCHERS[launcher].gpus_only && is_tpu(mesh))) continue;
-        if (plan->knobs.offload_optimizer && !offloads_optimizer(launcher, &facts)) continue;
-        if (LAUNCHERS[launcher].takes(&facts)) set |= 1u << launcher;
-    }
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        if (!refusal_of(launcher, &facts, padding)) set |= 1u << launcher;
     return set;
 }

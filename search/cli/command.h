@@ -32,6 +32,7 @@ enum {
 
 int command_plan(int argc, char **argv, Streams streams, Error *error);
 int command_explain(int argc, char **argv, Streams streams, Error *error);
+int command_emit(int argc, char **argv, Streams streams, Error *error);
 int command_models(int argc, char **argv, Streams streams, Error *error);
 int command_chips(int argc, char **argv, Streams streams, Error *error);
 int command_validate(int argc, char **argv, Streams streams, Error *error);

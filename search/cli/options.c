@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOTH = COMMAND_PLAN | COMMAND_EXPLAIN, ALL = BOTH | COMMAND_SWEEP };
+enum {
+    ONE = COMMAND_EXPLAIN | COMMAND_EMIT,
+    BOTH = COMMAND_PLAN | COMMAND_EXPLAIN,
+    ALL = BOTH | COMMAND_SWEEP | COMMAND_EMIT
+};
 
 /* In the order of Option. `takes`: NULL for a flag; `help`: NULL for what is read only to say what there is instead;
  * `heading`: stands before it in the help. */
@@ -70,20 +74,21 @@ static const struct {
     [OPTION_TIME_LIMIT] = {"time-limit", 0, "S", ALL, true, NULL,
                            "stop after so many seconds, with the gap that is left (exit code 4)"},
     [OPTION_THREADS] = {"threads", 0, "N", ALL, false, NULL, "threads to use; the answer is the same for any number"},
-    [OPTION_PLAN] = {"plan", 0, "PLAN", COMMAND_EXPLAIN, false, NULL,
-                     "the plan to explain: \"data=2 fsdp=1024 tensor=4 microbatches=8\""},
-    [OPTION_FROM] = {"from", 0, "REPORT", COMMAND_EXPLAIN, false, NULL, "a plan of a report written by --format json"},
-    [OPTION_RANK] = {"rank", 0, "N", COMMAND_EXPLAIN, false, NULL, "which plan of --from (1)"},
+    [OPTION_PLAN] = {"plan", 0, "PLAN", ONE, false, NULL,
+                     "the plan that is meant: \"data=2 fsdp=1024 tensor=4 microbatches=8\""},
+    [OPTION_FROM] = {"from", 0, "REPORT", ONE, false, NULL, "a plan of a report written by --format json"},
+    [OPTION_RANK] = {"rank", 0, "N", ONE, false, NULL, "which plan of --from (1)"},
     [OPTION_SHARD] = {"shard", 0, "K/N", COMMAND_SWEEP, false, NULL,
                       "only every N-th point, from the K-th: a part for `shardopt merge`"},
     [OPTION_RESUME] = {"resume", 0, "FILE", COMMAND_SWEEP, false, NULL,
                        "keep finished points there, and go on from those that are there"},
     [OPTION_CERTIFICATE] = {"certificate", 0, "FILE", COMMAND_PLAN, false, NULL,
                             "write there what became of every degree tuple, for others to check"},
-    [OPTION_FORMAT] = {"format", 0, "FORMAT", ALL, false, NULL, "text or json; a sweep's also csv or markdown (text)"},
+    [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP, false, NULL,
+                       "text or json; a sweep's also csv or markdown (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
-    [OPTION_TIMING] = {"timing", 0, NULL, BOTH, false, NULL, "say on stderr how long it took"},
-    [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH, false, NULL, "say on stderr what is searched"},
+    [OPTION_TIMING] = {"timing", 0, NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr how long it took"},
+    [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr what is searched"},
     [OPTION_QUIET] = {"quiet", 'q', NULL, ALL, false, NULL, "no warnings"},
     [OPTION_COLOR] = {"color", 0, "WHEN", BOTH, false, NULL, "auto, always or never (auto)"},
     [OPTION_VERSION] = {"version", 0, NULL, ALL, false, NULL, "print the version"},
@@ -98,6 +103,7 @@ void options_help(FILE *out, OptionUse use) {
     fprintf(out, "usage: shardopt %s\n",
             use == COMMAND_PLAN    ? "[plan] --model NAME [OPTIONS]"
             : use == COMMAND_SWEEP ? "sweep --model NAME[,NAME...] [OPTIONS]"
+            : use == COMMAND_EMIT  ? "emit FORMAT --from REPORT [--rank N] | --model NAME [--plan PLAN] [OPTIONS]"
                                    : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
     if (use == COMMAND_SWEEP)
         fprintf(out,

@@ -44,7 +44,7 @@ typedef enum {
     OPTION_THREADS,
     OPTION_PLAN,
     OPTION_FROM,
-    OPTION_RANK, /* of `explain` */
+    OPTION_RANK, /* of `explain` and `emit` */
     OPTION_SHARD,
     OPTION_RESUME, /* of `sweep` */
     OPTION_CERTIFICATE,
@@ -65,7 +65,7 @@ typedef struct {
     const char *where[OPTION_COUNT];
 } Options;
 
-typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2, COMMAND_SWEEP = 4 } OptionUse;
+typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2, COMMAND_SWEEP = 4, COMMAND_EMIT = 8 } OptionUse;
 
 const char *option_name(Option option); /* "max-idle" */
 

@@ -151,7 +151,8 @@ static bool read_plan(const cJSON *report, const char *file, int64_t rank, Repor
     if (!read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), &degrees, where, out, error)) return false;
     if (!json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
         !json_whole(plan, "chips_used", 1, MACHINE_CHIPS_MAX, where, &out->chips_used, error) ||
-        !json_whole_or(plan, "batch.sequences", 1, INT64_C(1) << 53, 0, where, &out->sequences, error))
+        !json_whole_or(plan, "batch.sequences", 1, INT64_C(1) << 53, 0, where, &out->sequences, error) ||
+        !json_real_or(plan, "step.seconds", 0, 1e30, 0, where, &out->seconds, error))
         return false;
     for (out->schedule = 0; out->schedule < SCHEDULE_COUNT; out->schedule++)
         if (strcmp(schedule, schedule_name(out->schedule)) == 0) return true;

@@ -13,6 +13,7 @@ typedef struct {
     Schedule schedule;
     int64_t chips_used;
     int64_t sequences;  /* of its batch; 0: the report does not say */
+    double seconds;     /* its step; 0: the report does not say */
     Pin pins[PINS_MAX]; /* its placement */
     int pin_count;
 } ReportPlan;

@@ -35,7 +35,11 @@ Test(remat, policies) {
          "--recompute-granularity full --recompute-method block --recompute-num-layers 80"},
         {"minimal", "qkv middle gate_up", "", "minimal", "remat_policy=minimal", NULL},
         {"minimal_with_context", "qkv context middle gate_up", "", "minimal_with_context",
-         "remat_policy=minimal_with_context", NULL},
+         /* not a policy of the loader, so that each tensor is told */
+         "remat_policy=custom query_proj=device key_proj=device value_proj=device qkv_proj=device query_wa_proj=device "
+         "kv_wa_proj=device context=device out_proj=device mlpwi=device mlpwi_0=device mlpwi_1=device "
+         "moe_mlpwi_0=device moe_mlpwi_1=device",
+         NULL},
         {"save_dot_except_mlp", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
         {"save_dot_except_mlpwi", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
         {"save_dot_with_context_except_mlp", "qkv context middle", "", "save_dot_with_context_except_mlp",
@@ -54,7 +58,9 @@ Test(remat, policies) {
          "--recompute-granularity selective --recompute-modules moe_act"},
         {"qkv=saved", "qkv", "", "save_qkv_proj", "remat_policy=save_qkv_proj", NULL},
         {" context=saved,gate_up=offloaded ", "context", "gate_up", "custom",
-         "remat_policy=custom context=device mlpwi=offload", NULL},
+         "remat_policy=custom context=device mlpwi=offload mlpwi_0=offload mlpwi_1=offload moe_mlpwi_0=offload "
+         "moe_mlpwi_1=offload",
+         NULL},
         {"product=saved", "product", "", "custom", NULL, NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

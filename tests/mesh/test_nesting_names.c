@@ -32,7 +32,7 @@ Test(nesting_names, names) {
     cr_expect_not(nesting_named("all", &nesting));
     cr_expect_not(nesting_named("", &nesting));
     nesting_named("maxtext", &nesting);
-    cr_expect_str_eq(nesting_text(&nesting, text), "expert, tensor, sequence, fsdp, pipeline, data");
+    cr_expect_str_eq(nesting_text(&nesting, text), "expert, tensor, sequence, fsdp, data, pipeline");
     Nesting canonical = nesting_canonical();
     nesting_named("default", &nesting);
     cr_expect_eq(memcmp(&canonical, &nesting, sizeof nesting), 0);

@@ -5,6 +5,7 @@
 #include "search/search.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 enum {
     MAXTEXT = 1 << LAUNCHER_MAXTEXT,
@@ -20,7 +21,8 @@ typedef struct {
     const char *name;
     int64_t heads, kv_heads, layers, seq;
     int64_t tensor, expert, sequence, fsdp, data, pipeline; /* 0: 1 */
-    int64_t microbatches, virtual_stages;
+    int64_t microbatches, microbatch_sequences, virtual_stages;
+    int64_t d_model;
     int zero;
     ContextMethod context;
     Schedule schedule; /* 0: 1F1B, interleaved where there are chunks */
@@ -139,11 +141,11 @@ static const Row ROWS[] = {
      .zero = 1,
      .expected = JAX | MEGATRON | DEEPSPEED},
     {.name = "fsdp inside, data outside", .fsdp = 8, .data = 4, .expected = ALL},
-    {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim",
+    {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim; MaxText's ZeRO-1 excludes fsdp",
      .fsdp = 8,
      .data = 4,
      .zero = 1,
-     .expected = MAXTEXT | JAX | MEGATRON},
+     .expected = JAX | MEGATRON},
     {.name = "autotp up to ZeRO-2", .fsdp = 8, .tensor = 2, .expected = ALL & ~DEEPSPEED},
 
     /* context */
@@ -204,7 +206,34 @@ static const Row ROWS[] = {
      .padding = 1u << PAD_TOKENS,
      .expected = 0},
     {.name = "seq % (tp 2 cp): 1032 = 8 * 129", .seq = 1032, .tensor = 8, .expected = ALL & ~TITAN},
-    {.name = "(seq / cp) % tp != 0", .seq = 1020, .tensor = 8, .expected = MAXTEXT | JAX | DEEPSPEED},
+    {.name = "(seq / cp) % tp != 0; MaxText: 127.5 tokens a device",
+     .seq = 1020,
+     .tensor = 8,
+     .expected = JAX | DEEPSPEED},
+    {.name = "2 x 1020 over 8: 255 tokens a device",
+     .seq = 1020,
+     .tensor = 8,
+     .microbatch_sequences = 2,
+     .expected = MAXTEXT | JAX | DEEPSPEED},
+    {.name = "a pipeline's microbatches go in together: 16 x 1020 over 8 x 4",
+     .seq = 1020,
+     .tensor = 8,
+     .pipeline = 4,
+     .microbatches = 16,
+     .schedule = SCHEDULE_GPIPE,
+     .expected = MAXTEXT | JAX},
+
+    /* weights */
+    {.name = "d_model % (fsdp x context x expert): 2880 = 64 x 45",
+     .d_model = 2880,
+     .fsdp = 128,
+     .expected = ALL & ~MAXTEXT},
+    {.name = "2880 % (32 x 2)",
+     .d_model = 2880,
+     .fsdp = 32,
+     .sequence = 2,
+     .context = CONTEXT_ALL_GATHER,
+     .expected = ALL & ~DEEPSPEED},
 
     /* experts: a role of its own in MaxText, folded elsewhere */
     {.name = "experts and fsdp", .expert = 8, .fsdp = 4, .expected = MAXTEXT | JAX | TITAN},
@@ -246,7 +275,7 @@ static const Row ROWS[] = {
 static int64_t or_default(int64_t value, int64_t fallback) { return value > 0 ? value : fallback; }
 
 static LauncherSet launchers_of_row(const Row *row) {
-    Model model = {.layers = or_default(row->layers, 32), .kind_count = 1};
+    Model model = {.layers = or_default(row->layers, 32), .d_model = or_default(row->d_model, 4096), .kind_count = 1};
     model.kinds[0] = (LayerKind){.count = model.layers,
                                  .heads = or_default(row->heads, 32),
                                  .kv_heads = or_default(row->kv_heads, 8),
@@ -260,7 +289,7 @@ static LauncherSet launchers_of_row(const Row *row) {
                                 [ROLE_DATA] = or_default(row->data, 1),
                                 [ROLE_PIPELINE] = or_default(row->pipeline, 1)},
                  .knobs = {.microbatches = or_default(row->microbatches, 1),
-                           .microbatch_sequences = 1,
+                           .microbatch_sequences = or_default(row->microbatch_sequences, 1),
                            .virtual_stages = or_default(row->virtual_stages, 1),
                            .zero_stage = row->zero,
                            .methods = {.context = row->context,
@@ -295,6 +324,43 @@ Test(launch, all_kinds_count) {
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), 0u);
     plan.degrees.of[ROLE_TENSOR] = 2;
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), (LauncherSet)ALL);
+}
+
+/* What is refused is said, by the rule that is broken; the sentence and the set never disagree. */
+Test(launch, refusals_are_sentences) {
+    Model model = {
+        .layers = 32, .d_model = 4096, .kind_count = 1, .kinds = {{.count = 32, .heads = 32, .kv_heads = 8}}};
+    Work work = {.sequences = 1024, .seq = 8192};
+    Mesh gpus = {.axis_count = 1, .axes = {{.level = LEVEL_NVLINK, .size = 8}}};
+    Mesh tpus = {.axis_count = 1, .axes = {{.level = LEVEL_ICI, .size = 8}}};
+    Plan plan = {.degrees.of = {16, 1, 1, 1, 1, 1},
+                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        for (int tpu = 0; tpu < 2; tpu++) {
+            const Mesh *mesh = tpu ? &tpus : &gpus;
+            const char *why = launch_refusal(launcher, &model, &work, &plan, 0, mesh);
+            bool takes = plan_launchers(&model, &work, &plan, 0, mesh) >> launcher & 1;
+            cr_expect_eq(why == NULL, takes, "%s: %s", launcher_name(launcher), why ? why : "taken");
+        }
+    cr_expect(strstr(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &tpus), "KV heads"));
+    cr_expect(strstr(launch_refusal(LAUNCHER_MEGATRON, &model, &work, &plan, 0, &tpus), "NCCL"));
+    cr_expect(strstr(launch_refusal(LAUNCHER_JAX, &model, &work, &plan, 1u << PAD_HEADS, &tpus), "pad"));
+}
+
+/* A pipeline of MaxText is one kind of layer over and over. */
+Test(launch, maxtext_pipelines_one_kind) {
+    Model model = {.layers = 32,
+                   .d_model = 4096,
+                   .kind_count = 2,
+                   .kinds = {{.count = 16, .heads = 32, .kv_heads = 8}, {.count = 16, .heads = 32, .kv_heads = 8}}};
+    Work work = {.sequences = 1024, .seq = 8192};
+    Mesh mesh = {.axis_count = 1, .axes = {{.level = LEVEL_ICI, .size = 8}}};
+    Plan plan = {
+        .degrees.of = {1, 1, 1, 1, 1, 4},
+        .knobs = {.microbatches = 8, .microbatch_sequences = 1, .virtual_stages = 1, .schedule = SCHEDULE_GPIPE}};
+    cr_expect(strstr(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh), "one kind of layer"));
+    model.kind_count = 1;
+    cr_expect_null(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh));
 }
 
 Test(launch, names) {

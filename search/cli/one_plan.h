@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/one_plan.h: one plan, as --plan names it, or out of the report that --from names: a search in which all of
+ * it is required, so that its layout and its estimate are there. */
+#ifndef SHARDOPT_SEARCH_CLI_ONE_PLAN_H
+#define SHARDOPT_SEARCH_CLI_ONE_PLAN_H
+
+#include "base/arena.h"
+#include "search/cli/options.h"
+#include "search/cli/report_options.h"
+#include "search/search.h"
+
+/* The request of --plan or --from, exactly one of which `command` was given: degrees and knobs are requirements, the
+ * placement of a report is pinned. `from` (all zero before) is filled from a report; its `plan` stays empty for --plan. */
+bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
+                      Error *error);
+
+/* Searches, and leaves in *result only the plan's own row; none where it does not fit. */
+bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error);
+
+/* Warns on `err` where the step is another than the report's: the program or its data have changed since. */
+void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/emit/emit.h"
+
+#include "base/json.h"
+#include "base/util.h"
+#include "search/report_words.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#ifndef SHARDOPT_VERSION
+#define SHARDOPT_VERSION "0"
+#endif
+
+/* To make a format one that can be asked for, add a row. */
+static const EmitFormat FORMATS[] = {
+    {"maxtext", LAUNCHER_MAXTEXT, emit_maxtext, emit_maxtext_notes, "a YAML file for MaxText's trainer"},
+
+};
+
+const EmitFormat *emit_format_named(const char *name) {
+    for (size_t i = 0; i < COUNT_OF(FORMATS); i++)
+        if (strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
+    return NULL;
+}
+
+const EmitFormat *emit_format_at(int index) {
+    return index >= 0 && (size_t)index < COUNT_OF(FORMATS) ? &FORMATS[index] : NULL;
+}
+
+const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launcher) {
+    for (int i = 0; i < ranked->launch_count; i++)
+        if (ranked->launch[i].launcher == launcher) return &ranked->launch[i];
+    return NULL;
+}
+
+bool emit_allowed(const EmitFormat *format, const Request *request, const RankedPlan *ranked, Error *error) {
+    char where[64], step[NUMBER_TEXT_SIZE], more[NUMBER_TEXT_SIZE], own[128] = "";
+    snprintf(where, sizeof where, "emit %s", format->name);
+    const char *refusal = launch_refusal(format->launcher, &request->model, &ranked->work, &ranked->plan,
+                                         ranked->padding, &ranked->machine.mesh);
+    if (refusal)
+        return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s; plan with --for %s", format->name,
+                         refusal, format->name);
+    const LaunchAnswer *answer = emit_launch_answer(ranked, format->launcher);
+    if (!answer || answer->kind != LAUNCH_IMPOSSIBLE) return true;
+    double seconds = ranked->estimate.time.seconds;
+    if (answer->default_seconds >= 0)
+        snprintf(own, sizeof own, " (in its own placement the step takes %s, %s)",
+                 step_text(answer->default_seconds, step), change_text(answer->default_seconds / seconds - 1, more));
+    return error_set(error, ERROR_INPUT, where,
+                     "%s cannot put the roles where this plan has them%s; plan with --for %s", format->name, own,
+                     format->name);
+}
+
+void emit_note(EmitNotes *notes, const char *format, ...) {
+    va_list arguments;
+    if (notes->count == EMIT_NOTES_MAX) return;
+    va_start(arguments, format);
+    vsnprintf(notes->text[notes->count++], EMIT_NOTE_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+void emit_header(const Request *request, const RankedPlan *ranked, const EmitNotes *notes, const char *prefix,
+                 FILE *out) {
+    char notation[NOTATION_SIZE], name[PROSE_NAME_SIZE], step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    char used[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE];
+    const Estimate *estimate = &ranked->estimate;
+    fprintf(out, "%sWritten by shardopt " SHARDOPT_VERSION ": %s on %s of %s.\n", prefix,
+            clean_name(request->model.name, name), ranked->machine.text, request->chip.title);
+    fprintf(out, "%sPlan: %s, %s sequences of %s tokens a step.\n", prefix,
+            plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation),
+            number_grouped(ranked->work.sequences, batch), number_grouped(ranked->work.seq, seq));
+    fprintf(out, "%sPredicted: %s per step, %s MFU, %s of %s HBM (profile %s).\n", prefix,
+            step_text(estimate->time.seconds, step), share_text(estimate->mfu, share),
+            number_bytes(memory_total(&estimate->memory), used), number_bytes(estimate->memory_limit_bytes, limit),
+            clean_name(request->profile.name, name));
+    for (int i = 0; notes && i < notes->count; i++) fprintf(out, "%sNOTE: %s.\n", prefix, notes->text[i]);
+}
+
+void emit_quoted(const char *text, FILE *out) { json_print_text(out, text); }
