@@ -11,6 +11,7 @@ typedef struct {
     /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage.h): how stages
      * are balanced, and which sets the pace. 0: 1. */
     double layer_weight;
+    double layer_flops, layer_active; /* layer_flops() of the model at `seq` (cost/shard.h); 0: worked out where needed */
 } Work;
 
 static inline double work_layer_weight(const Work *work) { return work->layer_weight > 0 ? work->layer_weight : 1; }

@@ -178,7 +178,10 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
         split_mlp(kind, tensor, experts, &shard, &needs);
     }
     shard.vocab = split(model->vocab, tensor, PAD_VOCAB, &needs);
-    shard.layer_flops = layer_flops(model, work->seq, &shard.layer_active);
+    if (work->layer_flops > 0)
+        shard.layer_flops = work->layer_flops, shard.layer_active = work->layer_active;
+    else
+        shard.layer_flops = layer_flops(model, work->seq, &shard.layer_active);
     if (!split_layers(model, work_layer_weight(work), stages, knobs, &shard, &needs)) return false;
 
     /* Zig-zag order, which balances causal work over a context group, cuts a sequence into two pieces per chip. */

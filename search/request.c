@@ -34,6 +34,7 @@ Setting request_setting(const Request *request) {
                                 .state = request->state.optimizer[0] ? &request->state : NULL,
                                 .remat = &request->remat};
     setting.work.layer_weight = stage_layer_weight(&setting, request->work.seq);
+    setting.work.layer_flops = layer_flops(setting.model, request->work.seq, &setting.work.layer_active);
     return setting;
 }
 
