@@ -22,8 +22,8 @@
 enum { BLOCK_MOST = 32 };
 /* Of one level over the one before: small while the first plans may be near, then growing, since where nothing fits
  * there is no end to go up to. */
-static const double LEVEL_STEP = 0.02, LEVEL_GROWTH = 1.25;
-enum { LEVELS_SMALL = 10 };
+static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
+enum { LEVELS_SMALL = 4 };
 
 const char *prune_reason_name(PruneReason reason) {
     static const char *const NAMES[PRUNED_COUNT] = {"require",      "indivisible", "equal",     "memory",
