@@ -31,7 +31,7 @@ static void help(FILE *out) {
     const EmitFormat *format;
     options_help(out, COMMAND_EMIT);
     fprintf(out, "\nFormats:\n");
-    for (int i = 0; (format = emit_format_at(i)) != NULL; i++) fprintf(out, "  %-11s %s\n", format->name, format->does);
+    for (int i = 0; (format = emit_format_at(i)) != NULL; i++) fprintf(out, "  %-15s %s\n", format->name, format->does);
 }
 
 /* A search of its own, for what this launcher can launch; *row: which of its plans. */

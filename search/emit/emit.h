@@ -35,8 +35,9 @@ const EmitFormat *emit_format_named(const char *name);
 /* From 0 on, in order of worth; NULL behind the last. */
 const EmitFormat *emit_format_at(int index);
 
-EmitWriter emit_maxtext, emit_jax, emit_torchtitan, emit_megatron, emit_deepspeed;
-EmitNoter emit_maxtext_notes, emit_jax_notes;
+EmitWriter emit_maxtext, emit_jax, emit_torchtitan, emit_torchtitan_toml, emit_megatron, emit_deepspeed;
+EmitNoter emit_maxtext_notes, emit_jax_notes, emit_torchtitan_notes, emit_torchtitan_toml_notes, emit_megatron_notes,
+    emit_deepspeed_notes;
 
 /* Whether the format's launcher takes the plan and puts its roles where they were costed. False: *error says in one line
  * which rule says no. */

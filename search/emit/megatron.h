@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/emit/megatron.h: the parts of a script for Megatron-LM's pretrain_gpt.py. Internal to search/emit. Flags and
+ * their rules: Megatron-LM d98e8a64dd and megatron-core 0.16.1 (core/transformer/transformer_config.py,
+ * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
+#ifndef SHARDOPT_SEARCH_EMIT_MEGATRON_H
+#define SHARDOPT_SEARCH_EMIT_MEGATRON_H
+
+#include "search/emit/gpu_job.h"
+
+/* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
+enum { MEGATRON_VOCAB_DIVISOR = 128 };
+
+/* What of a model it has no words for, as a sentence; NULL: it has. */
+const char *megatron_cannot(const Model *model);
+
+void megatron_write_model(const GpuJob *job, FILE *out);
+void megatron_note_model(const GpuJob *job, EmitNotes *notes);
+
+/* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
+const char *megatron_cannot_offload(const GpuJob *job); /* as megatron_cannot() */
+void megatron_write_activations(const GpuJob *job, FILE *out);
+void megatron_note_activations(const GpuJob *job, EmitNotes *notes);
+
+#endif
