@@ -161,7 +161,7 @@ Test(context, heads_that_divide) {
     };
     Model model = llama3_70b();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        Work work = {64, 12288, 0};
+        Work work = {.sequences = 64, .seq = 12288};
         Degrees degrees = {{rows[i].tensor, 1, rows[i].sequence, 1, 1, 1}};
         Knobs knobs = {
             .microbatches = 64,

@@ -186,7 +186,7 @@ static DeepSeek deepseek_plan(Arena *arena, Schedule schedule) {
                                 .zero_stage = 1,
                                 .regather = true,
                                 .methods = {.grid = {64, 1}}}};
-    Work work = {15360, 4096, 0};
+    Work work = {.sequences = 15360, .seq = 4096};
     PaddingSet padding;
     cr_assert(shard_of_plan(&d.model, &work, &degrees, &d.bench.knobs, PADDING_LAUNCHABLE, &d.bench.shard, &padding));
     cr_assert(consecutive(&d.mesh, &degrees, &d.placement));

@@ -46,7 +46,8 @@ Test(layers, balanced_is_best_of_all) {
         Model model = dense_model(layers, 64, 256, 4, 4, 16, vocab);
         double logits = logits_by_hand((double)vocab, 64, 256, 128);
         int64_t fullest, last;
-        bool found = layers_per_stage(&model, &(Work){1, 128, 0}, stages, STAGES_BALANCED, &fullest, &last);
+        bool found =
+            layers_per_stage(&model, &(Work){.sequences = 1, .seq = 128}, stages, STAGES_BALANCED, &fullest, &last);
         cr_expect_eq(found, stages <= layers, "%d layers, %d stages", (int)layers, (int)stages);
         if (!found) continue;
         double longest = fmax((double)fullest, (double)last + logits), best = shortest(layers, stages, logits, 0);
@@ -63,7 +64,8 @@ Test(layers, even_or_not_at_all) {
         for (int64_t stages = 1; stages <= 25; stages++) {
             Model model = dense_model(layers, 64, 256, 4, 4, 16, 64);
             int64_t fullest = 0, last = 0;
-            bool found = layers_per_stage(&model, &(Work){1, 128, 0}, stages, STAGES_EVEN, &fullest, &last);
+            bool found =
+                layers_per_stage(&model, &(Work){.sequences = 1, .seq = 128}, stages, STAGES_EVEN, &fullest, &last);
             cr_expect_eq(found, layers % stages == 0 && stages <= layers, "%d on %d", (int)layers, (int)stages);
             if (found) cr_expect(fullest == layers / stages && last == fullest, "%d on %d", (int)layers, (int)stages);
         }
@@ -78,7 +80,8 @@ Test(layers, slots) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Model model = dense_model(rows[i].layers, 64, 256, 4, 4, 16, 64);
         int64_t fullest, last;
-        bool found = layers_per_stage(&model, &(Work){1, 128, 0}, rows[i].stages, STAGES_SLOTS, &fullest, &last);
+        bool found = layers_per_stage(&model, &(Work){.sequences = 1, .seq = 128}, rows[i].stages, STAGES_SLOTS,
+                                      &fullest, &last);
         cr_expect_eq(found, rows[i].fullest > 0, "%d on %d", (int)rows[i].layers, (int)rows[i].stages);
         if (found) cr_expect(fullest == rows[i].fullest && last == rows[i].last, "%d, %d", (int)fullest, (int)last);
     }
@@ -120,7 +123,8 @@ Test(layers, published) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Model model = model_named(rows[i].model, &arena);
         int64_t fullest, last;
-        cr_assert(layers_per_stage(&model, &(Work){1, rows[i].seq, 0}, rows[i].stages, rows[i].split, &fullest, &last),
+        cr_assert(layers_per_stage(&model, &(Work){.sequences = 1, .seq = rows[i].seq}, rows[i].stages, rows[i].split,
+                                   &fullest, &last),
                   "%s", rows[i].model);
         cr_expect_eq(fullest, rows[i].fullest, "%s: %d", rows[i].model, (int)fullest);
         if (rows[i].last > 0) cr_expect_eq(last, rows[i].last, "%s: last %d", rows[i].model, (int)last);
@@ -138,14 +142,16 @@ Test(layers, odd_layers_on_powers_of_two) {
         double best = INFINITY;
         for (int64_t at = 1; at <= 105 - (stages - 1); at++)
             best = fmin(best, fmax((double)divide_up(105 - at, stages - 1), (double)at + logits));
-        cr_expect_not(layers_per_stage(&model, &(Work){1, 2048, 0}, stages, STAGES_EVEN, &fullest, &last), "%d",
-                      (int)stages);
-        cr_expect(layers_per_stage(&model, &(Work){1, 2048, 0}, stages, STAGES_BALANCED, &fullest, &last), "%d",
-                  (int)stages);
+        cr_expect_not(
+            layers_per_stage(&model, &(Work){.sequences = 1, .seq = 2048}, stages, STAGES_EVEN, &fullest, &last), "%d",
+            (int)stages);
+        cr_expect(
+            layers_per_stage(&model, &(Work){.sequences = 1, .seq = 2048}, stages, STAGES_BALANCED, &fullest, &last),
+            "%d", (int)stages);
         cr_expect_float_eq(fmax((double)fullest, (double)last + logits), best, 1e-9, "%d stages: %d and %d",
                            (int)stages, (int)fullest, (int)last);
         /* and a plan takes it */
-        Work work = {1024, 2048, 0};
+        Work work = {.sequences = 1024, .seq = 2048};
         Degrees degrees = {{8, 1, 1, 1, 1, stages}};
         Knobs knobs = {.microbatches = 1024, .microbatch_sequences = 1, .virtual_stages = 1, .stages = STAGES_BALANCED};
         Shard shard;

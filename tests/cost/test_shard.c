@@ -39,11 +39,35 @@ Test(shard, sizes) {
         double heads, kv_heads, d_ff, vocab, seq, tokens, layers, layers_last;
         PaddingSet padding;
     } rows[] = {
-        {"alone", &m70, {1024, 4096, 0}, {1, 1, 1, 1, 1, 1, 1024, 1, 1}, 64, 8, 28672, 128256, 4096, 4096, 80, 80, 0},
-        {"8 ways", &m70, {1024, 4096, 0}, {8, 1, 1, 128, 1, 1, 4, 2, 1}, 8, 1, 3584, 16032, 4096, 8192, 80, 80, 0},
+        {"alone",
+         &m70,
+         {.sequences = 1024, .seq = 4096},
+         {1, 1, 1, 1, 1, 1, 1024, 1, 1},
+         64,
+         8,
+         28672,
+         128256,
+         4096,
+         4096,
+         80,
+         80,
+         0},
+        {"8 ways",
+         &m70,
+         {.sequences = 1024, .seq = 4096},
+         {8, 1, 1, 128, 1, 1, 4, 2, 1},
+         8,
+         1,
+         3584,
+         16032,
+         4096,
+         8192,
+         80,
+         80,
+         0},
         {"KV heads are copied",
          &m70,
-         {1024, 4096, 0},
+         {.sequences = 1024, .seq = 4096},
          {16, 1, 1, 64, 1, 1, 16, 1, 1},
          4,
          1,
@@ -56,7 +80,7 @@ Test(shard, sizes) {
          0},
         {"10 ways: 13 heads touch 2 KV heads",
          &m405,
-         {64, 8192, 0},
+         {.sequences = 64, .seq = 8192},
          {10, 1, 1, 1, 1, 1, 64, 1, 1},
          13,
          2,
@@ -69,7 +93,7 @@ Test(shard, sizes) {
          BIT(PAD_HEADS) | BIT(PAD_WIDTH) | BIT(PAD_VOCAB)},
         {"3 context ways, zig-zag: 6 pieces of 1366",
          &m405,
-         {64, 8193, 0},
+         {.sequences = 64, .seq = 8193},
          {1, 1, 3, 1, 1, 1, 64, 1, 1},
          128,
          8,
@@ -82,7 +106,7 @@ Test(shard, sizes) {
          BIT(PAD_TOKENS)},
         {"16 stages",
          &m405,
-         {64, 8192, 0},
+         {.sequences = 64, .seq = 8192},
          {1, 1, 1, 1, 1, 16, 64, 1, 1},
          128,
          8,
@@ -95,7 +119,7 @@ Test(shard, sizes) {
          BIT(PAD_STAGES)},
         {"6 stages of 7 chunks of 3",
          &m405,
-         {64, 8192, 0},
+         {.sequences = 64, .seq = 8192},
          {1, 1, 1, 1, 1, 6, 64, 1, 7},
          128,
          8,
@@ -108,7 +132,7 @@ Test(shard, sizes) {
          0},
         {"experts on 4 ways, tensor 2",
          &moe,
-         {64, 4096, 0},
+         {.sequences = 64, .seq = 4096},
          {2, 4, 1, 1, 1, 1, 16, 1, 1},
          16,
          4,
@@ -121,7 +145,7 @@ Test(shard, sizes) {
          0},
         {"3 replicas of 64 sequences",
          &m70,
-         {64, 4096, 0},
+         {.sequences = 64, .seq = 4096},
          {1, 1, 1, 1, 3, 1, 22, 1, 1},
          64,
          8,
@@ -134,7 +158,7 @@ Test(shard, sizes) {
          BIT(PAD_REPLICAS)},
         {"microbatches of 3 for 8",
          &m70,
-         {64, 4096, 0},
+         {.sequences = 64, .seq = 4096},
          {1, 1, 1, 8, 1, 1, 3, 3, 1},
          64,
          8,
@@ -185,8 +209,9 @@ Test(shard, what_cannot_be) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Shard shard;
         PaddingSet padding = 1;
-        cr_expect_not(shard_of(rows[i].model, (Work){64, 4096, 0}, rows[i].ways, PADDING_ANY, &shard, &padding), "%s",
-                      rows[i].name);
+        cr_expect_not(
+            shard_of(rows[i].model, (Work){.sequences = 64, .seq = 4096}, rows[i].ways, PADDING_ANY, &shard, &padding),
+            "%s", rows[i].name);
         cr_expect_eq(padding, 0, "%s", rows[i].name);
     }
 }
@@ -203,7 +228,7 @@ Test(shard, even_layers_as_dealt) {
                 for (int64_t chunk = 0; chunk < stages * chunks; chunk++)
                     most = max_whole(most, in_chunk[chunk]), least = min_whole(least, in_chunk[chunk]);
                 Model model = dense_model(layers, 64, 256, 4, 4, 16, 64);
-                Work work = {8, 64, 0};
+                Work work = {.sequences = 8, .seq = 64};
                 Degrees degrees = {{1, 1, 1, 1, 1, stages}};
                 Knobs knobs = {.microbatches = 8, .microbatch_sequences = 1, .virtual_stages = chunks};
                 Shard shard = {0};
@@ -240,8 +265,8 @@ Test(shard, kv_heads_as_dealt) {
                 Model model = dense_model(1, 64, 256, heads, kv, 16, 64);
                 Shard shard = {0};
                 PaddingSet padding;
-                cr_expect(shard_of(&model, (Work){8, 64, 0}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1}, PADDING_ANY, &shard,
-                                   &padding));
+                cr_expect(shard_of(&model, (Work){.sequences = 8, .seq = 64}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1},
+                                   PADDING_ANY, &shard, &padding));
                 cr_expect_geq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv,
                               (int)tensor);
                 if (every_place)

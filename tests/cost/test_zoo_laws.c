@@ -65,7 +65,7 @@ static bool random_cut(const Model *model, uint64_t *state, Cut *out) {
                                      .virtual_stages = 1,
                                      .regather = true,
                                      .methods = methods}}};
-    Work work = {replicas, SEQ, 0};
+    Work work = {.sequences = replicas, .seq = SEQ};
     PaddingSet padding;
     if (!shard_of_plan(model, &work, &degrees, &out->bench.knobs, PADDING_NONE, &out->bench.shard, &padding))
         return false;
@@ -116,7 +116,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
             expert_weights += (double)kind->count * (double)kind->experts * (matrices + biases);
         }
         Bench alone = {.model = *model};
-        Work one = {1, SEQ, 0};
+        Work one = {.sequences = 1, .seq = SEQ};
         Degrees single = {{1, 1, 1, 1, 1, 1}};
         Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
         PaddingSet padding;
@@ -164,7 +164,8 @@ Test(zoo_laws, chips_share_work_and_experts) {
 Test(zoo_laws, weight_gradients_fit) {
     uint64_t state = 2;
     Profile slow = IDEAL;
-    slow.matrix_efficiency = slow.linear_efficiency = 0.7, slow.grouped_efficiency = 0.6, slow.attention_efficiency = 0.5;
+    slow.matrix_efficiency = slow.linear_efficiency = 0.7, slow.grouped_efficiency = 0.6,
+    slow.attention_efficiency = 0.5;
     slow.attention_backward_rate = 0.8, slow.matmul_traffic = 0.6, slow.elementwise_traffic = 1;
     slow.hbm_efficiency = 0.9, slow.expert_imbalance = 1.2;
     const Profile *profiles[] = {&IDEAL, &slow};

@@ -121,7 +121,7 @@ static inline void fixture_first(RankedPlan *ranked) {
                            .equal_placements = 3,
                            .within_one_percent = 212};
     fixture_machine(4, &ranked->machine);
-    ranked->work = (Work){512, 8192, 0};
+    ranked->work = (Work){.sequences = 512, .seq = 8192};
     Plan *plan = &ranked->plan;
     plan->degrees = (Degrees){{[ROLE_TENSOR] = 4,
                                [ROLE_EXPERT] = 1,

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { ORDERS = 720, PROBLEMS = 8 };
+enum { ORDERS = 720, PROBLEMS = 9 / PROBLEMS_SHARE };
 
 static int64_t factorial(int n) { return n <= 1 ? 1 : n * factorial(n - 1); }
 
@@ -147,7 +147,8 @@ Test(nesting_all, is_the_best_of_720_orders) {
         arena_free(&own);
     }
     arena_free(&arena);
-    cr_expect(feasible > 3 && wins > 0, "%d feasible, %d where another order wins", feasible, wins);
+    cr_expect(feasible > 3 / PROBLEMS_SHARE && (wins > 0 || PROBLEMS_SHARE > 1),
+              "%d feasible, %d where another order wins", feasible, wins);
 }
 
 /* Brute force in all orders finds the same plans, k of them, and the same for any number of threads. */
