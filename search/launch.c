@@ -11,6 +11,7 @@
 #include "search/search.h"
 
 #include "base/util.h"
+#include "search/specs.h"
 
 typedef struct {
     const Model *model;
@@ -133,8 +134,8 @@ static bool maxtext_whole_tokens(const Facts *facts) {
     return facts->plan->knobs.microbatch_sequences % inside * (facts->seq % inside) % inside * passes % inside == 0;
 }
 
-/* base.yml shards the d_model side of weights over fsdp, context and expert; JAX refuses a rest. */
-static bool maxtext_weights_divide(const Facts *facts) {
+/* Of MaxText base.yml, where fsdp, context and expert shard the d_model side of weights; JAX refuses a rest. */
+static bool weights_divide(const Facts *facts) {
     return facts->model->d_model % facts->fsdp == 0 &&
            facts->model->d_model / facts->fsdp % (facts->sequence * facts->expert) == 0;
 }
@@ -149,10 +150,17 @@ static const char *maxtext_refuses(const Facts *facts) {
     REFUSE_UNLESS(facts->plan->knobs.zero_stage <= 1, "shard_optimizer_over_data is ZeRO-1; it has no ZeRO-2");
     REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0 || facts->fsdp == 1,
                   "shard_optimizer_over_data (ZeRO-1) excludes fsdp");
-    REFUSE_UNLESS(maxtext_weights_divide(facts),
-                  "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
+    REFUSE_UNLESS(weights_divide(facts), "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
     REFUSE_UNLESS(maxtext_whole_tokens(facts), "per_device_batch_size x max_target_length has to be a whole number");
     return NULL;
+}
+
+/* Some other dimension of each matrix may do as well. */
+static bool jax_weights_divide(const Facts *facts) {
+    ParameterSpec specs[SPECS_MAX];
+    const char *undivided;
+    parameter_specs(facts->model, facts->plan, specs, &undivided);
+    return !undivided;
 }
 
 /* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even; nobody has
@@ -165,6 +173,8 @@ static const char *jax_refuses(const Facts *facts) {
     REFUSE_UNLESS(kv_heads_divide(facts, true), KV_COPIES);
     REFUSE_UNLESS(even_stages(facts), EVEN);
     REFUSE_UNLESS(facts->seq % facts->sequence == 0, "sequence has to divide the tokens of a sequence");
+    REFUSE_UNLESS(weights_divide(facts) || jax_weights_divide(facts),
+                  "a sharded dimension has to divide: fsdp, sequence or expert divides none of some matrix");
     return NULL;
 }
 

@@ -15,11 +15,12 @@
 /* To make a format one that can be asked for, add a row. */
 static const EmitFormat FORMATS[] = {
     {"maxtext", LAUNCHER_MAXTEXT, emit_maxtext, emit_maxtext_notes, "a YAML file for MaxText's trainer"},
-    {"megatron", LAUNCHER_MEGATRON, emit_megatron, emit_megatron_notes, "a bash script that runs Megatron-LM"},
     {"torchtitan", LAUNCHER_TORCHTITAN, emit_torchtitan, emit_torchtitan_notes,
      "a bash script that runs torchtitan 0.3"},
     {"torchtitan-toml", LAUNCHER_TORCHTITAN, emit_torchtitan_toml, emit_torchtitan_toml_notes,
      "a TOML file for torchtitan up to 0.2"},
+    {"megatron", LAUNCHER_MEGATRON, emit_megatron, emit_megatron_notes, "a bash script that runs Megatron-LM"},
+    {"jax", LAUNCHER_JAX, emit_jax, emit_jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule"},
     {"deepspeed", LAUNCHER_DEEPSPEED, emit_deepspeed, emit_deepspeed_notes, "a JSON file for DeepSpeed"},
 };
 
