@@ -11,7 +11,7 @@
 static const Command COMMANDS[] = {
     {"plan", command_plan, "search, and print the best plans with their proof"},
     {"explain", command_explain, "one plan in full"},
-    {"emit", command_emit, "a plan as launch configuration: maxtext, jax"},
+    {"emit", command_emit, "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed"},
     {"models", command_models, "the models it knows; with a name one of them, its parts, counts and sources"},
     {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
     {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
