@@ -78,6 +78,13 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(certificate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
+# The project's own plans against a committed baseline, and that what is worse is caught.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  add_test(NAME gate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/gate/run.py
+           $<TARGET_FILE:shardopt>)
+  set_tests_properties(gate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+endif()
+
 # Four ranks on one machine, one of them killed.
 if(TARGET shardopt AND SHARDOPT_MPI)
   add_test(NAME mpi_sweep COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/mpi/sweep.sh $<TARGET_FILE:shardopt>)

@@ -111,31 +111,36 @@ static int find_row(const SearchResult *result, const ReportPlan *from) {
     return 0;
 }
 
+bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error) {
+    Named named;
+    request->requirement_count = 0; /* the plan meets them, and its degrees and knobs say more */
+    if (!read_plan(plan->plan, where, &named, error) || !require_plan(request, where, &named, error)) return false;
+    memcpy(request->pins, plan->pins, sizeof request->pins);
+    request->pin_count = plan->pin_count;
+    request->variants = false;
+    request->top = FROM_TOP;
+    return true;
+}
+
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error) {
     const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
-    Options words = *options;
+    Options words;
+    Named named;
     if (!plan == !options->text[OPTION_FROM])
         return error_set(error, ERROR_INPUT, command, "%s; give --plan \"fsdp=64 tensor=4\", or --from REPORT",
                          plan ? "has two plans" : "has no plan");
-    if (!plan) {
-        if (!options_from_report(options, arena, &words, from, error)) return false;
-        words.text[OPTION_REQUIRE] = NULL; /* the plan meets it, and its degrees and knobs say more */
-        plan = from->plan;
-        where = options->text[OPTION_FROM];
-    } else if (options->text[OPTION_RANK]) {
-        return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
-    }
-    Named named;
-    if (!request_from_options(&words, arena, request, error) || !read_plan(plan, where, &named, error) ||
-        (options->text[OPTION_PLAN] && !complete_degrees(request, where, named.degree, error)) ||
-        (options->text[OPTION_PLAN] && !check_replicas(request, where, named.degree, error)) ||
-        !require_plan(request, where, &named, error))
+    if (!plan)
+        return options_from_report(options, arena, &words, from, error) &&
+               request_from_options(&words, arena, request, error) &&
+               one_plan_pin(from, options->text[OPTION_FROM], request, error);
+    if (options->text[OPTION_RANK]) return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
+    if (!request_from_options(options, arena, request, error) || !read_plan(plan, where, &named, error) ||
+        !complete_degrees(request, where, named.degree, error) ||
+        !check_replicas(request, where, named.degree, error) || !require_plan(request, where, &named, error))
         return false;
-    memcpy(request->pins, from->pins, sizeof request->pins);
-    request->pin_count = from->pin_count;
     request->variants = false;
-    request->top = from->plan[0] ? FROM_TOP : 1;
+    request->top = 1;
     return true;
 }
 

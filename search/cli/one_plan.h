@@ -14,6 +14,9 @@
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error);
 
+/* Narrows a request down to a plan of a report; `where` names the report. */
+bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error);
+
 /* Searches, and leaves in *result only the plan's own row; none where it does not fit. */
 bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error);
 

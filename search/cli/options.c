@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    ONE = COMMAND_EXPLAIN | COMMAND_EMIT,
+    ONE = COMMAND_EXPLAIN | COMMAND_EMIT | COMMAND_CHECK,
     BOTH = COMMAND_PLAN | COMMAND_EXPLAIN,
-    ALL = BOTH | COMMAND_SWEEP | COMMAND_EMIT
+    ALL = BOTH | COMMAND_SWEEP | COMMAND_EMIT | COMMAND_CHECK
 };
 
 /* In the order of Option. `takes`: NULL for a flag; `help`: NULL for what is read only to say what there is instead;
@@ -24,6 +24,15 @@ static const struct {
     bool asks;
     const char *heading, *help;
 } OPTIONS[OPTION_COUNT] = {
+    [OPTION_BASELINE] = {"baseline", 0, "FILE", COMMAND_CHECK, false, "The gate",
+                         "the plans to hold against: a report of --format json, or an array of them"},
+    [OPTION_TOLERANCE] = {"tolerance", 0, "SHARE", COMMAND_CHECK, false, NULL,
+                          "worse by this is as good: 1%, or step=1%,mfu=1%,memory=5% (1%)"},
+    [OPTION_UPDATE] = {"update", 0, NULL, COMMAND_CHECK, false, NULL, "make the plans of now the baseline"},
+    [OPTION_WITHIN] = {"within", 0, "SHARE", COMMAND_CHECK, false, NULL,
+                       "how much slower than the best the plan of --plan or --from may be (5%)"},
+    [OPTION_MARKDOWN] = {"markdown", 0, "FILE", COMMAND_CHECK, false, NULL, "write the answer there too, as Markdown"},
+    [OPTION_JUNIT] = {"junit", 0, "FILE", COMMAND_CHECK, false, NULL, "write the answer there too, as JUnit's XML"},
     [OPTION_MODEL] = {"model", 0, "NAME", ALL, true, "Model and machine",
                       "a model of `shardopt models`, a Hugging Face config.json, or its folder"},
     [OPTION_CHIP] = {"chip", 0, "NAME", ALL, true, NULL, "a chip of `shardopt chips` (v5p)"},
@@ -84,8 +93,8 @@ static const struct {
                        "keep finished points there, and go on from those that are there"},
     [OPTION_CERTIFICATE] = {"certificate", 0, "FILE", COMMAND_PLAN, false, NULL,
                             "write there what became of every degree tuple, for others to check"},
-    [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP, false, NULL,
-                       "text or json; a sweep's also csv or markdown (text)"},
+    [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP | COMMAND_CHECK, false, NULL,
+                       "text or json; a sweep's also csv or markdown, a check's markdown or junit (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr how long it took"},
     [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr what is searched"},
@@ -103,6 +112,7 @@ void options_help(FILE *out, OptionUse use) {
     fprintf(out, "usage: shardopt %s\n",
             use == COMMAND_PLAN    ? "[plan] --model NAME [OPTIONS]"
             : use == COMMAND_SWEEP ? "sweep --model NAME[,NAME...] [OPTIONS]"
+            : use == COMMAND_CHECK ? "check --baseline FILE [OPTIONS] | --plan PLAN --model NAME [OPTIONS]"
             : use == COMMAND_EMIT  ? "emit FORMAT --from REPORT [--rank N] | --model NAME [--plan PLAN] [OPTIONS]"
                                    : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
     if (use == COMMAND_SWEEP)
@@ -110,17 +120,25 @@ void options_help(FILE *out, OptionUse use) {
                 "\nThe best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), "
                 "those whose\nvalues have commas of their own (require, for, schedules, state-dtypes, remat) with "
                 "semicolons. The first\noption below varies slowest.\n");
+    if (use == COMMAND_CHECK)
+        fprintf(out, "\nPlans every report of --baseline again, or prices one plan beside the best that there is now. "
+                     "Fails (exit 1)\nwhere that is worse. With --baseline what is asked stands in its reports.\n");
+    const char *heading = NULL;
     for (Option option = 0; option < OPTION_COUNT; option++) {
-        if (OPTIONS[option].heading) fprintf(out, "\n%s\n", OPTIONS[option].heading);
+        if (OPTIONS[option].heading) heading = OPTIONS[option].heading;
         if (!(OPTIONS[option].use & (int)use) || !OPTIONS[option].help) continue;
+        if (heading) fprintf(out, "\n%s\n", heading);
+        heading = NULL;
         char left[64], letter[8] = "    ";
         if (OPTIONS[option].letter) snprintf(letter, sizeof letter, "-%c, ", OPTIONS[option].letter);
         snprintf(left, sizeof left, "%s--%s %s", letter, OPTIONS[option].name,
                  OPTIONS[option].takes ? OPTIONS[option].takes : "");
         fprintf(out, "  %-29s %s\n", left, OPTIONS[option].help);
     }
-    fprintf(out, "\nNumbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %%.\n"
-                 "Exit codes: 0 done, 2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect.\n");
+    fprintf(out,
+            "\nNumbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %%.\n"
+            "Exit codes: 0 done, %s2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect.\n",
+            use == COMMAND_CHECK ? "1 something is worse, " : "");
 }
 
 static bool unknown_option(const char *word, OptionUse use, Error *error) {

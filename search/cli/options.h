@@ -10,6 +10,12 @@
 #include <stdio.h>
 
 typedef enum {
+    OPTION_BASELINE,
+    OPTION_TOLERANCE,
+    OPTION_UPDATE,
+    OPTION_WITHIN,
+    OPTION_MARKDOWN,
+    OPTION_JUNIT, /* of `check` */
     OPTION_MODEL,
     OPTION_CHIP,
     OPTION_PODS,
@@ -65,7 +71,13 @@ typedef struct {
     const char *where[OPTION_COUNT];
 } Options;
 
-typedef enum { COMMAND_PLAN = 1, COMMAND_EXPLAIN = 2, COMMAND_SWEEP = 4, COMMAND_EMIT = 8 } OptionUse;
+typedef enum {
+    COMMAND_PLAN = 1,
+    COMMAND_EXPLAIN = 2,
+    COMMAND_SWEEP = 4,
+    COMMAND_EMIT = 8,
+    COMMAND_CHECK = 16
+} OptionUse;
 
 const char *option_name(Option option); /* "max-idle" */
 

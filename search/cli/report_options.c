@@ -39,7 +39,7 @@ static bool value_text(const cJSON *value, Arena *arena, const char *where, cons
     return *text || error_memory(error);
 }
 
-static bool read_request(const cJSON *report, const char *file, Arena *arena, Options *out, Error *error) {
+bool report_request_read(const cJSON *report, const char *file, Arena *arena, Options *out, Error *error) {
     const cJSON *request = cJSON_GetObjectItemCaseSensitive(report, "request"), *value;
     if (!cJSON_IsObject(request))
         return error_set(error, ERROR_INPUT, file,
@@ -126,7 +126,7 @@ static bool read_placement(const cJSON *spans, const Degrees *degrees, const cha
     return true;
 }
 
-static bool read_plan(const cJSON *report, const char *file, int64_t rank, ReportPlan *out, Error *error) {
+bool report_plan_read(const cJSON *report, const char *file, int64_t rank, ReportPlan *out, Error *error) {
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     if (!cJSON_IsArray(plans))
         return error_set(error, ERROR_INPUT, file, "plans: is missing; give a report of `shardopt plan --format json`");
@@ -172,7 +172,7 @@ bool options_from_report(const Options *given, Arena *arena, Options *out, Repor
     cJSON *report = json_read_file(file, error);
     *out = *given;
     bool ok = report && json_whole(report, "format_version", 1, 1, file, &version, error) &&
-              read_request(report, file, arena, out, error) && read_plan(report, file, rank, plan, error);
+              report_request_read(report, file, arena, out, error) && report_plan_read(report, file, rank, plan, error);
     cJSON_Delete(report);
     return ok;
 }

@@ -16,6 +16,7 @@ static const Command COMMANDS[] = {
     {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
     {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
     {"calibrate", command_calibrate, "fit profiles to measured runs, with the error of unseen ones"},
+    {"check", command_check, "plan again what a baseline has, and fail where that got worse: the gate for CI"},
     {"sweep", command_sweep, "the best plan of every point of a grid: lists in any option, one row each"},
     {"merge", command_merge, "the parts of a sweep put together"},
 };
