@@ -36,19 +36,30 @@ Profile profile_for_model(const Profile *profile, const Model *model) {
     return made;
 }
 
-Profile profile_at_scale(const Profile *profile, double chips, double slices) {
+static double stretch_of(const Profile *profile, double chips, double slices) {
+    return (1 + profile->jitter * (chips > 8 ? log2(chips / 8) : 0)) *
+           (1 + profile->slice_loss * (slices > 1 ? log2(slices) : 0));
+}
+
+static Profile stretched(const Profile *profile, double stretch) {
     Profile scaled = *profile;
-    double stretch = (1 + profile->jitter * (chips > 8 ? log2(chips / 8) : 0)) *
-                     (1 + profile->slice_loss * (slices > 1 ? log2(slices) : 0));
     double *const rates[] = {&scaled.matrix_efficiency,  &scaled.linear_efficiency, &scaled.attention_efficiency,
                              &scaled.hbm_efficiency,     &scaled.ici_efficiency,    &scaled.nvlink_efficiency,
                              &scaled.network_efficiency, &scaled.dcn_efficiency,    &scaled.pcie_efficiency};
     double *const seconds[] = {&scaled.layer_seconds, &scaled.microbatch_seconds,   &scaled.step_seconds,
                                &scaled.rank_seconds,  &scaled.expert_layer_seconds, &scaled.dispatch_seconds_per_byte};
-    if (!(stretch > 1)) return scaled;
     for (size_t i = 0; i < COUNT_OF(rates); i++) *rates[i] /= stretch;
     for (size_t i = 0; i < COUNT_OF(seconds); i++) *seconds[i] *= stretch;
     return scaled;
+}
+
+Profile profile_at_scale(const Profile *profile, double chips, double slices) {
+    double stretch = stretch_of(profile, chips, slices);
+    return stretch > 1 ? stretched(profile, stretch) : *profile;
+}
+
+Profile profile_rescaled(const Profile *profile, double chips, double slices, double to_chips, double to_slices) {
+    return stretched(profile, stretch_of(profile, to_chips, to_slices) / stretch_of(profile, chips, slices));
 }
 
 static double low_efficiency(const Profile *profile, Precision precision) {

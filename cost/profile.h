@@ -115,6 +115,9 @@ Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision
  * slices cost. */
 Profile profile_at_scale(const Profile *profile, double chips, double slices);
 
+/* That of one machine as it is on another of so many chips and slices. */
+Profile profile_rescaled(const Profile *profile, double chips, double slices, double to_chips, double to_slices);
+
 /* The profile under a model: how many copies of a token its dispatch saves. */
 Profile profile_for_model(const Profile *profile, const Model *model);
 

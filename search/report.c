@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUESTIONS_MAX = 8 };
 _Static_assert((int)HELPS_MAX <= (int)QUESTIONS_MAX && (int)WAY_COUNT <= (int)QUESTIONS_MAX, "questions at once");
 
 void request_copy(const Request *request, Request *copy) {
@@ -54,7 +53,7 @@ Question *questions_new(int count, Error *error) {
 }
 
 static bool ask_question(Report *report, Question *question, Error *error) {
-    double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : 0;
+    double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
     return ask_within(report, &question->changed, limit, &question->answer, error);
 }
 

@@ -19,39 +19,36 @@ typedef struct {
 } Change;
 
 /* What links of a level carry, in the catalog (idle shapes are made of it) and in the machine. */
-static void widen(Request *request, AxisLevel level, Figure *first, Figure *second) {
-    first->value *= MORE;
-    if (second) second->value *= MORE;
+bool request_scale_links(Request *request, bool scale_up, double factor) {
+    Chip *chip = &request->chip;
     Mesh *mesh = &request->machine.mesh;
+    bool domains = chip_has_domains(chip), any = false;
+    AxisLevel level = scale_up ? (domains ? LEVEL_NVLINK : LEVEL_ICI) : domains ? LEVEL_NETWORK : LEVEL_DCN;
+    for (int a = 0; a < mesh->axis_count; a++) any = any || mesh->axes[a].level == level;
+    if (!any) return false;
+    if (scale_up) {
+        chip->link_bytes_per_second.value *= factor;
+        chip->device_link_bytes_per_second.value *= factor;
+    } else {
+        chip->scaleout_bytes_per_second.value *= factor;
+    }
     for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == level) mesh->axes[a].bytes_per_second *= MORE;
-}
-
-static bool has_level(const Request *request, AxisLevel level) {
-    for (int a = 0; a < request->machine.mesh.axis_count; a++)
-        if (request->machine.mesh.axes[a].level == level) return true;
-    return false;
+        if (mesh->axes[a].level == level) mesh->axes[a].bytes_per_second *= factor;
+    return true;
 }
 
 static bool scale_up(const Change *change) {
-    Chip *chip = &change->changed->chip;
-    AxisLevel level = chip_has_domains(chip) ? LEVEL_NVLINK : LEVEL_ICI;
-    if (!has_level(change->changed, level)) return false;
-    widen(change->changed, level, &chip->link_bytes_per_second, &chip->device_link_bytes_per_second);
+    const Chip *chip = &change->changed->chip;
     snprintf(change->text, change->size, "%s +10%%",
-             level == LEVEL_ICI              ? "ICI"
+             !chip_has_domains(chip)         ? "ICI"
              : chip->scaleup == SCALEUP_MESH ? "xGMI"
                                              : "NVLink");
-    return true;
+    return request_scale_links(change->changed, true, MORE);
 }
 
 static bool scale_out(const Change *change) {
-    Chip *chip = &change->changed->chip;
-    AxisLevel level = chip_has_domains(chip) ? LEVEL_NETWORK : LEVEL_DCN;
-    if (!has_level(change->changed, level)) return false;
-    widen(change->changed, level, &chip->scaleout_bytes_per_second, NULL);
-    snprintf(change->text, change->size, "%s +10%%", level == LEVEL_DCN ? "DCN" : "network");
-    return true;
+    snprintf(change->text, change->size, "%s +10%%", chip_has_domains(&change->changed->chip) ? "network" : "DCN");
+    return request_scale_links(change->changed, false, MORE);
 }
 
 static bool more_hbm(const Change *change) {
@@ -124,7 +121,7 @@ static double seconds_per_token(const RankedPlan *ranked) {
 
 /* All is asked of machines like plan 1's own, with its order of roles: idle shapes and all orders would cost dozens of
  * times as much, and seldom overtake it. */
-static void fix_machine(const RankedPlan *best, Request *changed) {
+void request_fix_machine(const RankedPlan *best, Request *changed) {
     changed->machine = best->machine;
     changed->max_idle = 0;
     changed->nesting = best->nesting;
@@ -139,7 +136,7 @@ static int list_questions(const Report *report, Question questions[HELPS_MAX], H
         Request *changed = &questions[count].changed;
         Help *help = &helps[count];
         request_copy(report->request, changed);
-        fix_machine(&report->result.plans[0], changed);
+        request_fix_machine(&report->result.plans[0], changed);
         memset(help, 0, sizeof *help);
         if (!CHANGES[i](&(Change){changed, help->text, sizeof help->text})) continue;
         changed->device = chip_device(&changed->chip);

@@ -54,6 +54,13 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
     if (order.used > 0) prose_item(to, "; ", "from the inside %s", order.text);
 }
 
+void plan_moves(const Report *report, int rank, Prose *to) {
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    if (report->request->variants) knobs_words(&ranked->plan.knobs, to);
+    deviations(report, ranked, to);
+    if (report->request->nesting_all) nesting_words(ranked, to);
+}
+
 static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
@@ -61,9 +68,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE],
         bubble[NUMBER_TEXT_SIZE];
     Prose moves = {0};
-    if (report->request->variants) knobs_words(&ranked->plan.knobs, &moves);
-    deviations(report, ranked, &moves);
-    if (report->request->nesting_all) nesting_words(ranked, &moves);
+    plan_moves(report, rank, &moves);
     table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
     table_wrap(moves.text, PLAN_COLUMNS);
     snprintf(cell, sizeof cell, "%s%s%.*s", label, moves.used ? "\n" : "", WORDS_SIZE, moves.text);
@@ -139,36 +144,43 @@ static bool same_plan(const RankedPlan *a, const RankedPlan *b) {
            strcmp(a->machine.text, b->machine.text) == 0;
 }
 
-static bool add_way(Table *table, const Report *report, WayOut way) {
+void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZE]) {
     static const char *const NAMES[WAY_COUNT] = {"as asked", "fewer chips", "other batch", "padding", "other shape"};
     const WayOutResult *result = &report->ways[way];
-    char what[WORDS_SIZE], step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE];
+    char step[NUMBER_TEXT_SIZE];
+    snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
     if (!result->found) {
         const Request *request = report->request;
         const char *none = result->skipped     ? "not searched: many batches; --batch-tolerance 10% does"
                            : result->cut_short ? "time is up"
                                                : "no plan divides or fits";
         if (way == WAY_IDLE)
-            snprintf(what, sizeof what, "up to %s idle: %s", share_text(request->max_idle, step), none);
+            snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->max_idle, step), none);
         else if (way == WAY_BATCH)
-            snprintf(what, sizeof what, "up to %s away: %s",
+            snprintf(cells[1], WORDS_SIZE, "up to %s away: %s",
                      share_text(max_real(request->batch_tolerance, WAY_TOLERANCE), step), none);
         else
-            snprintf(what, sizeof what, "%s", none);
-        const char *cells[] = {NAMES[way], what, "-", "-", "-", "-"};
-        return table_row(table, cells);
+            snprintf(cells[1], WORDS_SIZE, "%s", none);
+        for (int i = 2; i < WAY_CELLS; i++) strcpy(cells[i], "-");
+        return;
     }
     const RankedPlan *best = &result->best, *first = report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
-    what_it_takes(report->request, way, best, what);
-    table_wrap(what, WHAT_COLUMNS);
-    plan_label(best, label);
-    if (first && same_plan(first, best)) snprintf(label, sizeof label, "plan 1");
-    table_wrap(label, PLAN_COLUMNS);
-    table_wrap(launch_text(best, " ", launchers), LAUNCHER_COLUMNS);
-    if (first) change_text(best->ranked_seconds / first->ranked_seconds - 1, change);
-    if (first && strcmp(change, "none") == 0) snprintf(change, sizeof change, "+0.0%%");
-    const char *cells[] = {NAMES[way],           what,  step_text(best->estimate.time.seconds, step),
-                           first ? change : "-", label, launchers};
+    what_it_takes(report->request, way, best, cells[1]);
+    snprintf(cells[2], WORDS_SIZE, "%s", step_text(best->estimate.time.seconds, step));
+    if (first) change_text(best->ranked_seconds / first->ranked_seconds - 1, step);
+    snprintf(cells[3], WORDS_SIZE, "%s", !first ? "-" : strcmp(step, "none") == 0 ? "+0.0%" : step);
+    plan_label(best, cells[4]);
+    if (first && same_plan(first, best)) snprintf(cells[4], WORDS_SIZE, "plan 1");
+    launch_text(best, " ", cells[5]);
+}
+
+static bool add_way(Table *table, const Report *report, WayOut way) {
+    char words[WAY_CELLS][WORDS_SIZE];
+    way_words(report, way, words);
+    if (report->ways[way].found) table_wrap(words[1], WHAT_COLUMNS);
+    table_wrap(words[4], PLAN_COLUMNS);
+    table_wrap(words[5], LAUNCHER_COLUMNS);
+    const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
     return table_row(table, cells);
 }
 

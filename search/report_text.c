@@ -66,7 +66,7 @@ static void write_why(const SearchResult *result, FILE *out) {
     }
 }
 
-static void write_helps(const Report *report, FILE *out) {
+void helps_write(const Report *report, FILE *out) {
     char change[NUMBER_TEXT_SIZE];
     Prose some = {0}, none = {0}, line = {0};
     for (int i = 0; i < report->help_count; i++) {
@@ -106,7 +106,8 @@ static void write_shortfall(const Report *report, FILE *out) {
                   number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
     prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title),
-              number_bytes(shortfall->limit_bytes, keeps), number_bytes(request_setting(request).chip->hbm_bytes.value, all));
+              number_bytes(shortfall->limit_bytes, keeps),
+              number_bytes(request_setting(request).chip->hbm_bytes.value, all));
     prose_write(out, "", "", text.text);
 }
 
@@ -141,7 +142,7 @@ static void write_all_cut(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-static bool write_no_plan(const Report *report, FILE *out) {
+void shortfall_write(const Report *report, FILE *out) {
     if (report->result.certificate.proof == PROOF_GAP)
         prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
     else if (report->result.shortfall.known)
@@ -149,7 +150,6 @@ static bool write_no_plan(const Report *report, FILE *out) {
     else
         write_all_cut(report, out);
     write_nearest(report, out);
-    return ways_write(report, out);
 }
 
 bool report_write_text(const Report *report, FILE *out, Error *error) {
@@ -165,9 +165,10 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         bars_write("Where a step of plan 1 goes", report->request, first, out);
         write_why(result, out);
         ok = ok && ways_write(report, out);
-        write_helps(report, out);
+        helps_write(report, out);
     } else {
-        ok = write_no_plan(report, out);
+        shortfall_write(report, out);
+        ok = ways_write(report, out);
     }
     fputc('\n', out);
     assumed_write(report->request, first, out);

@@ -15,9 +15,9 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = choice->json                     ? report_write_json(report, memory, error)
-              : report->result.plan_count == 0 ? report_write_text(report, memory, error)
-                                               : explain_write_text(report, 1, memory, error);
+    bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
+    bool ok = full ? explain_write_text(report, 1, memory, error)
+                   : report_write_as(report, NULL, choice->format, memory, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);

@@ -94,7 +94,7 @@ static const struct {
     [OPTION_CERTIFICATE] = {"certificate", 0, "FILE", COMMAND_PLAN, false, NULL,
                             "write there what became of every degree tuple, for others to check"},
     [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP | COMMAND_CHECK, false, NULL,
-                       "text or json; a sweep's also csv or markdown, a check's markdown or junit (text)"},
+                       "text, json, markdown, html (a page with pictures) or csv; a check's junit too (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr how long it took"},
     [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr what is searched"},
@@ -221,9 +221,11 @@ static bool choose(const Options *options, Option option, const char *const *nam
 }
 
 bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
-    static const char *const FORMATS[] = {"text", "json"}, *const COLORS[] = {"auto", "always", "never"};
+    static const char *const FORMATS[FORMAT_COUNT] = {"text", "json", "markdown", "html", "csv"};
+    static const char *const COLORS[] = {"auto", "always", "never"};
     int format, color;
-    if (!choose(options, OPTION_FORMAT, FORMATS, 2, 0, "text or json", &format, error)) return false;
+    if (!choose(options, OPTION_FORMAT, FORMATS, FORMAT_COUNT, 0, "text, json, markdown, html or csv", &format, error))
+        return false;
     if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error))
         return false; /* there is none yet */
     if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])
@@ -235,7 +237,7 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
         return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
     if (certificate && output && strcmp(certificate, output) == 0)
         return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
-    *out = (OutputChoice){.json = format == 1,
+    *out = (OutputChoice){.format = (OutputFormat)format,
                           .timing = options->text[OPTION_TIMING],
                           .verbose = options->text[OPTION_VERBOSE],
                           .quiet = options->text[OPTION_QUIET],

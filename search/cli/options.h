@@ -92,9 +92,12 @@ void options_help(FILE *out, OptionUse use);
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
 
+typedef enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML, FORMAT_CSV, FORMAT_COUNT } OutputFormat;
+
 /* How the answer is to be written; none of it changes the answer. */
 typedef struct {
-    bool json, timing, verbose, quiet;
+    OutputFormat format;
+    bool timing, verbose, quiet;
     const char *path;        /* NULL: stdout */
     const char *certificate; /* where the certificate goes too; NULL: nowhere */
 } OutputChoice;

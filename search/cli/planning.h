@@ -6,7 +6,7 @@
 
 #include "search/cli/command.h"
 #include "search/cli/options.h"
-#include "search/search.h"
+#include "search/look/look.h"
 
 /* --help and --version: prints what was asked for; true: that was all. */
 bool options_answered(const Options *options, OptionUse use, Streams streams);
@@ -17,6 +17,9 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
 
 /* After it: what --timing and --verbose ask for. */
 void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err);
+
+/* The report in one of the forms; `facts` only a page takes, and NULL does. */
+bool report_write_as(const Report *report, const LookFacts *facts, OutputFormat format, FILE *out, Error *error);
 
 /* A gap comes before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);

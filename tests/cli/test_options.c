@@ -240,7 +240,7 @@ static const struct {
     {"all HBM kept back", {"--model", "405b", "--hbm-reserve", "1"}, "--hbm-reserve", "out of range"},
     {"no threads", {"--model", "405b", "--threads", "0"}, "--threads", "from 1"},
     {"no time", {"--model", "405b", "--time-limit", "0"}, "--time-limit", "more than zero"},
-    {"a format not built", {"--model", "405b", "--format", "html"}, "--format", "text or json"},
+    {"a format that is none", {"--model", "405b", "--format", "pdf"}, "--format", "html"},
     {"a color that is none", {"--model", "405b", "--color", "red"}, "--color", "auto"},
     {"loud and quiet", {"--model", "405b", "-v", "-q"}, "--verbose", "--quiet"},
     {"an output without a name", {"--model", "405b", "-o", ""}, "--output", "empty"},

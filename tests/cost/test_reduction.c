@@ -12,7 +12,7 @@ enum { BUCKETS = 256 }; /* of a chunk: its layers */
 /* When all gradients of the worst rank are reduced, beyond the end of the last backward. The reductions of a rank stand in
  * one queue; a bucket of a chunk joins it as the chunk's last backward passes its layers. */
 static double played_beyond(const Play *play, PassSeconds seconds, double R) {
-    Played played = play_run(play, seconds);
+    Outcome played = play_out(play, seconds);
     double worst = 0;
     for (int rank = 0; rank < play->ranks; rank++) {
         double at = 0;
@@ -110,14 +110,14 @@ Test(reduction, uneven_stages_as_played) {
                     play->pace[p - 1][v - 1] = 1 + logits * v;
                     double longest = 3 * (1 + logits), others = 3 * (p - 1);
                     double by_hand = m * longest + others * bubble_factor(p, m, v);
-                    double played = play_run(play, seconds).end;
+                    double played = play_out(play, seconds).end;
                     cr_expect_float_eq(by_hand, played, 1e-9 * played, "p=%d v=%d m=%d logits=%g: %g played, not %g", p,
                                        v, m, logits, played, by_hand);
                 }
                 Play *play = one_forward_one_backward(p, m, v);
                 for (int c = 0; c < v; c++) play->pace[p - 1][c] = 0.9; /* 9 layers of 10 */
                 double by_hand = m * 3 + (3 * (p - 2) + 2.7) * bubble_factor(p, m, v),
-                       played = play_run(play, seconds).end;
+                       played = play_out(play, seconds).end;
                 cr_expect(played <= by_hand * (1 + 1e-9) && by_hand <= 1.06 * played, "p=%d v=%d m=%d: %g played, %g",
                           p, v, m, played, by_hand);
             }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/progress.h: one line on a terminal for what takes longer than a second, gone when it is over. */
+#ifndef SHARDOPT_SEARCH_CLI_PROGRESS_H
+#define SHARDOPT_SEARCH_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct Progress Progress;
+
+/* Says `what` on `err` from the second second on. NULL: nobody looks (`err` is no terminal, `quiet`), or there is no
+ * memory for it; the others take NULL too. */
+Progress *progress_start(FILE *err, bool quiet, const char *what);
+
+/* What is done now (it outlives the progress); `all` 0: how much there is is not known. Like LookProgress.tell. */
+void progress_tell(void *progress, const char *what, int done, int all);
+
+/* Takes the line away. */
+void progress_stop(Progress *progress);
+
+#endif

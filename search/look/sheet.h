@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/look/sheet.h: a table of text before anybody knows in which form it will be read. Cells are plain text: the
+ * writers escape them. */
+#ifndef SHARDOPT_SEARCH_LOOK_SHEET_H
+#define SHARDOPT_SEARCH_LOOK_SHEET_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { SHEET_COLUMNS_MAX = 16 };
+
+typedef struct SheetRow {
+    struct SheetRow *next;
+    const char *cell[SHEET_COLUMNS_MAX];
+} SheetRow;
+
+typedef struct {
+    Arena *arena;
+    const char *caption;
+    const char *heading[SHEET_COLUMNS_MAX];
+    bool right[SHEET_COLUMNS_MAX]; /* numbers stand on the right */
+    int columns, rows;
+    SheetRow *first, *last;
+    bool failed; /* memory is out: rows are missing */
+} Sheet;
+
+/* Headings with | between; one that begins with > stands on the right: "plan|>step|>MFU". The texts outlive the
+ * sheet. */
+Sheet sheet_new(Arena *arena, const char *caption, const char *headings);
+
+/* As many texts as columns, copied; NULL is empty. */
+void sheet_row(Sheet *sheet, const char *const *cells);
+
+void sheet_write_html(const Sheet *sheet, FILE *out);
+void sheet_write_markdown(const Sheet *sheet, FILE *out); /* without the caption */
+
+#endif
