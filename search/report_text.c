@@ -116,7 +116,6 @@ static void write_nearest(const Report *report, FILE *out) {
         chips[NUMBER_TEXT_SIZE];
     if (!report->result.shortfall.known) return;
     clean_name(report->request->chip.title, title);
-    if (report->nearest_count == 0) fputs("Nothing up to 64 times the chips fits either.\n", out);
     for (int i = 0; i < report->nearest_count; i++) {
         const RankedPlan *ranked = &report->nearest[i];
         Prose text = {0};
@@ -149,7 +148,8 @@ void shortfall_write(const Report *report, FILE *out) {
         write_shortfall(report, out);
     else
         write_all_cut(report, out);
-    write_nearest(report, out);
+    if (report->result.shortfall.known && report->nearest_count == 0)
+        fputs("Nothing up to 64 times the chips fits either.\n", out);
 }
 
 bool report_write_text(const Report *report, FILE *out, Error *error) {
@@ -168,6 +168,7 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         helps_write(report, out);
     } else {
         shortfall_write(report, out);
+        write_nearest(report, out);
         ok = ways_write(report, out);
     }
     fputc('\n', out);
