@@ -37,6 +37,7 @@ int command_models(int argc, char **argv, Streams streams, Error *error);
 int command_chips(int argc, char **argv, Streams streams, Error *error);
 int command_validate(int argc, char **argv, Streams streams, Error *error);
 int command_calibrate(int argc, char **argv, Streams streams, Error *error);
+int command_layout(int argc, char **argv, Streams streams, Error *error);
 int command_sweep(int argc, char **argv, Streams streams, Error *error);
 int command_check(int argc, char **argv, Streams streams, Error *error);
 int command_merge(int argc, char **argv, Streams streams, Error *error);

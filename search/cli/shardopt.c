@@ -17,6 +17,7 @@ static const Command COMMANDS[] = {
     {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
     {"calibrate", command_calibrate, "fit profiles to measured runs, with the error of unseen ones"},
     {"check", command_check, "plan again what a baseline has, and fail where that got worse: the gate for CI"},
+    {"layout", command_layout, "the cheapest choice of a strategy graph (google/iopddl), with a bound on it"},
     {"sweep", command_sweep, "the best plan of every point of a grid: lists in any option, one row each"},
     {"merge", command_merge, "the parts of a sweep put together"},
 };

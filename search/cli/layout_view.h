@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/layout_view.h: what `shardopt layout` found, for people and for scripts. */
+#ifndef SHARDOPT_SEARCH_CLI_LAYOUT_VIEW_H
+#define SHARDOPT_SEARCH_CLI_LAYOUT_VIEW_H
+
+#include "search/layout/graph/solve.h"
+
+#include <stdio.h>
+
+typedef struct {
+    const char *path;
+    const StrategyGraph *graph;
+    const GraphResult *result;
+} LayoutView;
+
+/* (cost - bound) / cost, 0 where it is proven. */
+double layout_gap(const GraphResult *result);
+bool layout_write_text(FILE *out, const LayoutView *view, Error *error);
+bool layout_write_json(FILE *out, const LayoutView *view, Error *error);
+/* "[0, 0, 2]", a strategy for each node, as the contest takes it. */
+void layout_write_solution(FILE *out, const LayoutView *view);
+
+#endif

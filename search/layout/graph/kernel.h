@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/graph/kernel.h: the inner loops of messages and of dynamic programming over trees. Vectors are CORE_LANES
+ * long at least, in whole lanes; elementwise sums and minima alone, so that every width of SIMD gives the same digits. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_GRAPH_KERNEL_H
+#define SHARDOPT_SEARCH_LAYOUT_GRAPH_KERNEL_H
+
+#include "search/layout/graph/core.h"
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define WIDE
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void vector_add(double *restrict to, const double *restrict more, int width) {
+    for (int k = 0; k < width; k += CORE_LANES)
+        for (int l = 0; l < CORE_LANES; l++) to[k + l] += more[k + l];
+}
+
+INLINE void vector_subtract(double *restrict to, const double *restrict less, int width) {
+    for (int k = 0; k < width; k += CORE_LANES)
+        for (int l = 0; l < CORE_LANES; l++) to[k + l] -= less[k + l];
+}
+
+INLINE double vector_least(const double *vector, int count) {
+    double least = vector[0];
+    for (int s = 1; s < count; s++) least = vector[s] < least ? vector[s] : least;
+    return least;
+}
+
+/* The first of the least. */
+INLINE int vector_least_at(const double *vector, int count) {
+    int at = 0;
+    for (int s = 1; s < count; s++)
+        if (vector[s] < vector[at]) at = s;
+    return at;
+}
+
+/* to[t] = min over s of from[s] + matrix[s][t]. */
+INLINE void min_plus(const double *restrict from, int rows, const double *restrict matrix, int width,
+                     double *restrict to) {
+    int k = 0;
+    for (; k + 8 <= width; k += 8) {
+        double least[8];
+        for (int l = 0; l < 8; l++) least[l] = from[0] + matrix[k + l];
+        for (int s = 1; s < rows; s++) {
+            const double *row = matrix + (size_t)s * (size_t)width + k;
+            double h = from[s];
+            for (int l = 0; l < 8; l++) {
+                double sum = h + row[l];
+                least[l] = sum < least[l] ? sum : least[l];
+            }
+        }
+        for (int l = 0; l < 8; l++) to[k + l] = least[l];
+    }
+    if (k < width) {
+        double least[4];
+        for (int l = 0; l < 4; l++) least[l] = from[0] + matrix[k + l];
+        for (int s = 1; s < rows; s++) {
+            const double *row = matrix + (size_t)s * (size_t)width + k;
+            double h = from[s];
+            for (int l = 0; l < 4; l++) {
+                double sum = h + row[l];
+                least[l] = sum < least[l] ? sum : least[l];
+            }
+        }
+        for (int l = 0; l < 4; l++) to[k + l] = least[l];
+    }
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/layout/graph/read.h: a strategy graph from the JSON of the public contest (google/iopddl):
+ *
+ *   {"problem": {"name": TEXT, "nodes": {"intervals": [[from, to], ...], "costs": [[...], ...], "usages": [[...], ...]},
+ *                "edges": {"nodes": [[first, second], ...], "costs": [[...], ...]}, "usage_limit": NUMBER}}
+ *
+ * Keys in any order; "name" and "usage_limit" may be missing; other keys are passed over. Numbers are whole, 0 to 2^63 - 1.
+ * An edge's costs are its matrix by rows, a row for each strategy of the node named first. */
+#ifndef SHARDOPT_SEARCH_LAYOUT_GRAPH_READ_H
+#define SHARDOPT_SEARCH_LAYOUT_GRAPH_READ_H
+
+#include "search/layout/graph/problem.h"
+
+#include <stddef.h>
+
+/* One pass over `length` bytes, digits straight to numbers (a file of 100 MB in about a quarter of a second); takes at
+ * most about 30 bytes for each number in it. Errors of every kind, of sizes that do not match too, are ERROR_INPUT at
+ * "where:line:column". graph_free() ends what was made, also after a failure. */
+bool graph_read(const char *text, size_t length, const char *where, StrategyGraph *graph, Error *error);
+void graph_free(StrategyGraph *graph);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order of work: reduce; bound by messages and prices; find a choice that fits and better it; where what is left is
+ * small, fix by reduced costs and reduce again, then branch and bound to the proof; where it is large, anneal to the end. */
+#include "search/layout/graph/solve.h"
+
+#include "base/util.h"
+#include "search/layout/graph/anneal.h"
+#include "search/layout/graph/certify.h"
+#include "search/layout/graph/jump.h"
+
+#include <math.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum {
+    ROUNDS_MAX = 6,      /* of fixing and reducing again */
+    WORKERS_BY_WORK = 2, /* side by side where work counts, whatever the threads */
+    SWEEPS = 3,          /* of messages for a change of prices */
+    SMALL_NODES = 1500,
+    SMALL_ENTRIES = 3000000
+};
+/* Shares of the time limit, and work (entries looked at) without one. */
+static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_SEARCH_UNTIL = 0.25;
+static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8;
+static const int64_t REPAIR_WORK = 4000000000;
+
+typedef struct {
+    const StrategyGraph *graph;
+    const GraphControl *control;
+    Workspace space;
+    GraphResult *result;
+    Reduction *reduction;
+    Core *core;
+    Dual *dual;
+    ExactBound *exact;
+    Anneal *anneal;
+    int *strategies, *scratch, *rounding;
+    int64_t cost;    /* of the best known; INT64_MAX: none */
+    int64_t ceiling; /* nothing that fits costs as much */
+    int64_t bound;
+    double last_progress;
+    /* Of the cycle under way. */
+    double cycle_from, cycle_until, cycle_work;
+} Solver;
+
+static double seconds(const Solver *solver) { return solver->control->seconds(solver->control->context); }
+
+/* Whether that share of the time limit is over, or the user wants an end. */
+static bool is_over(const Solver *solver, double share) {
+    return solver->control->interrupted(solver->control->context) ||
+           seconds(solver) >= share * solver->control->time_limit;
+}
+
+static bool stop(void *context) { return is_over(context, 1); }
+static bool is_timed(const Solver *solver) { return isfinite(solver->control->time_limit); }
+
+static void tell(Solver *solver, const char *stage) {
+    if (!solver->control->progress) return;
+    GraphProgress progress = {seconds(solver), stage, solver->cost < INT64_MAX, solver->cost, solver->bound};
+    solver->control->progress(solver->control->context, &progress);
+}
+
+static void raise_bound(Solver *solver, int64_t bound) {
+    if (bound > solver->bound) solver->bound = min_whole(bound, solver->cost);
+}
+
+static bool is_proven(const Solver *solver) { return solver->cost < INT64_MAX && solver->bound >= solver->cost; }
+
+/* A choice of core states, evaluated on the input: the only way that anything becomes the best known. */
+static int64_t offer(void *context, const int *choice) {
+    Solver *solver = context;
+    GraphValue value;
+    for (int i = 0; i < solver->core->nodes; i++) solver->scratch[solver->core->node_of[i]] = choice[i];
+    reduction_expand(solver->reduction, solver->scratch);
+    if (!graph_evaluate(solver->graph, solver->scratch, &value, NULL)) longjmp(solver->space.out, 1);
+    if (value.is_feasible && value.cost < solver->cost) {
+        solver->cost = (int64_t)value.cost;
+        memcpy(solver->strategies, solver->scratch, (size_t)solver->graph->node_count * sizeof *solver->strategies);
+    }
+    return solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
+}
+
+static void offer_only(void *context, const int *choice) { offer(context, choice); }
+
+static size_t entries(const Solver *solver) { return solver->core->entry_start[solver->core->edges]; }
+
+static bool is_small(const Solver *solver) {
+    return solver->core->nodes <= SMALL_NODES && entries(solver) <= SMALL_ENTRIES;
+}
+
+/* ---- stages ---- */
+
+static void make_core(Solver *solver) {
+    Core *core = core_new(solver->reduction, &solver->space);
+    solver->core = core;
+    double range = core_cost_range(core);
+    if (solver->ceiling == 0) solver->ceiling = (int64_t)core->constant + (int64_t)range + (int64_t)(range * 1e-12) + 2;
+    core_fill(core, solver->cost < INT64_MAX ? min_real(range, (double)(solver->cost - core->constant) + 1) : range);
+    solver->dual = dual_new(core, &solver->space);
+    solver->exact = certify_new(core, &solver->space);
+    int workers = is_timed(solver) ? solver->control->threads : WORKERS_BY_WORK;
+    solver->anneal = anneal_new(core, workers, solver->control->threads, &solver->space);
+    solver->rounding = WORKSPACE_NEW(&solver->space, int, core->nodes + 1);
+}
+
+/* The best prices in force, messages that suit them, and the bound that they prove. */
+static void settle(Solver *solver) {
+    Dual *dual = solver->dual;
+    if (dual->best_bound > -INFINITY)
+        memcpy(dual->price, dual->best_price, (size_t)solver->core->times * sizeof *dual->price);
+    dual_price(dual, dual->price);
+    for (int k = 0; k < SWEEPS; k++) dual_sweep(dual, solver->rounding);
+    certify(solver->exact, dual, NULL);
+    raise_bound(solver, certified_cost(solver->exact));
+}
+
+static void find_bound(Solver *solver, double until) {
+    Dual *dual = solver->dual;
+    const Core *core = solver->core;
+    double bound = 0, work = 0, fine = is_small(solver) ? 1e-7 : 3e-6;
+    double a_step = 2.0 * SWEEPS * (double)(core->matrix_size + core->message_size + 1) + core->times +
+                    (double)core->item_usage[core->items];
+    for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, solver->rounding);
+    double scale = fabs(bound) + (double)core->constant + 1;
+    volume_start(dual, 0.02 * scale);
+    while (core->times > 0 && !is_over(solver, until) && work < LARGE_BOUND_WORK * solver->control->effort) {
+        if (isfinite(dual->best_bound) && dual->step < fine * (fabs(dual->best_bound) + (double)core->constant + 1))
+            break;
+        volume_step(dual, SWEEPS, solver->rounding);
+        work += a_step;
+        if (solver->cost < INT64_MAX && dual->best_bound + (double)core->constant > (double)solver->cost) break;
+        if (seconds(solver) > solver->last_progress + 1) {
+            solver->last_progress = seconds(solver);
+            tell(solver, "prices");
+        }
+    }
+    settle(solver);
+}
+
+static double cycle_progress(void *context, int64_t work) {
+    Solver *solver = context;
+    double now = seconds(solver), limit = solver->control->time_limit;
+    if (now > solver->last_progress + 1) {
+        solver->last_progress = now;
+        tell(solver, "descent");
+    }
+    if (is_over(solver, solver->cycle_until) || is_proven(solver)) return 1;
+    double by_work = (double)work / solver->cycle_work, by_time = 0;
+    if (is_timed(solver)) by_time = (now - solver->cycle_from) / (solver->cycle_until * limit - solver->cycle_from);
+    return max_real(by_work, by_time);
+}
+
+/* work: INFINITY, or what ends the cycle before the time does. */
+static void run_cycle(Solver *solver, double hot, double work, double until) {
+    AnnealAsks asks = {solver, cycle_progress, offer_only};
+    solver->cycle_from = seconds(solver);
+    solver->cycle_until = until;
+    solver->cycle_work = work;
+    int64_t chunk = isfinite(work) ? max_whole(min_whole((int64_t)(work / 64), 20000000), 1000) : 20000000;
+    anneal_cycle(solver->anneal, hot, chunk, &asks);
+}
+
+static void find_choice(Solver *solver) {
+    Anneal *anneal = solver->anneal;
+    int64_t work = max_whole(200 * (int64_t)(entries(solver) + 1000), 1000000);
+    bool found = anneal_repair(anneal, solver->dual, solver->rounding, min_whole(16 * work, REPAIR_WORK), stop, solver);
+    dual_price(solver->dual, solver->dual->best_bound > -INFINITY ? solver->dual->best_price : solver->dual->price);
+    for (int w = 0; w < anneal->workers; w++) anneal->descent[w]->priced = solver->dual->priced;
+    if (found) offer(solver, anneal->descent[0]->best);
+    tell(solver, "first choice");
+}
+
+static void anneal_large(Solver *solver) {
+    double effort = solver->control->effort;
+    bool timed = is_timed(solver);
+    run_cycle(solver, 0, 0.1 * LARGE_CYCLE_WORK * effort, 1);
+    run_cycle(solver, 1, timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
+    if (!is_over(solver, 1)) run_cycle(solver, 0.5, timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
+}
+
+/* Reduced costs take states and pairs away, which lets reductions go on. True: the core is a good deal smaller. */
+static bool fix_and_reduce(Solver *solver) {
+    size_t before = entries(solver);
+    int nodes = solver->core->nodes;
+    if (solver->cost == INT64_MAX) return false;
+    int64_t fixed = certify_fix(solver->exact, solver->cost, solver->reduction);
+    if (fixed == 0) return false;
+    if (!reduction_run(solver->reduction)) { /* nothing is cheaper than the best known */
+        raise_bound(solver, solver->cost);
+        return false;
+    }
+    make_core(solver);
+    tell(solver, "fixed");
+    return solver->core->nodes < nodes || (double)entries(solver) < 0.9 * (double)before;
+}
+
+static void search_small(Solver *solver) {
+    JumpAsks asks = {solver, stop, offer};
+    int64_t cutoff = solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
+    int64_t branches = is_timed(solver)
+                           ? INT64_MAX
+                           : (int64_t)(solver->control->effort * 3e10 / (double)(100 * entries(solver) + 100000));
+    JumpResult result =
+        jump_search(solver->dual, solver->exact, solver->anneal->descent[0], cutoff, branches, &asks, &solver->space);
+    solver->result->branches = result.branches;
+    if (result.finished && solver->cost == INT64_MAX) solver->result->proof = GRAPH_INFEASIBLE;
+    if (result.finished && solver->cost < INT64_MAX) raise_bound(solver, solver->cost);
+    if (!result.finished) raise_bound(solver, result.bound);
+}
+
+static void work_on_core(Solver *solver) {
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        if (solver->core->nodes == 0) {
+            offer(solver, solver->rounding);
+            raise_bound(solver, solver->cost);
+            return;
+        }
+        bool small = is_small(solver);
+        find_bound(solver, round == 0 ? BOUND_UNTIL : 1);
+        tell(solver, "bound");
+        if (round == 0 || solver->cost == INT64_MAX)
+            find_choice(solver);
+        else if (anneal_repair(solver->anneal, solver->dual, solver->rounding, 1000000, stop, solver))
+            offer(solver, solver->anneal->descent[0]->best);
+        if (is_proven(solver) || is_over(solver, 1)) return;
+        if (!small) {
+            anneal_large(solver);
+            return;
+        }
+        double work = min_real(SMALL_CYCLE_WORK, 2000.0 * (double)(entries(solver) + 100)) / (round + 1);
+        for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = solver->dual->priced;
+        run_cycle(solver, 0.5, work, SMALL_SEARCH_UNTIL);
+        settle(solver);
+        if (is_proven(solver) || is_over(solver, 1)) return;
+        if (!fix_and_reduce(solver)) break;
+    }
+    if (is_proven(solver)) return;
+    if (solver->core->nodes == 0) {
+        offer(solver, solver->rounding);
+        raise_bound(solver, solver->cost);
+        return;
+    }
+    find_bound(solver, 1);
+    tell(solver, "branch and bound");
+    search_small(solver);
+}
+
+static void run(Solver *solver) {
+    GraphResult *result = solver->result;
+    solver->reduction = reduction_new(solver->graph, &solver->space);
+    bool feasible = !solver->reduction->infeasible && reduction_run(solver->reduction);
+    result->empty_node = -1;
+    if (!feasible) {
+        result->proof = GRAPH_INFEASIBLE;
+        result->empty_node = solver->reduction->empty_node;
+        result->excess_known = solver->reduction->excess > 0;
+        result->excess = solver->reduction->excess;
+        result->excess_time = solver->reduction->excess_time;
+        return;
+    }
+    result->proof = GRAPH_GAP;
+    make_core(solver);
+    result->core_nodes = solver->core->nodes;
+    result->core_edges = solver->core->edges;
+    result->core_strategies = solver->core->states;
+    result->core_times = solver->core->times;
+    tell(solver, "reduced");
+    work_on_core(solver);
+    result->found = solver->cost < INT64_MAX;
+    if (is_proven(solver)) result->proof = GRAPH_OPTIMAL;
+    result->bound = result->proof == GRAPH_OPTIMAL ? solver->cost : solver->bound;
+}
+
+static int thread_count(int asked) {
+#ifdef _OPENMP
+    return asked > 0 ? asked : omp_get_max_threads();
+#else
+    return asked > 0 ? 1 : 1;
+#endif
+}
+
+bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena *arena, GraphResult *result,
+                 Error *error) {
+    GraphControl own = *control;
+    Solver *solver = ARENA_NEW(arena, Solver, 1);
+    size_t nodes = (size_t)graph->node_count + 1;
+    *result = (GraphResult){0};
+    if (!solver) return error_memory(error);
+    own.threads = thread_count(control->threads);
+    *solver = (Solver){.graph = graph, .control = &own, .result = result, .cost = INT64_MAX};
+    solver->strategies = ARENA_NEW(arena, int, nodes);
+    solver->scratch = ARENA_NEW(arena, int, nodes);
+    if (!solver->strategies || !solver->scratch) return error_memory(error);
+    if (setjmp(solver->space.out) != 0) {
+        arena_free(&solver->space.arena);
+        return error_memory(error);
+    }
+    run(solver);
+    arena_free(&solver->space.arena);
+    result->interrupted = control->interrupted(control->context);
+    result->out_of_time = control->seconds(control->context) >= control->time_limit;
+    if (!result->found) return true;
+    result->choice = solver->strategies;
+    return graph_evaluate(graph, result->choice, &result->value, error);
+}
