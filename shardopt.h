@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shardopt.h: the library, seen from outside. For now it is the program's own commands, in memory: words go in, a report
+/* shardopt.h: the library, seen from outside. It is the program's own commands, in memory: words go in, a report
  * comes out (the JSON report is the stable interface; its format_version says when it is not). Linking it binds:
  * GPL-3.0-or-later, as GLPK inside it is.
  *
@@ -31,6 +31,17 @@ SHARDOPT_API const char *shardopt_version(void);
  * caller's. Data files are found by SHARDOPT_DATA, or where the library was built from or installed to. Not for two
  * threads at a time: the search itself uses all cores, and popt and GLPK have state of their own. */
 SHARDOPT_API int shardopt_main(int argc, char **argv, FILE *out, FILE *err);
+
+/* The same into memory, for callers that have no FILE, such as Python by ctypes: *result and *messages become texts that
+ * end with 0, for the caller to give to shardopt_free(); NULL pointers: not wanted. Where memory is out both are NULL,
+ * and the exit code is 70. The JSON report of `--format json` is the interface that stays: docs/json.md.
+ *
+ *     char *report, *messages, *words[] = {"shardopt", "--model", "8b", "--slice", "4x4x4", "--format", "json", NULL};
+ *     int code = shardopt_call(7, words, &report, &messages);
+ *     ...
+ *     shardopt_free(report), shardopt_free(messages); */
+SHARDOPT_API int shardopt_call(int argc, char **argv, char **result, char **messages);
+SHARDOPT_API void shardopt_free(char *text); /* NULL is no text */
 
 #ifdef __cplusplus
 }

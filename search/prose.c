@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "base/util.h"
+#include "search/page.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -72,8 +73,9 @@ static size_t line_length(const char *text, int columns) {
 
 void prose_write(FILE *out, const char *first, const char *rest, const char *text) {
     const char *margin = first;
+    int columns = page_now().columns, width = columns > 0 ? (int)min_whole(columns, PROSE_WIDTH) : PROSE_WIDTH;
     do {
-        size_t length = line_length(text, (int)max_whole(20, PROSE_WIDTH - text_columns(margin)));
+        size_t length = line_length(text, (int)max_whole(20, width - text_columns(margin)));
         fprintf(out, "%s%.*s\n", margin, (int)length, text);
         text += length;
         while (*text == ' ') text++;

@@ -3,6 +3,7 @@
 #include "search/report_parts.h"
 
 #include "base/util.h"
+#include "search/page.h"
 
 #include <string.h>
 
@@ -94,20 +95,64 @@ static int memory_lines(const Request *request, const RankedPlan *ranked, Line *
     return count;
 }
 
+/* A line with its bar in colour. */
+static void write_line(const char *text, FILE *out) {
+    const char *start = strstr(text, "\xe2\x96"), *end = start; /* block elements are e2 96 80 to e2 96 9f */
+    while (end && end[0] == '\xe2' && end[1] == '\x96') end += 3;
+    if (!start) {
+        fputs(text, out);
+        return;
+    }
+    fprintf(out, "%.*s", (int)(start - text), text);
+    page_bar(out);
+    fprintf(out, "%.*s", (int)(end - start), start);
+    page_plain(out);
+    fputs(end, out);
+}
+
+static void write_heading(const char *text, FILE *out) {
+    page_strong(out);
+    fputs(text, out);
+    page_plain(out);
+}
+
+/* One list below the other: for a terminal that is too narrow for both. */
+static void write_stacked(const char *title, const Line *lines, int count, FILE *out) {
+    write_heading(title, out);
+    fputc('\n', out);
+    for (int i = 0; i < count; i++) {
+        write_line(lines[i].text, out);
+        fputc('\n', out);
+    }
+}
+
 void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out) {
     Line left[BARS_MAX], right[BARS_MAX];
-    char heading[WORDS_SIZE];
+    char heading[WORDS_SIZE], memory[WORDS_SIZE];
     int left_count = time_lines(ranked, left), right_count = memory_lines(request, ranked, right);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    int columns = LEFT_COLUMNS; /* more where the longest bar has words behind it */
-    for (int i = 0; i < left_count && i < right_count; i++)
+    int columns = LEFT_COLUMNS, beside = 0, room = page_now().columns;
+    for (int i = 0; i < left_count && i < right_count; i++) /* more where the longest bar has words behind it */
         columns = (int)max_whole(columns, text_columns(left[i].text) + 2);
+    for (int i = 0; i < right_count; i++) beside = (int)max_whole(beside, text_columns(right[i].text));
+    snprintf(memory, sizeof memory, "HBM per chip, %s", moment_text(ranked->estimate.moment, stages));
+    if (room > 0 && columns + beside > room) {
+        write_stacked(title, left, left_count, out);
+        fputc('\n', out);
+        write_stacked(memory, right, right_count, out);
+        return;
+    }
     snprintf(heading, sizeof heading, "%s%*s", title, (int)max_whole(2, columns - text_columns(title)), "");
-    fprintf(out, "%sHBM per chip, %s\n", heading, moment_text(ranked->estimate.moment, stages));
+    write_heading(heading, out);
+    write_heading(memory, out);
+    fputc('\n', out);
     for (int i = 0; i < left_count || i < right_count; i++) {
         const char *first = i < left_count ? left[i].text : "";
-        fputs(first, out);
-        if (i < right_count) fprintf(out, "%*s%s", (int)max_whole(2, columns - text_columns(first)), "", right[i].text);
+        write_line(first, out);
+        if (i < right_count) {
+            fprintf(out, "%*s", (int)max_whole(2, columns - text_columns(first)), "");
+            write_line(right[i].text, out);
+        }
         fputc('\n', out);
     }
 }

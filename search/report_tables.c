@@ -99,7 +99,12 @@ bool plans_write(const Report *report, FILE *out) {
             const LaunchAnswer *answer = &result->plans[i].launch[j];
             any_other = any_other || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
+    enum { EXPOSED = 5, BUBBLE = 6, BOUND = 7, FOR = 8 };
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    table_may_drop(table, BUBBLE);
+    table_may_drop(table, EXPOSED);
+    table_may_drop(table, FOR);
+    table_may_drop(table, BOUND);
     bool ok = table != NULL;
     for (int i = 0; i < result->plan_count && ok; i++) ok = add_plan(table, report, i + 1, any_tied);
     ok = ok && table_write(table, " ", out);

@@ -2,6 +2,7 @@
 #include "search/report.h"
 
 #include "base/util.h"
+#include "search/page.h"
 #include "search/report_parts.h"
 
 #include <string.h>
@@ -20,7 +21,9 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     else
         prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
     prose_add(&text, ":");
+    page_strong(out);
     prose_write(out, "", "", text.text);
+    page_plain(out);
 
     text = (Prose){0};
     prose_add(&text, "%s per step (", step_text(time->seconds, a));

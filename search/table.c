@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/table.h"
 
+#include "search/page.h"
+
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { DROPS_MAX = 8 };
+
 struct Table {
     struct libscols_table *lines;
     size_t columns;
+    size_t drops[DROPS_MAX]; /* columns that may go, first to last */
+    size_t drop_count;
 };
 
 static bool set_up(Table *table, const TableColumn *columns, size_t count) {
@@ -39,13 +45,46 @@ bool table_row(Table *table, const char *const *cells) {
     return ok;
 }
 
-bool table_write(Table *table, const char *indent, FILE *out) {
-    char *text = NULL;
-    if (scols_print_table_to_string(table->lines, &text) != 0) return false;
-    for (const char *line = text; line && *line;) {
+void table_may_drop(Table *table, size_t column) {
+    if (table && column < table->columns && table->drop_count < DROPS_MAX) table->drops[table->drop_count++] = column;
+}
+
+static size_t widest_line(const char *text) {
+    size_t widest = 0;
+    for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n"), shown = length;
         while (shown > 0 && line[shown - 1] == ' ') shown--;
-        fprintf(out, "%s%.*s\n", shown ? indent : "", (int)shown, line);
+        if (shown > widest) widest = shown;
+        line += length + (line[length] == '\n');
+    }
+    return widest;
+}
+
+/* The table as text; without the columns that the page has no room for. The caller frees. NULL: memory is out. */
+static char *print_to_fit(Table *table, size_t indent) {
+    char *text = NULL;
+    size_t room = (size_t)page_now().columns;
+    for (size_t next = 0;; next++) {
+        if (scols_print_table_to_string(table->lines, &text) != 0) return NULL;
+        if (room == 0 || !text || indent + widest_line(text) <= room || next == table->drop_count) return text;
+        struct libscols_column *column = scols_table_get_column(table->lines, table->drops[next]);
+        if (!column || scols_column_set_flags(column, SCOLS_FL_HIDDEN) != 0) return text;
+        free(text);
+        text = NULL;
+    }
+}
+
+bool table_write(Table *table, const char *indent, FILE *out) {
+    char *text = print_to_fit(table, strlen(indent));
+    if (!text && table->columns > 0) return false;
+    bool heading = true;
+    for (const char *line = text; line && *line; heading = false) {
+        size_t length = strcspn(line, "\n"), shown = length;
+        while (shown > 0 && line[shown - 1] == ' ') shown--;
+        if (heading) page_strong(out);
+        fprintf(out, "%s%.*s", shown ? indent : "", (int)shown, line);
+        if (heading) page_plain(out);
+        fputc('\n', out);
         line += length + (line[length] == '\n');
     }
     free(text);

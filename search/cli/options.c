@@ -3,6 +3,7 @@
 #include "search/cli/options.h"
 
 #include "base/util.h"
+#include "search/page.h"
 
 #include <popt.h>
 #include <stdlib.h>
@@ -227,8 +228,7 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
     int format, color;
     if (!choose(options, OPTION_FORMAT, FORMATS, FORMAT_COUNT, 0, "text, json, markdown, html or csv", &format, error))
         return false;
-    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error))
-        return false; /* there is none yet */
+    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error)) return false;
     if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])
         return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
     if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')
@@ -238,6 +238,9 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
         return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
     if (certificate && output && strcmp(certificate, output) == 0)
         return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
+    enum { ALWAYS = 1, NEVER = 2 };
+    Page page = options->text[OPTION_OUTPUT] ? (Page){0} : page_now();
+    page_set((Page){.columns = page.columns, .color = color == ALWAYS || (page.color && color != NEVER)});
     *out = (OutputChoice){.format = (OutputFormat)format,
                           .timing = options->text[OPTION_TIMING],
                           .verbose = options->text[OPTION_VERBOSE],

@@ -4,8 +4,11 @@
 
 #include "base/util.h"
 #include "search/cli/command.h"
+#include "search/cli/examples.h"
+#include "search/page.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const Command COMMANDS[] = {
@@ -44,6 +47,13 @@ static const Command *command_named(const char *name, Error *error) {
     return NULL;
 }
 
+/* A command; its help ends with examples. */
+static int run(const Command *command, int argc, char **argv, Streams streams, Error *error) {
+    int code = command->run(argc, argv, streams, error);
+    if (code == EXIT_DONE && words_ask_help(argc, argv)) examples_write(command->name, streams.out);
+    return code;
+}
+
 /* `shardopt --model ...` is `shardopt plan --model ...`; `shardopt help plan` is `shardopt plan --help`. */
 static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (argc < 2) {
@@ -59,17 +69,18 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
-    if (argv[1][0] == '-') return command_plan(argc, argv, streams, error);
+    if (argv[1][0] == '-') return run(&COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(argv[help ? 2 : 1], error);
     if (!command) return EXIT_USAGE;
     char *ask[] = {argv[help ? 2 : 1], "--help", NULL};
-    return help ? command->run(2, ask, streams, error) : command->run(argc - 1, argv + 1, streams, error);
+    return help ? run(command, 2, ask, streams, error) : run(command, argc - 1, argv + 1, streams, error);
 }
 
 const char *shardopt_version(void) { return program_version(); }
 
 int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     Error error = {0};
+    page_set(page_of_stream(out));
     int code = dispatch(argc, argv, (Streams){.out = out, .err = err}, &error);
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
@@ -83,3 +94,21 @@ int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     fflush(err);
     return code;
 }
+
+int shardopt_call(int argc, char **argv, char **result, char **messages) {
+    size_t lengths[2] = {0};
+    char *texts[2] = {NULL, NULL};
+    FILE *out = open_memstream(&texts[0], &lengths[0]), *err = open_memstream(&texts[1], &lengths[1]);
+    int code = out && err ? shardopt_main(argc, argv, out, err) : EXIT_DEFECT;
+    bool whole = out && err;
+    whole = (!out || fclose(out) == 0) && whole;
+    whole = (!err || fclose(err) == 0) && whole;
+    for (int i = 0; i < 2; i++) {
+        char **to = i == 0 ? result : messages;
+        if (to) *to = whole ? texts[i] : NULL;
+        if (!to || !whole) free(texts[i]);
+    }
+    return whole ? code : EXIT_DEFECT;
+}
+
+void shardopt_free(char *text) { free(text); }

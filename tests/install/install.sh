@@ -21,6 +21,7 @@ plant() { sed -e "s/\"llama3.1-8b\"/\"$2\"/" -e 's/"aliases": *\[[^]]*\]/"aliase
 
 "$CMAKE" --install "$BUILD" --prefix "$root/first" >/dev/null
 for file in bin/shardopt include/shardopt.h lib/libshardopt.a lib/pkgconfig/shardopt.pc share/man/man1/shardopt.1 \
+        share/bash-completion/completions/shardopt share/zsh/site-functions/_shardopt \
         lib/cmake/shardopt/shardoptConfig.cmake lib/cmake/shardopt/shardoptConfigVersion.cmake; do
     [ -s "first/$file" ] || fail "$file is not installed"
 done
@@ -55,6 +56,24 @@ flags=$(PKG_CONFIG_PATH="$root/second/lib/pkgconfig" pkg-config --cflags --libs 
 "$CC" $CFLAGS "$SOURCE/tests/install/consumer/consumer.c" -o by-pkg-config $flags
 says "a program built by pkg-config runs" "linked with shardopt 0." ./by-pkg-config 405b
 says "and reads the data it is shown" planted-first env SHARDOPT_DATA="$root/second/share/shardopt" ./by-pkg-config planted-first
+
+# shellcheck disable=SC2086,SC2046
+"$CC" $CFLAGS "$SOURCE/examples/plan.c" -o plan $flags $(pkg-config --cflags --libs libcjson)
+says "examples/plan.c plans" "s a step, proven" env SHARDOPT_DATA="$root/second/share/shardopt" ./plan 8b v5e 4x4
+
+# The shared library, where the compiler has made position-independent objects: the archive's are.
+case $CFLAGS in
+*-fsanitize*) echo "SKIPPED: examples/plan.py: a library with a sanitizer does not load into python3" ;;
+*)
+    # shellcheck disable=SC2086
+    "$CC" $CFLAGS -shared -Wl,--whole-archive second/lib/libshardopt.a -Wl,--no-whole-archive $flags -o libshardopt.so
+    if command -v python3 >/dev/null; then
+        says "examples/plan.py plans" "s a step, proven" env SHARDOPT_DATA="$root/second/share/shardopt" \
+            SHARDOPT_LIBRARY="$root/libshardopt.so" python3 "$SOURCE/examples/plan.py" 8b v5e 4x4
+    else
+        echo "SKIPPED: examples/plan.py: no python3"
+    fi ;;
+esac
 
 "$CMAKE" -S "$SOURCE/tests/install/consumer" -B by-cmake -DCMAKE_PREFIX_PATH="$root/second" \
     -DCMAKE_C_COMPILER="$CC" -DCMAKE_C_FLAGS="$CFLAGS" >log 2>&1 || fail "configuring the consumer: $(cat log)"
