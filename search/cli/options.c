@@ -96,7 +96,7 @@ static const struct {
                             "write there what became of every degree tuple, for others to check"},
     [OPTION_FORMAT] =
         {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP | COMMAND_CHECK, false, NULL,
-         "text, json or markdown; a check's junit; all others' html (a page with pictures) or csv (text)"},
+         "text, json or markdown; html, csv; of a check junit (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr how long it took"},
     [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr what is searched"},
