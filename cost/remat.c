@@ -30,7 +30,7 @@ static const struct {
 } POLICIES[] = {
     {"none", {S, S, S, S, S, S, S, S}, false, "no --recompute-granularity", "no activation_checkpoint"},
     {"full", {S, R, R, R, R, R, R, R}, true, "--recompute-granularity full", "activation_checkpoint=FullAC"},
-    {"minimal_with_context", {S, R, S, S, S, R, S, R}, false, NULL, NULL}, /* not in the loader's enum (0.2.5) */
+    {"minimal_with_context", {S, R, S, S, S, R, S, R}, true, NULL, NULL},
     {"minimal", {S, R, S, R, S, R, S, R}, true, NULL, NULL},
     {"save_dot_with_context_except_mlp", {S, R, S, S, S, R, R, R}, true, NULL, NULL},
     {"save_dot_except_mlp", {S, R, S, R, S, R, R, R}, true, NULL, NULL},

@@ -35,11 +35,7 @@ Test(remat, policies) {
          "--recompute-granularity full --recompute-method block --recompute-num-layers 80"},
         {"minimal", "qkv middle gate_up", "", "minimal", "remat_policy=minimal", NULL},
         {"minimal_with_context", "qkv context middle gate_up", "", "minimal_with_context",
-         /* not a policy of the loader, so that each tensor is told */
-         "remat_policy=custom query_proj=device key_proj=device value_proj=device qkv_proj=device query_wa_proj=device "
-         "kv_wa_proj=device context=device out_proj=device mlpwi=device mlpwi_0=device mlpwi_1=device "
-         "moe_mlpwi_0=device moe_mlpwi_1=device",
-         NULL},
+         "remat_policy=minimal_with_context", NULL},
         {"save_dot_except_mlp", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
         {"save_dot_except_mlpwi", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
         {"save_dot_with_context_except_mlp", "qkv context middle", "", "save_dot_with_context_except_mlp",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transformer layer as users of JAX write it: weights and activations carry shardings, no collective is spelled out.
 
-What a plan says is told to the compiler by the shardings of arguments and by constraints on activations, weights in use
-and their gradients; which collectives that takes is for XLA's partitioner to find.
+What a plan says is read from the module that `shardopt emit jax` wrote, and told to the compiler by the shardings of
+arguments and by constraints on activations, weights in use and their gradients; which collectives that takes is for XLA's partitioner to find.
 """
 import functools
 
@@ -11,24 +11,24 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 
 
+def axes(entry):
+    """An entry of a PartitionSpec as a tuple."""
+    return entry if isinstance(entry, tuple) else (entry,) if entry else ()
+
+
 class Shardings:
-    """Who splits what under a plan. Axes of the mesh are named like the roles."""
+    """Who splits what: as the module says that shardopt emitted for the plan."""
 
-    def __init__(self, mesh, plan, dtype):
-        self.mesh, self.model = mesh, plan.model
-        self.dtype = dtype
-        self.keep_gathered = plan.keep_gathered
-        self.gather_mlp = plan.gather_mlp
-        self.batch = self.axes("data", "fsdp", "expert")
-        self.weights = self.axes("fsdp", "sequence", "expert")  # parameters are sharded over
-        self.expert_weights = self.axes("fsdp", "sequence")
-        self.sequence, self.tensor, self.expert = self.axes("sequence"), self.axes("tensor"), self.axes("expert")
-        stream = self.sequence + self.tensor if plan.along_sequence else self.sequence
-        self.residual = (self.batch, stream, None)
-        self.held = self.table()
-
-    def axes(self, *names):
-        return tuple(name for name in names if name in self.mesh.axis_names)
+    def __init__(self, mesh, module, model, dtype):
+        self.mesh, self.model, self.dtype = mesh, model, dtype
+        self.keep_gathered = not module.REGATHER
+        self.residual = tuple(module.ACTIVATIONS["layer_input"])
+        self.batch, self.sequence = (axes(entry) for entry in module.ACTIVATIONS["tokens"])
+        self.tensor, self.expert = module.ROLES["tensor"], module.ROLES["expert"]
+        # Tokens stay where they are and the MLP's weights come to them, over tensor too.
+        self.gather_mlp = bool(set(self.tensor) & set(axes(module.ACTIVATIONS["mlp_input"][1])))
+        self.held = {name.split(".")[1]: (shape, tuple(held)) for name, (shape, held) in module.PARAMETERS.items()
+                     if name.startswith("layers.")}
 
     def of(self, *entries):
         return NamedSharding(self.mesh, P(*[entry or None for entry in entries]))
@@ -36,38 +36,17 @@ class Shardings:
     def put(self, x, *entries):
         return jax.lax.with_sharding_constraint(x, self.of(*entries))
 
-    def table(self):
-        """Shape of every weight of a layer and what its dimensions are split by; whole heads go to a chip."""
-        m = self.model
-        D, H, K, h = m["d_model"], m["heads"], m["kv_heads"], m["head_dim"]
-        w, t, e = self.weights, self.tensor, self.expert
-        held = {
-            "norm1": ((D,), (w,)),
-            "norm2": ((D,), (w,)),
-            "qkv": ((D, K, H // K + 2, h), (w, t, None, None)),  # of each group: its queries, its key, its value
-            "o": ((K, H // K, h, D), (t, None, None, w)),
-        }
-        if m["experts"]:
-            E, F, x = m["experts"], m["d_ff_expert"], self.expert_weights
-            return held | {"router": ((D, E), (w, None)), "up": ((E, D, 2, F), (e, x, None, t)),
-                           "down": ((E, F, D), (e, t, x))}
-        if self.gather_mlp:
-            return held | {"up": ((D, 2, m["d_ff"]), (None, None, w + t)), "down": ((m["d_ff"], D), (w + t, None))}
-        return held | {"up": ((D, 2, m["d_ff"]), (w, None, t)), "down": ((m["d_ff"], D), (t, w))}
-
     def arguments(self, stacked=0):
         """The weights of a layer, or of so many in one array each."""
         front, none = ((stacked,), (None,)) if stacked else ((), ())
         return {name: jax.ShapeDtypeStruct(front + shape, self.dtype, sharding=self.of(*none, *entries))
                 for name, (shape, entries) in self.held.items()}
 
-    def used(self, weight, name, over_tensor=True):
+    def used(self, weight, held, parallel):
         """A weight as it is used: what fsdp (and its like) split comes together. Its gradient is wanted as the weight is
         held."""
-        held = self.held[name][1]
-        parallel = (self.tensor if over_tensor else (), self.expert if name in ("up", "down") else ())
-        entries = tuple(entry if entry and entry in parallel else None for entry in held)
-        if entries == tuple(entry or None for entry in held):
+        entries = tuple(tuple(axis for axis in axes(entry) if axis in parallel) for entry in held)
+        if entries == tuple(axes(entry) for entry in held):
             return weight
 
         @jax.custom_vjp
@@ -78,15 +57,21 @@ class Shardings:
         gather.defvjp(lambda w: (gather(w), None), lambda _, gradient: (self.put(gradient, *held),))
         return gather(weight)
 
-    def apply(self, function, x, weights, name, over_tensor=True):
-        """function(x, weight as it is used). Where weights are not kept, backward has them again from their shards."""
-        def whole(x, weight):
-            return function(x, self.used(weight, name, over_tensor))
+    def apply(self, function, x, weights, *names, join=None, over_tensor=True):
+        """function(x, weight as it is used). Several weights that meet the same tokens are one matmul: `join` makes one
+        array of their shards, with the spec of the first. Where weights are not kept, backward has them again from their
+        shards; a join, which moves nothing, is always made again."""
+        parallel = (self.tensor if over_tensor else ()) + (self.expert if names[0].startswith("expert_") else ())
+        held = self.held[names[0]][1]
+        if any(self.held[name][1] != held for name in names):
+            raise ValueError(f"{names} do not lie alike")
+        gathers = any(set(axes(entry)) - set(parallel) for entry in held)
 
-        return (whole if self.keep_gathered else fused(whole))(x, weights[name])
+        def whole(x, *own):
+            weight, spec = join(held, *own) if join else (own[0], held)
+            return function(x, self.used(self.put(weight, *spec), spec, parallel))
 
-    def matmul(self, dimensions, x, weights, name, over_tensor=True):
-        return self.apply(functools.partial(jnp.einsum, dimensions), x, weights, name, over_tensor)
+        return (whole if self.keep_gathered and gathers else fused(whole))(x, *[weights[name] for name in names])
 
 
 def fused(function):
@@ -119,13 +104,27 @@ def core_attention(plan, qkv):
     return jnp.einsum("bkgst,btkh->bskgh", shares, v)
 
 
+def join_qkv(plan, held, q, k, v):
+    """Of each group of heads its queries, its key and its value."""
+    D, K, h = plan.model["d_model"], plan.model["kv_heads"], plan.model["head_dim"]
+    parts = (part.reshape(D, K, -1, h) for part in (q, k, v))
+    return jnp.concatenate(list(parts), axis=2), (held[0], held[1], None, None)
+
+
+def join_up(held, gate, up):
+    """Before the last dimension."""
+    return jnp.stack([gate, up], axis=-2), (*held[:-1], None, held[-1])
+
+
 def attention(plan, weights, x):
+    D = plan.model["d_model"]
     x = plan.put(x, plan.batch, plan.sequence, None)
-    qkv = plan.matmul("bsd,dkgh->bskgh", x, weights, "qkv")
+    qkv = plan.apply(functools.partial(jnp.einsum, "bsd,dkgh->bskgh"), x, weights, "wq", "wk", "wv",
+                     join=functools.partial(join_qkv, plan))
     qkv = plan.put(qkv, plan.batch, plan.sequence, plan.tensor, None, None)
     context = fused(functools.partial(core_attention, plan))(qkv)
     context = plan.put(context, plan.batch, plan.sequence, plan.tensor, None, None)
-    out = plan.matmul("bskgh,kghd->bsd", context, weights, "o")
+    out = plan.apply(lambda c, w: jnp.einsum("bskgh,kghd->bsd", c, w.reshape(*c.shape[2:], D)), context, weights, "wo")
     return plan.put(out, plan.batch, plan.sequence, None)
 
 
@@ -134,9 +133,11 @@ def mlp(plan, weights, x):
     and the weights come together."""
     over_tensor = not plan.gather_mlp
     tokens = (plan.batch, plan.sequence) if over_tensor else plan.residual[:2]
-    up = plan.matmul("bsd,dcf->bscf", plan.put(x, *tokens, None), weights, "up", over_tensor)
+    up = plan.apply(functools.partial(jnp.einsum, "bsd,dcf->bscf"), plan.put(x, *tokens, None), weights, "gate", "up",
+                    join=join_up, over_tensor=over_tensor)
     up = plan.put(up, *tokens, None, plan.tensor if over_tensor else None)
-    return plan.put(plan.matmul("bsf,fd->bsd", gated(up), weights, "down", over_tensor), *tokens, None)
+    out = plan.apply(functools.partial(jnp.einsum, "bsf,fd->bsd"), gated(up), weights, "down", over_tensor=over_tensor)
+    return plan.put(out, *tokens, None)
 
 
 def routed(model, shares):
@@ -156,7 +157,7 @@ def routed(model, shares):
 def mixture(plan, weights, x):
     """Shares weigh the narrow product inside the experts, as Megatron-Core does it, so that what comes back need not be
     kept for their gradient."""
-    wide = functools.partial(plan.matmul, "bsd,de->bse", weights=weights, name="router")(x).astype(jnp.float32)
+    wide = plan.apply(functools.partial(jnp.einsum, "bsd,de->bse"), x, weights, "router").astype(jnp.float32)
     shares = plan.put(jax.nn.softmax(wide), plan.batch, None, None)
     rest = tuple(axis for axis in plan.batch if axis not in plan.expert)
 
@@ -171,16 +172,18 @@ def mixture(plan, weights, x):
 
     sent = exchange(fused(lambda x, shares: jnp.einsum("bsec,bsd->ebcd", slots(shares), x))(x, shares), True)
     weigh = fused(lambda shares: jnp.einsum("bsec,bse->ebc", slots(shares), shares.astype(x.dtype)))(shares)
-    up = plan.matmul("ebcd,edgf->ebcgf", sent, weights, "up")
+    up = plan.apply(functools.partial(jnp.einsum, "ebcd,edgf->ebcgf"), sent, weights, "expert_gate", "expert_up",
+                    join=join_up)
     product = fused(lambda up, weigh: gated(up) * weigh[..., None])(up, exchange(weigh, True))
-    back = exchange(plan.matmul("ebcf,efd->ebcd", product, weights, "down"), False)
+    down = plan.apply(functools.partial(jnp.einsum, "ebcf,efd->ebcd"), product, weights, "expert_down")
+    back = exchange(down, False)
     return fused(lambda back, shares: jnp.einsum("bsec,ebcd->bsd", slots(shares), back))(back, shares)
 
 
 def layer(plan, weights, x):
-    block = attention(plan, weights, plan.apply(norm, x, weights, "norm1"))
+    block = attention(plan, weights, plan.apply(norm, x, weights, "attention_norm"))
     x = plan.put(x + plan.put(block, *plan.residual), *plan.residual)
-    h = plan.apply(norm, x, weights, "norm2")
+    h = plan.apply(norm, x, weights, "mlp_norm")
     block = mixture(plan, weights, h) if plan.model["experts"] else mlp(plan, weights, h)
     return plan.put(x + plan.put(block, *plan.residual), *plan.residual)
 

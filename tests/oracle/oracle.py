@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What XLA makes of a sharded layer that JAX hands it, beside what shardopt says of the same plan. See README.md."""
 import argparse
+import importlib.util
 import itertools
 import json
 import os
@@ -33,21 +34,44 @@ def jax_devices():
     return jax.devices("cpu")
 
 
+def words_of(program, command, plan, layers, folder):
+    """A command line of shardopt that asks for this plan of a model with so many layers."""
+    import plans
+
+    path = os.path.join(folder, "config.json")
+    with open(path, "w") as file:
+        json.dump(plans.config(plan.model, layers), file)
+    return [program, *command, "--model", path, "--chip", "h100", "--nodes", "1", "--stack", "jax-gpu",
+            "--seq", str(plan.seq), "--sequences", str(plan.sequences), "--remat", "none", "--plan", plan.notation,
+            "--quiet"]
+
+
+def emitted(program, plan):
+    """What `shardopt emit jax` writes of the plan, as a module."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "emitted.py")
+        subprocess.run(words_of(program, ["emit", "jax"], plan, TEXT_LAYERS[0], folder) + ["-o", path], check=True)
+        found = importlib.util.spec_from_file_location("emitted", path)
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        return module
+
+
 class Jax:
-    """One plan as JAX and XLA compile it. Nothing runs."""
+    """One plan as JAX and XLA compile it, on the mesh and with the shardings of the emitted module. Nothing runs."""
 
-    def __init__(self, plan, devices):
-        import numpy
-        from jax.sharding import Mesh
-
+    def __init__(self, program, plan, devices):
         self.plan = plan
-        self.mesh = Mesh(numpy.array(devices).reshape(*plan.axes.values()), tuple(plan.axes))
+        self.module = emitted(program, plan)
+        self.mesh = self.module.mesh(devices)
+        if {axis: size for axis, size in self.mesh.shape.items()} != plan.axes:
+            sys.exit(f"{plan.name}: the emitted mesh is {dict(self.mesh.shape)}")
 
     def programs(self, dtype, counts, scan):
         import hlo
         import layer
 
-        plan = layer.Shardings(self.mesh, self.plan, dtype)
+        plan = layer.Shardings(self.mesh, self.module, self.plan.model, dtype)
         for layers in counts:
             compiled = layer.compiled(plan, layers, self.plan.sequences, self.plan.seq, scan)
             yield compiled, hlo.Module(compiled.as_text())
@@ -70,13 +94,10 @@ class Jax:
 
     def group_of(self, sent):
         """The group of shardopt's report that an array belongs to: by who sends it, and whether it holds tokens."""
-        import layer
-
         roles, tokens = self.roles_of(sent.groups), sent.elements % 3 == 0
-        plan = layer.Shardings(self.mesh, self.plan, "bfloat16")
         if tokens:
             return next((role for role in ("tensor", "sequence", "expert") if roles == {role}), "?")
-        if self.plan.model["experts"] and roles == set(plan.expert_weights):
+        if self.plan.model["experts"] and roles == {"fsdp", "sequence"} & set(self.mesh.axis_names):
             return "expert_weights"
         if roles == {"data"} or roles == {"tensor"}:  # over tensor: gradients of norms, where the stream is split
             return next(iter(roles))
@@ -115,15 +136,8 @@ class Shardopt:
 
     @staticmethod
     def explain(program, plan, layers):
-        import plans
-
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "config.json")
-            with open(path, "w") as file:
-                json.dump(plans.config(plan.model, layers), file)
-            words = [program, "explain", "--model", path, "--chip", "h100", "--nodes", "1", "--stack", "jax-gpu",
-                     "--seq", str(plan.seq), "--sequences", str(plan.sequences), "--remat", "none",
-                     "--plan", plan.notation, "--quiet", "--format", "json"]
+            words = words_of(program, ["explain", "--format", "json"], plan, layers, folder)
             return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["plans"][0]
 
     def traffic(self):
@@ -195,7 +209,7 @@ def main():
     for plan in plans.PLANS:
         if words.only not in plan.name:
             continue
-        jax, shardopt = Jax(plan, devices), Shardopt(words.shardopt, plan)
+        jax, shardopt = Jax(words.shardopt, plan, devices), Shardopt(words.shardopt, plan)
         lines += itertools.chain(traffic_lines(plan, jax, shardopt), memory_lines(plan, jax, shardopt))
     print("One layer, forward and backward, on one of eight chips: bytes that it sends, and bytes that it holds.")
     write_table(("plan", "what", "XLA's way", "JAX", "shardopt", "ratio", "why"), [line for _, line in lines])

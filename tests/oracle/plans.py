@@ -27,7 +27,6 @@ class Plan:
     knobs: str  # of shardopt, beside the degrees
     residual: str  # how the residual stream has to lie in shardopt's layout, for this comparison
     model: dict = field(default_factory=lambda: DENSE)
-    along_sequence: bool = False  # the stream lies over tensor along the sequence
     keep_gathered: bool = True  # weights that come together for forward are kept for backward
     gather_mlp: bool = False  # the MLP's weights come together over tensor too, and its tokens stay where they are
 
@@ -43,15 +42,15 @@ PLANS = [
     Plan("fsdp=8, gathered again", {"fsdp": 8}, 24, 256, "regather=true", "('fsdp', None, None)", keep_gathered=False),
     # 252 tokens are no multiple of 8: the stream stays whole on every chip.
     Plan("tensor=8, whole stream", {"tensor": 8}, 3, 252, WHOLE, "(None, None, None)"),
-    Plan("tensor=8, split stream", {"tensor": 8}, 3, 256, WHOLE, "(None, 'tensor', None)", along_sequence=True),
+    Plan("tensor=8, split stream", {"tensor": 8}, 3, 256, WHOLE, "(None, 'tensor', None)"),
     Plan("fsdp=2 tensor=4, whole stream", {"fsdp": 2, "tensor": 4}, 6, 254, WHOLE + " regather=false",
          "('fsdp', None, None)"),
     Plan("fsdp=2 tensor=4, split stream", {"fsdp": 2, "tensor": 4}, 6, 256, WHOLE + " regather=false",
-         "('fsdp', 'tensor', None)", along_sequence=True),
+         "('fsdp', 'tensor', None)"),
     Plan("fsdp=2 tensor=4, MLP gathered once", {"fsdp": 2, "tensor": 4}, 24, 1024, WHOLE + " regather=false",
-         "('fsdp', 'tensor', None)", along_sequence=True, gather_mlp=True),
+         "('fsdp', 'tensor', None)", gather_mlp=True),
     Plan("fsdp=2 tensor=4, MLP gathered again", {"fsdp": 2, "tensor": 4}, 24, 1024, WHOLE + " regather=true",
-         "('fsdp', 'tensor', None)", along_sequence=True, keep_gathered=False, gather_mlp=True),
+         "('fsdp', 'tensor', None)", keep_gathered=False, gather_mlp=True),
     Plan("sequence=8", {"sequence": 8}, 3, 2048, GATHER + " regather=false", "(None, 'sequence', None)"),
     Plan("fsdp=4 sequence=2", {"fsdp": 4, "sequence": 2}, 12, 1024, GATHER + " regather=false",
          "('fsdp', 'sequence', None)"),
