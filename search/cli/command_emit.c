@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt emit FORMAT`: one plan as the configuration of a launcher. --from takes it out of a report, --plan names it;
- * without either, the best plan that the launcher can launch is searched for. */
+/* `shardopt emit FORMAT`: one plan as the configuration of a launcher. --from takes it out of a report, --from-config
+ * out of the configuration of another launcher, --plan names it; without any, the best plan that the launcher can launch is searched for. */
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/util.h"
@@ -52,7 +52,7 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
                       FILE *err, Request *request, SearchResult *result, Error *error) {
     ReportPlan from = {0};
     int row = 0;
-    bool named = options->text[OPTION_PLAN] || options->text[OPTION_FROM];
+    bool named = options->text[OPTION_PLAN] || options->text[OPTION_FROM] || options->text[OPTION_FROM_CONFIG];
     if (named ? !one_plan_request(options, "emit", arena, request, &from, error)
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;

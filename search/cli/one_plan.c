@@ -2,6 +2,7 @@
 #include "search/cli/one_plan.h"
 
 #include "base/util.h"
+#include "search/cli/config_options.h"
 #include "search/knob_words.h"
 #include "search/prose.h"
 
@@ -122,19 +123,32 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
     return true;
 }
 
+static bool one_of_three(const Options *options, const char *command, Error *error) {
+    int given = (options->text[OPTION_PLAN] != NULL) + (options->text[OPTION_FROM] != NULL) +
+                (options->text[OPTION_FROM_CONFIG] != NULL);
+    if (given != 1)
+        return error_set(error, ERROR_INPUT, command,
+                         "%s; give --plan \"fsdp=64 tensor=4\", --from REPORT or --from-config FILE",
+                         given > 1 ? "has two plans" : "has no plan");
+    if (options->text[OPTION_RANK] && !options->text[OPTION_FROM])
+        return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
+    if (options->text[OPTION_CONFIG_FORMAT] && !options->text[OPTION_FROM_CONFIG])
+        return error_set(error, ERROR_INPUT, "--config-format", "belongs to --from-config; leave it out");
+    return true;
+}
+
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error) {
     const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
+    bool report = options->text[OPTION_FROM] != NULL;
     Options words;
     Named named;
-    if (!plan == !options->text[OPTION_FROM])
-        return error_set(error, ERROR_INPUT, command, "%s; give --plan \"fsdp=64 tensor=4\", or --from REPORT",
-                         plan ? "has two plans" : "has no plan");
+    if (!one_of_three(options, command, error)) return false;
     if (!plan)
-        return options_from_report(options, arena, &words, from, error) &&
+        return (report ? options_from_report(options, arena, &words, from, error)
+                       : options_from_config(options, arena, NULL, &words, from, error)) &&
                request_from_options(&words, arena, request, error) &&
-               one_plan_pin(from, options->text[OPTION_FROM], request, error);
-    if (options->text[OPTION_RANK]) return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
+               one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error);
     if (!request_from_options(options, arena, request, error) || !read_plan(plan, where, &named, error) ||
         !complete_degrees(request, where, named.degree, error) ||
         !check_replicas(request, where, named.degree, error) || !require_plan(request, where, &named, error))
@@ -142,6 +156,28 @@ bool one_plan_request(const Options *options, const char *command, Arena *arena,
     request->variants = false;
     request->top = 1;
     return true;
+}
+
+/* Whether words of --require name every role: those of a plan, which `explain` wrote into its report. */
+static bool requires_plan(const char *words) {
+    for (Role role = 0; role < ROLE_COUNT && words; role++) {
+        char name[24];
+        snprintf(name, sizeof name, "%s=", role_name(role));
+        if (!strstr(words, name)) return false;
+    }
+    return words != NULL;
+}
+
+bool one_plan_open(const Options *options, Arena *arena, Request *request, Error *error) {
+    Options words = *options, plan;
+    ReportPlan from = {0};
+    if (options->text[OPTION_FROM]) {
+        if (!options_from_report(options, arena, &words, &from, error)) return false;
+        if (requires_plan(words.text[OPTION_REQUIRE])) words.text[OPTION_REQUIRE] = NULL;
+    } else if (options->text[OPTION_FROM_CONFIG]) {
+        if (!options_from_config(options, arena, &words, &plan, &from, error)) return false;
+    }
+    return request_from_options(&words, arena, request, error);
 }
 
 bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error) {
@@ -154,6 +190,7 @@ bool one_plan_search(const Request *request, const ReportPlan *from, Arena *aren
 
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err) {
     char then[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE];
+    for (int i = 0; i < from->note_count; i++) fprintf(err, "shardopt: warning: %s\n", from->notes[i]);
     if (from->seconds <= 0 || result->plan_count == 0) return;
     double seconds = result->plans[0].estimate.time.seconds;
     if (fabs(seconds - from->seconds) <= 1e-9 * from->seconds) return;

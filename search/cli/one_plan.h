@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/one_plan.h: one plan, as --plan names it, or out of the report that --from names: a search in which all of
- * it is required, so that its layout and its estimate are there. */
+/* search/cli/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration that
+ * --from-config names: a search in which all of it is required, so that its layout and its estimate are there. */
 #ifndef SHARDOPT_SEARCH_CLI_ONE_PLAN_H
 #define SHARDOPT_SEARCH_CLI_ONE_PLAN_H
 
@@ -9,18 +9,22 @@
 #include "search/cli/report_options.h"
 #include "search/search.h"
 
-/* The request of --plan or --from, exactly one of which `command` was given: degrees and knobs are requirements, the
- * placement of a report is pinned. `from` (all zero before) is filled from a report; its `plan` stays empty for --plan. */
+/* The request of --plan, --from or --from-config, exactly one of which `command` was given: degrees and knobs are
+ * requirements, the placement of a report or a configuration is pinned. `from` (all zero before) is filled from these; its
+ * `plan` stays empty for --plan. */
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error);
 
-/* Narrows a request down to a plan of a report; `where` names the report. */
+/* Narrows a request down to a plan of a report or a configuration; `where` names the file. */
 bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error);
+
+/* The request that the plan stands in, with neither its degrees nor its knobs required: what it is compared with. */
+bool one_plan_open(const Options *options, Arena *arena, Request *request, Error *error);
 
 /* Searches, and leaves in *result only the plan's own row; none where it does not fit. */
 bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error);
 
-/* Warns on `err` where the step is another than the report's: the program or its data have changed since. */
+/* Warns on `err` of how a configuration was read, and where the step is another than the report's: the program or its data have changed since. */
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err);
 
 #endif

@@ -50,7 +50,10 @@ typedef enum {
     OPTION_THREADS,
     OPTION_PLAN,
     OPTION_FROM,
-    OPTION_RANK, /* of `explain` and `emit` */
+    OPTION_RANK,
+    OPTION_FROM_CONFIG,
+    OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
+    OPTION_WHY_NOT,       /* of `explain` */
     OPTION_SHARD,
     OPTION_RESUME, /* of `sweep` */
     OPTION_CERTIFICATE,

@@ -6,7 +6,7 @@
 
 #include "search/cli/options.h"
 
-/* What tells a plan among those of one search. */
+/* What tells a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
 enum { PLAN_TEXT_SIZE = 640 };
 typedef struct {
     char plan[PLAN_TEXT_SIZE]; /* all six degrees and the knobs, as --plan has them; "": none was read */
@@ -16,6 +16,8 @@ typedef struct {
     double seconds;     /* its step; 0: the report does not say */
     Pin pins[PINS_MAX]; /* its placement */
     int pin_count;
+    const char *const *notes; /* what to say of how it was read */
+    int note_count;
 } ReportPlan;
 
 /* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask

@@ -185,6 +185,15 @@ const char *config_text(ConfigFile *file, const char *key, const char *fallback)
     return entry ? entry->value : fallback;
 }
 
+bool config_number_text(ConfigFile *file, const char *key, const char **out, Error *error) {
+    int64_t value;
+    *out = NULL;
+    if (!config_whole(file, key, 1, INT64_C(1) << 40, 0, &value, error)) return false;
+    if (value == 0) return true;
+    *out = arena_format(file->arena, "%lld", (long long)value);
+    return *out || error_memory(error);
+}
+
 static bool is_between(char c) { return c == ',' || isspace((unsigned char)c); }
 
 int config_list(const ConfigFile *file, const char *text, const char *out[], int most) {

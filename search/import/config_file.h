@@ -75,6 +75,8 @@ bool config_real(ConfigFile *file, const char *key, double low, double high, dou
                  Error *error);
 bool config_flag(ConfigFile *file, const char *key, bool fallback, bool *out, Error *error);
 const char *config_text(ConfigFile *file, const char *key, const char *fallback);
+/* A number as an option takes it; absent: NULL. */
+bool config_number_text(ConfigFile *file, const char *key, const char **out, Error *error);
 
 /* The items of a list: `[a, "b"]`, `a,b` or `a b`; how many there are in all, of which the first `most` are in `out`. */
 int config_list(const ConfigFile *file, const char *text, const char *out[], int most);

@@ -106,7 +106,42 @@ static const char *const IGNORED[] = {"*_path",
                                       "cast_logits_to_fp32",
                                       "train_split",
                                       "z_loss*",
+                                      "max_segments_per_seq",
+                                      "use_tokamax*",
+                                      "use_qwix*",
+                                      "capacity_factor",
+                                      "set_remat_policy*",
+                                      "scan_pipeline*",
+                                      "enable_*",
+                                      "num_slices",
+                                      "mla_*",
+                                      "fused_*",
                                       NULL};
+
+/* Weights of bf16 are their own master, and moments and gradients are like them unless they are said to be others; of
+ * what is not given nothing is said. */
+static bool read_dtypes(ConfigFile *file, ImportedWork *out, Error *error) {
+    static const char *const KEYS[] = {"weight_dtype", "grad_dtype", "mu_dtype"};
+    const char *given[COUNT_OF(KEYS)];
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
+        const char *dtype = config_text(file, KEYS[i], NULL);
+        given[i] = !dtype                           ? NULL
+                   : strcmp(dtype, "bfloat16") == 0 ? "bf16"
+                   : strcmp(dtype, "float32") == 0  ? "fp32"
+                   : strcmp(dtype, "float16") == 0  ? "fp16"
+                                                    : "";
+        if (given[i] && !given[i][0])
+            return config_wrong(file, NULL, KEYS[i], error, "\"%.40s\" is not priced; give bfloat16 or float32", dtype);
+    }
+    bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
+    const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
+    const char *moments = given[2] ? given[2] : narrow ? given[0] : NULL;
+    if (!narrow && !gradients && !moments) return true;
+    out->state_dtypes = arena_format(file->arena, "%s%s%s%s%s%s", narrow ? "master=none" : "",
+                                     narrow && gradients ? " " : "", gradients ? "gradients=" : "",
+                                     gradients ? gradients : "", moments ? " moments=" : "", moments ? moments : "");
+    return out->state_dtypes || error_memory(error);
+}
 
 bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
@@ -125,23 +160,21 @@ bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
         return false;
     if (sizes->experts == 1) sizes->experts = 0;
     if (scale > 1) *sizes = (ImportedSizes){0}; /* a rule of its own says what it scales */
-    out->seq = config_text(file, "max_target_length", NULL);
+    if (!config_number_text(file, "max_target_length", &out->seq, error)) return false;
     if (!out->seq) {
         out->seq = "2048";
         config_note(file, "max_target_length is not given: MaxText's 2048");
     }
     const char *quantization = config_text(file, "quantization", "");
-    if (strncmp(quantization, "fp8", 3) == 0 || strcmp(quantization, "nanoo_fp8") == 0 ||
-        strcmp(quantization, "te_fp8_delayedscaling") == 0)
+    if (text_has(quantization, "mxfp8") || text_has(quantization, "nvfp4"))
+        out->precision = text_has(quantization, "mxfp8") ? "mxfp8" : "nvfp4";
+    else if (text_has(quantization, "fp8"))
         out->precision = "fp8";
     else if (strcmp(quantization, "int8") == 0)
         out->precision = "int8";
     else if (quantization[0])
         config_note(file, "quantization=%.40s is not priced: bf16", quantization);
-    if (strcmp(config_text(file, "weight_dtype", "float32"), "bfloat16") == 0)
-        out->state_dtypes = "master=none moments=bf16 gradients=bf16";
-    if (strcmp(config_text(file, "grad_dtype", "float32"), "bfloat16") == 0 && !out->state_dtypes)
-        out->state_dtypes = "gradients=bf16";
+    if (!read_dtypes(file, out, error)) return false;
     const char *optimizer = config_text(file, "opt_type", "adamw");
     if (strcmp(optimizer, "adamw") != 0 && strcmp(optimizer, "adam_pax") != 0)
         out->optimizer = strcmp(optimizer, "muon") == 0 || strcmp(optimizer, "sgd") == 0 ? optimizer : NULL;
@@ -379,7 +412,10 @@ bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, 
         !config_flag(file, "pipeline_fsdp_ag_once", false, &again, error) ||
         !config_flag(file, "allow_split_physical_axes", false, &plan->splits_axes, error))
         return false;
-    if (plan->degrees.of[ROLE_DATA] > 1) import_knob(plan, "zero_stage=%d", zero ? 1 : 0);
+    const int64_t *of = plan->degrees.of;
+    if (of[ROLE_DATA] > 1) import_knob(plan, "zero_stage=%d", zero ? 1 : 0);
+    /* no policy has a name for gathered weights: they come together again for backward */
+    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_EXPERT] > 1) import_knob(plan, "regather=true");
     import_offload(file, request, optimizer, plan);
     if (parameters) config_note(file, "parameter_memory_host_offload is not priced: parameters in HBM");
     if (again) config_note(file, "pipeline_fsdp_ag_once is priced as gathers in every microbatch");

@@ -124,7 +124,7 @@ static const char *const IGNORED[] = {"*lr*",
 
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
-    bool grouped, full_vocab = true;
+    bool grouped;
     if (!config_whole(file, "num-layers", 1, INT64_C(1) << 20, 0, &sizes->layers, error) ||
         !config_whole(file, "hidden-size", 1, INT64_C(1) << 31, 0, &sizes->d_model, error) ||
         !config_whole(file, "ffn-hidden-size", 1, INT64_C(1) << 31, 0, &sizes->d_ff, error) ||
@@ -133,14 +133,13 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
         !config_whole(file, "num-query-groups", 1, INT64_C(1) << 31, 0, &sizes->kv_heads, error) ||
         !config_whole(file, "num-experts", 1, INT64_C(1) << 20, 0, &sizes->experts, error))
         return false;
-    (void)full_vocab;
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
     if (!grouped && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;
     const ConfigEntry *vocab = config_take(file, "vocab-size");
     if (vocab) sizes->vocab = strtoll(vocab->value, NULL, 10);
     if (sizes->vocab < 0 || sizes->vocab > INT64_C(1) << 31) sizes->vocab = 0;
-    out->seq = config_text(file, "seq-length", NULL);
+    if (!config_number_text(file, "seq-length", &out->seq, error)) return false;
     const ConfigEntry *fp8 = config_take_either(file, "fp8-format", "fp8");
     const char *recipe = config_text(file, "fp8-recipe", "");
     if (fp8) out->precision = strcmp(recipe, "mxfp8") == 0 ? "mxfp8" : "fp8";
@@ -153,10 +152,7 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
-    int64_t nodes;
-    if (!config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error)) return false;
-    if (nodes > 0) out->nodes = config_text(file, "(nodes)", NULL);
-    return true;
+    return config_number_text(file, "(nodes)", &out->nodes, error);
 }
 
 /* What torchrun is told is the machine asked for. */

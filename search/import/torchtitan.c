@@ -64,11 +64,14 @@ static const char *model_name(ConfigFile *file) {
 }
 
 bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error) {
-    (void)error;
     out->model = model_name(file);
-    const ConfigEntry *seq = config_take_either(file, "training.seq_len", "training.max_context_length");
-    out->seq = seq ? seq->value : "2048";
-    if (!seq) config_note(file, "training.seq_len is not given: torchtitan's 2048");
+    if (!config_number_text(file, "training.seq_len", &out->seq, error) ||
+        (!out->seq && !config_number_text(file, "training.max_context_length", &out->seq, error)))
+        return false;
+    if (!out->seq) {
+        out->seq = "2048";
+        config_note(file, "training.seq_len is not given: torchtitan's 2048");
+    }
     const char *converters = config_text(file, "model.converters", "");
     bool mx = text_has(converters, "mx");
     if (mx || text_has(converters, "float8")) out->precision = mx ? "mxfp8" : "fp8";

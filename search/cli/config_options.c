@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/config_options.h"
+
+#include "base/file.h"
+#include "base/util.h"
+#include "models/model_json.h"
+#include "search/import/import.h"
+#include "search/launch_placement.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the command line leaves open. False: memory is out. */
+static bool fill(Options *words, Option option, const char *text, const ConfigFile *file, Error *error) {
+    if (!text || words->text[option]) return true;
+    words->text[option] = arena_text(file->arena, text);
+    words->where[option] = arena_format(file->arena, "%s: %s", file->name, option_name(option));
+    return (words->text[option] && words->where[option]) || error_memory(error);
+}
+
+/* By its launcher's name, or by its sizes. */
+static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *file, Error *error) {
+    Zoo zoo;
+    const Model *found = NULL;
+    if (words->text[OPTION_MODEL]) return true;
+    if (!zoo_load(file->arena, &zoo, error)) return false;
+    if (work->model) found = zoo_find(&zoo, work->model);
+    for (int i = 0; i < zoo.count && !found && import_sizes_known(&work->sizes); i++) {
+        if (!import_sizes_match(&work->sizes, &zoo.models[i])) continue;
+        found = &zoo.models[i];
+        config_note(file, "the model is taken as %s by its sizes; --model says otherwise", found->name);
+    }
+    if (found) return fill(words, OPTION_MODEL, found->name, file, error);
+    if (work->model)
+        return error_set(error, ERROR_INPUT, file->name,
+                         "its model \"%.60s\" is not known; say --model NAME, or a Hugging Face config.json",
+                         work->model);
+    return error_set(error, ERROR_INPUT, file->name, "%s; say --model NAME, or a Hugging Face config.json",
+                     import_sizes_known(&work->sizes) ? "no known model has its sizes" : "does not say which model");
+}
+
+static bool fill_machine(Options *words, const ImportedWork *work, const ConfigFile *file, Error *error) {
+    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (words->text[SIZES[i]]) return true;
+    return fill(words, OPTION_SLICE, work->slice, file, error) &&
+           fill(words, OPTION_SLICES, work->slices, file, error) &&
+           fill(words, OPTION_NODES, words->text[OPTION_CHIP] ? work->nodes : NULL, file, error);
+}
+
+static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file, Error *error) {
+    if (!work->seq && !words->text[OPTION_SEQ])
+        config_note(file, "does not say how long sequences are: the model's training; --seq says otherwise");
+    return fill_model(words, work, file, error) && fill_machine(words, work, file, error) &&
+           fill(words, OPTION_SEQ, work->seq, file, error) &&
+           fill(words, OPTION_PRECISION, work->precision, file, error) &&
+           fill(words, OPTION_STATE_DTYPES, work->state_dtypes, file, error) &&
+           fill(words, OPTION_OPTIMIZER, work->optimizer, file, error);
+}
+
+/* Its schedule is among its knobs; one stage has none. */
+static Schedule schedule_of(const ImportedPlan *plan) {
+    const char *named = strstr(plan->knobs, "schedule=");
+    for (Schedule schedule = 0; schedule < SCHEDULE_COUNT && named; schedule++) {
+        const char *name = schedule_name(schedule), *value = named + strlen("schedule=");
+        size_t length = strcspn(value, " ");
+        if (strlen(name) == length && strncmp(name, value, length) == 0) return schedule;
+    }
+    return SCHEDULE_NONE;
+}
+
+/* The words that price the plan itself: what its launcher runs is in the space, however it is padded. */
+static bool words_of_plan(const Options *open, const ImportedPlan *imported, const char *nesting,
+                          const ConfigFile *file, Options *out, Error *error) {
+    *out = *open;
+    out->text[OPTION_FOR] = out->text[OPTION_NESTING] = NULL;
+    return fill(out, OPTION_NESTING, nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
+           fill(out, OPTION_SCHEDULES, "all", file, error) &&
+           fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);
+}
+
+static bool read_config(ConfigFile *file, Launcher launcher, const Options *given, Options *open, Options *of_plan,
+                        ReportPlan *plan, Error *error) {
+    ImportedWork work;
+    ImportedPlan imported;
+    char sequences[24];
+    const char *nesting;
+    Request *request = ARENA_NEW(file->arena, Request, 1);
+    *open = *given;
+    if (!request) return error_memory(error);
+    if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
+        !request_from_options(open, file->arena, request, error) ||
+        !import_plan(launcher, file, request, &imported, error) ||
+        !import_place(launcher, file, request, &imported, plan->pins, &plan->pin_count, &nesting, error))
+        return false;
+    snprintf(sequences, sizeof sequences, "%lld", (long long)imported.sequences);
+    if (!open->text[OPTION_BATCH] && !fill(open, OPTION_SEQUENCES, sequences, file, error)) return false;
+    if (!fill(open, OPTION_FOR, launcher_name(launcher), file, error)) return false;
+    char notation[NOTATION_SIZE];
+    snprintf(plan->plan, sizeof plan->plan, "%s %s", degrees_notation(&imported.degrees, false, notation),
+             imported.knobs);
+    plan->schedule = schedule_of(&imported);
+    plan->chips_used = request->machine.mesh.chips;
+    plan->sequences = imported.sequences;
+    return words_of_plan(open, &imported, nesting, file, of_plan, error);
+}
+
+bool options_from_config(const Options *given, Arena *arena, Options *open, Options *of_plan, ReportPlan *plan,
+                         Error *error) {
+    const char *name = given->text[OPTION_FROM_CONFIG];
+    char *text;
+    size_t length;
+    Launcher launcher;
+    Options unwanted;
+    ConfigFile *file = ARENA_NEW(arena, ConfigFile, 1);
+    if (!file) return error_memory(error);
+    if (!file_read(name, CONFIG_BYTES_MAX, arena, &text, &length, error) ||
+        !import_read(name, text, length, given->text[OPTION_CONFIG_FORMAT], arena, file, &launcher, error) ||
+        !read_config(file, launcher, given, open ? open : &unwanted, of_plan, plan, error))
+        return false;
+    const char **notes = ARENA_NEW(arena, const char *, (size_t)max_whole(1, file->note_count));
+    for (int i = 0; i < file->note_count && notes; i++) {
+        notes[i] = arena_format(arena, "%s: %s", name, file->notes[i]);
+        if (!notes[i]) notes = NULL;
+    }
+    if (!notes) return error_memory(error);
+    plan->notes = notes;
+    plan->note_count = file->note_count;
+    return true;
+}
