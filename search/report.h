@@ -51,8 +51,9 @@ typedef struct {
     /* Left empty by report_make; the command may fill it: names the data files the answer rests on (base/data_hash.h).
      */
     char data_sha256[SHA256_HEX_SIZE];
-    DataFile data[DATA_COUNT]; /* those that this very answer rests on; likewise */
-    double seconds_left;       /* of --time-limit, for the searches around the search; below 0: no limit */
+    DataFile data[DATA_COUNT];    /* those that this very answer rests on; likewise */
+    const struct WhyNot *why_not; /* search/why_not.h; NULL: not asked */
+    double seconds_left;          /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

@@ -9,6 +9,7 @@
 #include "mesh/slice.h"
 #include "search/certificate.h"
 #include "search/report_parts.h"
+#include "search/why_not.h"
 
 #include <string.h>
 
@@ -415,7 +416,8 @@ bool report_write_json(const Report *report, FILE *out, Error *error) {
     bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
               (request = json_add_object(json, "request")) != NULL && request_add_json(report->request, request) &&
               add_model(json, report->request) && add_mesh(json, report->request) && add_search(json, report) &&
-              add_plans(json, report) && add_ways(json, report) && add_helps(json, report) && add_nearest(json, report);
+              add_plans(json, report) && add_ways(json, report) && add_helps(json, report) &&
+              add_nearest(json, report) && (!report->why_not || why_not_add_json(report->why_not, json));
     if (!ok)
         error_memory(error);
     else if (!json_print(out, json))

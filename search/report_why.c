@@ -156,36 +156,29 @@ void report_why(const RankedPlan *ranked, Why *out) {
     say_padding(ranked, out);
 }
 
-/* The terms of two plans side by side, by name, per token of the second's batch where batches differ. */
-typedef struct {
-    const char *name;
-    double first, second;
-} Pair;
-
 /* One cost under two names is one: weights are gathered over fsdp, or over the roles that stand in for it. */
 static const char *pair_name(const char *name) {
     if (strcmp(name, "weights") == 0) return "fsdp";
     return strcmp(name, "PCIe, waits") == 0 ? "waits" : name;
 }
 
-static int pair_terms(const RankedPlan *first, const RankedPlan *other, Pair pairs[2 * TERMS_MAX]) {
+int term_pairs(const RankedPlan *first, const RankedPlan *other, TermPair pairs[2 * TERMS_MAX]) {
     Term a[TERMS_MAX], b[TERMS_MAX];
     int a_count = step_terms(&first->estimate, &first->plan.degrees, a), count = 0;
     int b_count = step_terms(&other->estimate, &other->plan.degrees, b);
     double scale = (double)other->work.sequences * (double)other->work.seq /
                    ((double)first->work.sequences * (double)first->work.seq);
-    for (int i = 0; i < a_count; i++) pairs[count++] = (Pair){pair_name(a[i].name), a[i].seconds * scale, 0};
+    for (int i = 0; i < a_count; i++) pairs[count++] = (TermPair){pair_name(a[i].name), a[i].seconds * scale, 0};
     for (int i = 0; i < b_count; i++) {
         int at = 0;
         while (at < count && strcmp(pairs[at].name, pair_name(b[i].name)) != 0) at++;
-        if (at == count) pairs[count++] = (Pair){pair_name(b[i].name), 0, 0};
+        if (at == count) pairs[count++] = (TermPair){pair_name(b[i].name), 0, 0};
         pairs[at].second += b[i].seconds;
     }
     return count;
 }
 
-/* What a term is called inside a sentence. */
-static const char *term_phrase(const char *name) {
+const char *term_phrase(const char *name) {
     static const struct {
         const char *name, *phrase;
     } PHRASES[] = {
@@ -209,9 +202,9 @@ static const char *term_phrase(const char *name) {
 }
 
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out) {
-    Pair pairs[2 * TERMS_MAX] = {{0}};
-    int count = pair_terms(first, other, pairs);
-    const Pair *worst = &pairs[0], *best = &pairs[0];
+    TermPair pairs[2 * TERMS_MAX] = {{0}};
+    int count = term_pairs(first, other, pairs);
+    const TermPair *worst = &pairs[0], *best = &pairs[0];
     for (int i = 1; i < count; i++) {
         double change = pairs[i].second - pairs[i].first;
         if (change > worst->second - worst->first) worst = &pairs[i];

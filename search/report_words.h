@@ -34,6 +34,14 @@ typedef struct {
 } Term;
 int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERMS_MAX]);
 
+/* The terms of two plans side by side, by name; those of the first per token of the second's batch. */
+typedef struct {
+    const char *name;
+    double first, second;
+} TermPair;
+int term_pairs(const RankedPlan *first, const RankedPlan *second, TermPair pairs[2 * TERMS_MAX]);
+const char *term_phrase(const char *name); /* what a term is called inside a sentence: "exposed data communication" */
+
 /* Seconds over a step of the communication reported under a role, and how much of it is certainly exposed. */
 double role_seconds(const StepTime *time, Role role, double *exposed);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
- * takes them, the placement and the request from a report. */
+ * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
 #include "search/cli/command.h"
 #include "search/cli/data_files.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
-#include "search/report.h"
+#include "search/why_not.h"
 
 #include <stdlib.h>
 
@@ -18,10 +18,24 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
     bool ok = full ? explain_write_text(report, 1, memory, error)
                    : report_write_as(report, NULL, choice->format, memory, error);
+    if (ok && full && report->why_not && !why_not_write(report->why_not, &report->result.plans[0], memory))
+        ok = error_memory(error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);
     return ok;
+}
+
+/* What it costs is a search: asked for, or where the plan is somebody's own. */
+static bool make_why_not(const Options *options, Arena *arena, Report *report, Error *error) {
+    if (report->result.plan_count == 0 || !(options->text[OPTION_WHY_NOT] || options->text[OPTION_FROM_CONFIG]))
+        return true;
+    Request *open = ARENA_NEW(arena, Request, 1);
+    WhyNot *why_not = ARENA_NEW(arena, WhyNot, 1);
+    if (!open || !why_not) return error_memory(error);
+    report->why_not = why_not;
+    return one_plan_open(options, arena, open, error) &&
+           why_not_make(open, report->request, &report->result.plans[0], arena, why_not, error);
 }
 
 static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
@@ -39,7 +53,9 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
-    if (!data_files_name_all(report, arena, error) || !write_explanation(report, &choice, streams, error)) return false;
+    if (!make_why_not(options, arena, report, error) || !data_files_name_all(report, arena, error) ||
+        !write_explanation(report, &choice, streams, error))
+        return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }
