@@ -30,6 +30,7 @@ typedef struct {
     char *word;
     size_t used, room;
     ShellWord next;
+    int64_t line, column; /* where the piece that is read begins */
     bool open;
     ShellWords *into;
 } Shell;
@@ -58,7 +59,7 @@ bool shell_add(ShellWords *words, ShellWord word, const ConfigFile *file, Error 
 
 static bool put(Shell *shell, const char *text, size_t length) {
     if (!shell->open) {
-        shell->next = (ShellWord){.line = shell->cursor.line, .column = cursor_column(&shell->cursor)};
+        shell->next = (ShellWord){.line = shell->line, .column = shell->column};
         shell->open = true;
     }
     shell->bytes += length + 1;
@@ -74,6 +75,11 @@ static bool put(Shell *shell, const char *text, size_t length) {
     if (length > 0) memcpy(shell->word + shell->used, text, length);
     shell->used += length;
     return true;
+}
+
+static void drop_word(Shell *shell) {
+    shell->open = false;
+    shell->used = 0;
 }
 
 static bool end_word(Shell *shell) {
@@ -231,6 +237,8 @@ static bool read_quoted(Shell *shell) {
 static bool read_piece(Shell *shell) {
     Cursor *cursor = &shell->cursor;
     char c = cursor_peek(cursor);
+    shell->line = cursor->line;
+    shell->column = cursor_column(cursor);
     if (c == '\'' || c == '"') return read_quoted(shell);
     cursor_step(cursor);
     if (c == '$') return expand(shell, false);
@@ -477,8 +485,7 @@ static bool read_statements(Shell *shell) {
         if (c == '(' && begins_array(shell, &words, &name, &adds)) {
             ShellWord head = shell->next;
             head.text = config_copy(shell->file, shell->word, shell->used);
-            shell->open = false;
-            shell->used = 0;
+            drop_word(shell);
             cursor_step(cursor);
             if (!head.text) return error_memory(shell->error);
             if (!read_array(shell, &head, name, adds)) return false;
@@ -488,7 +495,9 @@ static bool read_statements(Shell *shell) {
         } else if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
             cursor_step(cursor);
             if (!end_statement(shell, &words, c)) return false;
-        } else if (c == '<' || c == '>') { /* the file behind it is no word of the command */
+        } else if (c == '<' ||
+                   c == '>') { /* the file behind it, and the number before it, are no words of the command */
+            if (shell->open && shell->used == 1 && isdigit((unsigned char)shell->word[0])) drop_word(shell);
             if (!end_word(shell)) return false;
             while (strchr("<>&", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
             cursor_skip_blanks(cursor);

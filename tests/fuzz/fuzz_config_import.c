@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whatever the bytes are, a launch configuration is read or refused with one line: no crash, no leak, no step past the end,
+ * no growth without a bound. What is read has keys with values, and the first half of every launcher takes it or says no.
+ *
+ * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
+#include "search/import/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool ok, const Error *error) {
+    if (ok != (error->kind == ERROR_NONE) || (!ok && (error->kind != ERROR_INPUT || strchr(error->text, '\n'))))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *text = malloc(size + (size == 0)); /* its own allocation, so that a sanitizer sees its end */
+    if (!text) return 0;
+    if (size > 0) memcpy(text, data, size);
+    for (Launcher said = 0; said <= LAUNCHER_COUNT; said++) {
+        Arena arena = {0};
+        Error error = {0};
+        ConfigFile file;
+        ImportedWork work;
+        Launcher launcher;
+        const char *format = said < LAUNCHER_COUNT ? launcher_name(said) : NULL;
+        if (said == LAUNCHER_JAX) continue;
+        bool ok = import_read("fuzz", text, size, format, &arena, &file, &launcher, &error);
+        check(ok, &error);
+        for (int64_t i = 0; ok && i < file.count; i++)
+            if (!file.entries[i].key || !file.entries[i].value) abort();
+        if (ok) check(import_work(launcher, &file, &work, &error), &error);
+        arena_free(&arena);
+    }
+    free(text);
+    return 0;
+}
+
+#ifdef SHARDOPT_FUZZ_MAIN
+#include "base/file.h"
+
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        Arena arena = {0};
+        Error error = {0};
+        char *text;
+        size_t length;
+        if (file_read(argv[i], 64 << 20, &arena, &text, &length, &error))
+            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
+        arena_free(&arena);
+    }
+    return 0;
+}
+#endif
