@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -52,6 +53,7 @@ static const char *const IGNORED[] = {"optimizer.params.*",
                                       "zero_optimization.elastic_checkpoint",
                                       "activation_checkpointing.*",
                                       "seed",
+                                      "shardopt.*",
                                       NULL};
 
 /* Hugging Face writes "auto" for what the trainer's arguments say. */
@@ -70,7 +72,8 @@ static bool read_size(ConfigFile *file, const char *key, int64_t *out, Error *er
 }
 
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
-    (void)error;
+    if (!config_number_text(file, "shardopt.seq_length", &out->seq, error)) return false;
+    out->model = config_text(file, "shardopt.model", NULL); /* what `shardopt emit` writes beside it */
     const char *optimizer = config_text(file, "optimizer.type", "AdamW");
     if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
         out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
@@ -104,6 +107,15 @@ static bool read_zero(ConfigFile *file, const Request *request, ImportedPlan *pl
     if (of[ROLE_SEQUENCE] > 1)
         import_knob(plan, "context_method=ulysses sequence_parameters=%s", stage == 3 ? "sharded" : "replicated");
     return true;
+}
+
+/* The stages of a PipelineModule stand in the program; what `shardopt emit` wrote has the plan beside. */
+static void read_stages(ConfigFile *file, ImportedPlan *plan) {
+    const char *notation = strstr(config_text(file, "shardopt.plan", ""), "pipeline=");
+    int64_t stages = notation ? strtoll(notation + strlen("pipeline="), NULL, 10) : 1;
+    if (stages <= 1 || stages > 1 << 20) return;
+    plan->degrees.of[ROLE_PIPELINE] = stages;
+    import_knob(plan, "schedule=1f1b virtual_stages=1");
 }
 
 /* train_batch_size = micro x accumulation x ranks: two of them give the third. */
@@ -147,14 +159,19 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     return import_batch(file, request, "train_batch_size", batch, micro, plan, error);
 }
 
-static bool read_remat(ConfigFile *file, ImportedPlan *plan, Error *error) {
+static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+    int64_t of_stage = divide_up(request->model.layers, plan->degrees.of[ROLE_PIPELINE]), checkpoints;
     bool host, split;
+    if (!config_whole(file, "activation_checkpointing.number_checkpoints", 1, INT64_C(1) << 20, 0, &checkpoints, error))
+        return false;
     if (!config_flag(file, "activation_checkpointing.cpu_checkpointing", false, &host, error) ||
         !config_flag(file, "activation_checkpointing.partition_activations", false, &split, error))
         return false;
     if (host)
         snprintf(plan->remat, sizeof plan->remat, "layer_input=offloaded");
-    else if (split)
+    else if (checkpoints > 0 && checkpoints < of_stage)
+        snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, checkpoints);
+    else if (split || checkpoints > 0)
         snprintf(plan->remat, sizeof plan->remat, "full");
     else
         config_note(file, "whether layers are checkpointed stands in the program: chosen best; --remat says it");
@@ -168,11 +185,12 @@ bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *plan
         !config_whole(file, "tensor_parallel.tp_size", 1, 1 << 24, 1, &older, error) ||
         !config_whole(file, "sequence_parallel_size", 1, 1 << 24, 1, &of[ROLE_SEQUENCE], error))
         return false;
-    of[ROLE_TENSOR] = max_whole(older, of[ROLE_TENSOR]);
+    of[ROLE_TENSOR] = max_whole(1, max_whole(older, of[ROLE_TENSOR]));
+    read_stages(file, plan);
     if (!import_check_heads(file, request, "tensor_parallel.autotp_size", of[ROLE_TENSOR], true, error) ||
         !import_check_seq(file, request, "sequence_parallel_size", of[ROLE_SEQUENCE], error) ||
         !read_zero(file, request, plan, error) || !read_batch(file, request, plan, error) ||
-        !read_remat(file, plan, error))
+        !read_remat(file, request, plan, error))
         return false;
     const char *optimizer = config_text(file, "zero_optimization.offload_optimizer.device", "none");
     const char *parameters = config_text(file, "zero_optimization.offload_param.device", "none");

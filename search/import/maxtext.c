@@ -116,6 +116,7 @@ static const char *const IGNORED[] = {"*_path",
                                       "num_slices",
                                       "mla_*",
                                       "fused_*",
+                                      "(*",
                                       NULL};
 
 /* Weights of bf16 are their own master, and moments and gradients are like them unless they are said to be others; of
@@ -340,7 +341,7 @@ static const char *state_of(ConfigFile *file, const char *key) {
     return strcmp(word, "device") == 0 ? "saved" : strcmp(word, "offload") == 0 ? "offloaded" : "recomputed";
 }
 
-static void read_custom_remat(ConfigFile *file, const Request *request, ImportedPlan *plan) {
+static void read_custom_remat(ConfigFile *file, ImportedPlan *plan) {
     static const struct {
         const char *activation, *key, *others[4];
     } TENSORS[] = {
@@ -349,10 +350,12 @@ static void read_custom_remat(ConfigFile *file, const Request *request, Imported
         {"middle", "out_proj", {NULL}},
         {"gate_up", "mlpwi", {"mlpwi_0", "mlpwi_1", "moe_mlpwi_0", "moe_mlpwi_1"}},
     };
+    /* products that backward does not want, or that are part of another one */
+    static const char *const UNPRICED[] = {"mlpwo", "moe_mlpwo", "query_wa_proj", "kv_wa_proj",
+                                           "mla_q", "mla_kv",    "engram",        "indexer_cutoff_threshold"};
     size_t used = 0;
     const char *input = config_text(file, "decoder_layer_input", "device");
-    config_text(file, "mlpwo", ""); /* the last matmul's product is nothing that backward wants */
-    config_text(file, "moe_mlpwo", "");
+    for (size_t i = 0; i < COUNT_OF(UNPRICED); i++) config_text(file, UNPRICED[i], "");
     for (size_t i = 0; i < COUNT_OF(TENSORS); i++) {
         const char *state = state_of(file, TENSORS[i].key);
         int kept = 0, given = 0;
@@ -373,10 +376,9 @@ static void read_custom_remat(ConfigFile *file, const Request *request, Imported
         snprintf(plan->remat + used, sizeof plan->remat - used, "%slayer_input=offloaded", used > 0 ? " " : "");
     else if (used == 0)
         snprintf(plan->remat, sizeof plan->remat, "full");
-    (void)request;
 }
 
-static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+static bool read_remat(ConfigFile *file, ImportedPlan *plan, Error *error) {
     static const struct {
         const char *maxtext, *ours;
     } OLDER[] = {{"minimal_flash", "minimal_with_context"},
@@ -387,7 +389,7 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
     RematRule rule;
     Error wrong = {0};
     if (strcmp(policy, "custom") == 0) {
-        read_custom_remat(file, request, plan);
+        read_custom_remat(file, plan);
         return true;
     }
     for (size_t i = 0; i < COUNT_OF(OLDER); i++)
@@ -405,8 +407,7 @@ bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, 
     if (!read_degrees(file, request, &ulysses, plan, error) ||
         !import_check_heads(file, request, "ici_tensor_parallelism", plan->degrees.of[ROLE_TENSOR], false, error) ||
         !read_context(file, request, ulysses, plan, error) || !read_batch(file, request, plan, error) ||
-        !read_remat(file, request, plan, error) ||
-        !config_flag(file, "shard_optimizer_over_data", false, &zero, error) ||
+        !read_remat(file, plan, error) || !config_flag(file, "shard_optimizer_over_data", false, &zero, error) ||
         !config_flag(file, "optimizer_memory_host_offload", false, &optimizer, error) ||
         !config_flag(file, "parameter_memory_host_offload", false, &parameters, error) ||
         !config_flag(file, "pipeline_fsdp_ag_once", false, &again, error) ||

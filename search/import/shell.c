@@ -33,6 +33,8 @@ typedef struct {
     int64_t line, column; /* where the piece that is read begins */
     bool open;
     ShellWords *into;
+    const char *until; /* the word that ends the text behind <<, which begins with the next line; NULL: none */
+    size_t until_length;
 } Shell;
 
 static bool wrong(Shell *shell, const char *what) {
@@ -460,6 +462,45 @@ static bool end_statement(Shell *shell, ShellWords *words, char ended) {
     return true;
 }
 
+/* Lines up to `until`, of which the text is kept: behind << with the word `until`, from the next line on. */
+static bool read_inline(Shell *shell, const char *until, size_t length) {
+    Cursor *cursor = &shell->cursor, start = *cursor;
+    const char *from = cursor->at;
+    for (;;) {
+        const char *line = cursor->at;
+        if (cursor_peek(cursor) == '\0') {
+            *cursor = start;
+            return wrong(shell, "the text behind << is never closed");
+        }
+        while (line < cursor->end && *line == '\t') line++;
+        bool last = (size_t)(cursor->end - line) >= length && memcmp(line, until, length) == 0 &&
+                    (line + length == cursor->end || line[length] == '\n' || line[length] == '\r');
+        if (last) break;
+        cursor_skip_line(cursor);
+        cursor_step(cursor);
+    }
+    if (!shell->script->inline_text)
+        shell->script->inline_text = config_copy(shell->file, from, (size_t)(cursor->at - from));
+    cursor_skip_line(cursor);
+    cursor_step(cursor);
+    return shell->script->inline_text || error_memory(shell->error);
+}
+
+/* Behind < or >: the file is no word of the command; of << the word that ends the text, kept until the line ends. */
+static void read_redirection(Shell *shell) {
+    Cursor *cursor = &shell->cursor;
+    const char *from = cursor->at;
+    while (strchr("<>&-", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
+    bool inline_text =
+        cursor->at - from >= 2 && from[0] == '<' && from[1] == '<' && !(cursor->at - from > 2 && from[2] == '<');
+    cursor_skip_blanks(cursor);
+    if (strchr("'\"\\", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
+    const char *word = cursor->at;
+    while (!strchr(" \t\n;|)'\"", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
+    if (inline_text && !shell->until) shell->until = word, shell->until_length = (size_t)(cursor->at - word);
+    if (strchr("'\"", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
+}
+
 /* NAME=( behind what was read of a word: an array begins. */
 static bool begins_array(const Shell *shell, const ShellWords *words, size_t *name, bool *adds) {
     char head[128];
@@ -495,13 +536,15 @@ static bool read_statements(Shell *shell) {
         } else if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
             cursor_step(cursor);
             if (!end_statement(shell, &words, c)) return false;
+            const char *until = shell->until;
+            if (c != '\n' || !until) continue;
+            shell->until = NULL;
+            if (!read_inline(shell, until, shell->until_length)) return false;
         } else if (c == '<' ||
                    c == '>') { /* the file behind it, and the number before it, are no words of the command */
             if (shell->open && shell->used == 1 && isdigit((unsigned char)shell->word[0])) drop_word(shell);
             if (!end_word(shell)) return false;
-            while (strchr("<>&", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
-            cursor_skip_blanks(cursor);
-            while (!strchr(" \t\n;|)", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
+            read_redirection(shell);
         } else if (!read_piece(shell)) {
             return false;
         }

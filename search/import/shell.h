@@ -33,7 +33,8 @@ typedef struct {
     int64_t command_count;
     ShellVariable *variables;
     int64_t variable_count;
-    bool has_case; /* there are some, which were not read */
+    bool has_case;           /* there are some, which were not read */
+    const char *inline_text; /* the first one behind <<; NULL: none */
 } ShellScript;
 
 /* `text` is checked (config_check_text). Everything lives in the arena of `file`. */

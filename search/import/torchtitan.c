@@ -47,7 +47,35 @@ static const char *const IGNORED[] = {"job.*",
                                       "activation_checkpoint.*",
                                       "training.warmup*",
                                       "hf_transformers.*",
+                                      "(*",
                                       NULL};
+
+/* What a config function of HEAD says of recomputation, where a script has it with it; NULL: nothing. */
+static const char *function_mode(ConfigFile *file) {
+    static const struct {
+        const char *words, *mode;
+    } MODES[] = {{"activation_checkpoint = FullAC", "full"},    {"activation_checkpoint=FullAC", "full"},
+                 {"activation_checkpoint = SelectiveAC", "op"}, {"activation_checkpoint=SelectiveAC", "op"},
+                 {"activation_checkpoint = None", "none"},      {"activation_checkpoint=None", "none"}};
+    const char *text = config_text(file, "(text)", "");
+    for (size_t i = 0; i < COUNT_OF(MODES); i++)
+        if (strstr(text, MODES[i].words)) return MODES[i].mode;
+    return NULL;
+}
+
+/* "llama3" and "70B" of `from torchtitan.models.llama3 import` and model_registry("70B"). */
+static bool function_model(ConfigFile *file, const char **name, const char **flavor) {
+    const char *text = config_text(file, "(text)", ""), *module = strstr(text, "from torchtitan.models."), *registry;
+    while (module && strncmp(module, "from torchtitan.models.common", 29) == 0)
+        module = strstr(module + 1, "from torchtitan.models.");
+    registry = strstr(text, "model_registry(\"");
+    if (!module || !registry) return false;
+    module += strlen("from torchtitan.models.");
+    registry += strlen("model_registry(\"");
+    *name = config_copy(file, module, strcspn(module, " .\n"));
+    *flavor = config_copy(file, registry, strcspn(registry, "\"\n"));
+    return *name && *flavor;
+}
 
 /* "llama3" and "70B" are llama3.1-70b of the zoo: torchtitan's Llama 3 is 3.1. */
 static const char *model_name(ConfigFile *file) {
@@ -57,7 +85,7 @@ static const char *model_name(ConfigFile *file) {
     } MODELS[] = {{"llama4", "17bx16e", "llama4-scout-17b-16e"}, {"llama4", "17bx128e", "llama4-maverick-17b-128e"},
                   {"deepseek_v3", "671B", "deepseek-v3"},        {"deepseek_v3", "16B", "deepseek-v2-lite"},
                   {"qwen3", "30B-A3B", "qwen3-30b-a3b"},         {"qwen3", "235B-A22B", "qwen3-235b-a22b"}};
-    if (!name || !flavor) return NULL;
+    if ((!name || !flavor) && !function_model(file, &name, &flavor)) return NULL;
     for (size_t i = 0; i < COUNT_OF(MODELS); i++)
         if (strcmp(name, MODELS[i].name) == 0 && strcasecmp(flavor, MODELS[i].flavor) == 0) return MODELS[i].ours;
     return arena_format(file->arena, "%s-%s", strcmp(name, "llama3") == 0 ? "llama3.1" : name, flavor);
@@ -221,8 +249,9 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
 /* Modes none, selective ("op", or every so many layers), full. Of selective by op see runs/plan_of_run.c: gate and up are
  * one activation here, of which torchtitan keeps one. */
 static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    const char *mode = config_text(file, "activation_checkpoint.mode", "selective");
+    const char *function = function_mode(file), *mode = config_text(file, "activation_checkpoint.mode", "selective");
     const char *option = config_text(file, "activation_checkpoint.selective_ac_option", "2");
+    if (function) mode = strcmp(function, "op") == 0 ? "selective" : function, option = function;
     int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = divide_up(request->model.layers, stages);
     if (strcmp(mode, "none") == 0 || strcmp(mode, "full") == 0) {
         snprintf(plan->remat, sizeof plan->remat, "%s", mode);

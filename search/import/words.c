@@ -153,14 +153,15 @@ static bool read_quoted_command(const ShellWords *words, ConfigFile *file, int d
 
 /* What no command has: lists of arguments, or lines of key=value. */
 static bool add_bare(const ShellScript *script, ConfigFile *file, Error *error) {
+    const int64_t before = file->count;
     for (int64_t i = 0; i < script->command_count; i++)
         if (!add_arguments(&script->commands[i], 0, file, error)) return false;
-    for (int64_t i = 0; i < script->variable_count && file->count == 0; i++)
+    for (int64_t i = 0; i < script->variable_count && file->count == before; i++)
         if (script->variables[i].array) {
             for (int64_t j = i; j < script->variable_count; j++)
                 if (!add_arguments(&script->variables[j].words, 0, file, error)) return false;
         }
-    bool keys = file->count == 0;
+    bool keys = file->count == before;
     for (int64_t i = 0; i < script->variable_count && keys; i++) {
         const ShellVariable *variable = &script->variables[i];
         if (variable->words.count == 1 &&
@@ -178,6 +179,9 @@ static bool read_inside(const char *text, size_t length, ConfigFile *file, int d
         int64_t behind = behind_program(&script.commands[i]), arguments = script.commands[i].count - behind;
         if (behind > 0 && arguments > most) most = arguments, best = i;
     }
+    if (script.inline_text && !config_has(file, "(text)") &&
+        !config_add(file, "(text)", script.inline_text, 1, 1, NULL, error))
+        return false;
     if (script.has_case) config_note(file, "\"case ... esac\" is not read: what it sets is not known");
     if (best >= 0) {
         const ShellWords *words = &script.commands[best];

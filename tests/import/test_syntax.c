@@ -89,6 +89,9 @@ static const struct {
     {"words: lines alone", config_read_words, "ici_x=4\nici_y=5\n", "ici_y", "5", 2, 7},
     {"words: the command with most arguments", config_read_words, "python prep.py --a 1\npython go.py --a 2 --b\n", "a",
      "2", 2, 14},
+    {"words: a text behind <<", config_read_words, "cat > f <<'END'\n--a 1 '\nEND\nrun x.py --b 2\n", "b", "2", 4, 10},
+    {"words: which is kept", config_read_words, "cat > f <<END\nx = 1\nEND\nrun x.py --b 2\n", "(text)", "x = 1\n", 1,
+     1},
     {"words: comments", config_read_words, "# --a 1 '\nrun x.py --b 2 # --a 3\n", "a", NULL, 0, 0},
 };
 
@@ -142,6 +145,7 @@ static const struct {
     {"words: a quote that stays open", config_read_words, "run x.py --a 'x\n", "f:1:14"},
     {"words: an array that stays open", config_read_words, "A=(--a 1\n", "f:1:4"},
     {"words: a brace that stays open", config_read_words, "run x.py ${A\n", "f:2:1"},
+    {"words: a text that stays open", config_read_words, "cat <<END\nx\n", "f:2:1"},
     {"no UTF-8", config_read_yaml, "a: 1\nb: \xff\n", "f:2:4"},
     {"a control character", config_read_toml, "a = \x01\n", "f:1:5"},
 };
