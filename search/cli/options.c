@@ -121,8 +121,10 @@ void options_help(FILE *out, OptionUse use) {
             use == COMMAND_PLAN    ? "[plan] --model NAME [OPTIONS]"
             : use == COMMAND_SWEEP ? "sweep --model NAME[,NAME...] [OPTIONS]"
             : use == COMMAND_CHECK ? "check --baseline FILE [OPTIONS] | --plan PLAN --model NAME [OPTIONS]"
-            : use == COMMAND_EMIT  ? "emit FORMAT --from REPORT [--rank N] | --model NAME [--plan PLAN] [OPTIONS]"
-                                   : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N]");
+            : use == COMMAND_EMIT
+                ? "emit FORMAT --from REPORT [--rank N] | --from-config FILE | --model NAME [--plan PLAN] [OPTIONS]"
+                : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N] | --from-config FILE "
+                  "[OPTIONS]");
     if (use == COMMAND_SWEEP)
         fprintf(out,
                 "\nThe best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), "
