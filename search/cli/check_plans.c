@@ -100,7 +100,9 @@ static bool price_old_plan(const Request *request, const BaselineEntry *from, Ar
         return true;
     if (!one_plan_search(pinned, &plan, arena, &result, error)) return false;
     if (result.certificate.proof == PROOF_GAP) return true;
-    entry->old_plan = result.plan_count > 0 ? OLD_PLAN_PRICED : OLD_PLAN_NONE;
+    entry->old_plan = result.plan_count > 0    ? OLD_PLAN_PRICED
+                      : result.shortfall.known ? OLD_PLAN_TOO_LARGE
+                                               : OLD_PLAN_NONE;
     if (result.plan_count > 0) entry->old_plan_seconds = result.plans[0].estimate.time.seconds;
     return true;
 }

@@ -40,6 +40,7 @@ int command_calibrate(int argc, char **argv, Streams streams, Error *error);
 int command_layout(int argc, char **argv, Streams streams, Error *error);
 int command_sweep(int argc, char **argv, Streams streams, Error *error);
 int command_check(int argc, char **argv, Streams streams, Error *error);
+int command_diff(int argc, char **argv, Streams streams, Error *error);
 int command_merge(int argc, char **argv, Streams streams, Error *error);
 
 /* The exit code that an error stands for; EXIT_DONE: there is none. */

@@ -21,6 +21,7 @@ static const Command COMMANDS[] = {
     {"calibrate", command_calibrate, "fit profiles to measured runs, with the error of unseen ones"},
     {"check", command_check, "plan again what a baseline has, and fail where that got worse: the gate for CI"},
     {"layout", command_layout, "the cheapest choice of a strategy graph (google/iopddl), with a bound on it"},
+    {"diff", command_diff, "two reports side by side: what moved, and why"},
     {"sweep", command_sweep, "the best plan of every point of a grid: lists in any option, one row each"},
     {"merge", command_merge, "the parts of a sweep put together"},
 };

@@ -110,19 +110,20 @@ static void say_file(const Snapshot *was, const Snapshot *now, DataPart part, Ca
     clean_text(snapshot_text(now->report, path), cause->file, sizeof cause->file);
     snprintf(file, sizeof file, "%s", cause->file);
     clean_text(snapshot_text(was->report, path), other, sizeof other);
-    if (part == DATA_CHIP) add_chip(was, now, &seen);
-    if (part == DATA_MODEL) add_model(was, now, &seen);
+    bool other_file = other[0] && strcmp(other, file) != 0;
+    if (part == DATA_CHIP && !other_file) add_chip(was, now, &seen);
+    if (part == DATA_MODEL && !other_file) add_model(was, now, &seen);
     if (part == DATA_PROFILE && compare_texts(was, now, "program.profile") == DIFFERENT) {
         char a[PROSE_NAME_SIZE], b[PROSE_NAME_SIZE];
         prose_add(&seen, "%s -> %s", clean_name(snapshot_text(was->report, "program.profile"), a),
                   clean_name(snapshot_text(now->report, "program.profile"), b));
     }
     const char *of = part == DATA_PROFILE ? "what the profile has for this work changed in " : "";
-    if (other[0] && strcmp(other, file) != 0)
+    if (other_file)
         snprintf(cause->text, sizeof cause->text, "the %s is now %.150s, not %.150s%s%.120s%s", data_part_name(part),
                  file, other, seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
     else
-        snprintf(cause->text, sizeof cause->text, "%s%.190s%s%s%.200s%s", of, file, of[0] ? "" : " changed",
+        snprintf(cause->text, sizeof cause->text, "%s%.190s%s%s%.400s%s", of, file, of[0] ? "" : " changed",
                  seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
 }
 
@@ -133,7 +134,7 @@ static void find_data(const Snapshot *was, const Snapshot *now, bool parts_known
     Prose seen = {0};
     add_model(was, now, &seen);
     add_chip(was, now, &seen);
-    snprintf(cause->text, sizeof cause->text, "data files changed, which of them the baseline does not say%s%.200s%s",
+    snprintf(cause->text, sizeof cause->text, "data files changed, which of them the baseline does not say%s%.400s%s",
              seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
 }
 

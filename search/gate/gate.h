@@ -52,7 +52,7 @@ typedef enum {
 } CauseKind;
 const char *cause_name(CauseKind kind); /* "model" ... "time_limit" */
 
-enum { CAUSES_MAX = CAUSE_COUNT, CAUSE_SIZE = 512 };
+enum { CAUSES_MAX = CAUSE_COUNT, CAUSE_SIZE = 896 };
 typedef struct {
     CauseKind kind;
     char file[192];        /* "mesh/catalog/tpu-v5e.json"; "": none */
@@ -60,7 +60,7 @@ typedef struct {
 } Cause;
 
 /* The plan of the baseline under the prices of now, asked for where another plan took its place. */
-typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_NONE } OldPlan;
+typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN_NONE } OldPlan;
 
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */

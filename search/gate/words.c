@@ -134,6 +134,7 @@ static void add_plan(const GateEntry *entry, Prose *to) {
     } else {
         prose_add(to, "%s before", was->label);
     }
+    if (entry->old_plan == OLD_PLAN_TOO_LARGE) prose_add(to, "; the one before does not fit any more");
     if (entry->old_plan == OLD_PLAN_NONE) prose_add(to, "; the one before is no plan of this space any more");
     if (entry->old_plan != OLD_PLAN_PRICED) return;
     double moved = entry->old_plan_seconds / was->seconds - 1;

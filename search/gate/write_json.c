@@ -70,7 +70,7 @@ static bool add_entry(cJSON *to, const Gate *gate, const GateEntry *entry, const
     if (both && (!add_changes(to, entry) || !add_terms(to, entry, was, now))) return false;
     if (gate->baseline && !add_causes(to, entry)) return false;
     if (entry->old_plan == OLD_PLAN_NOT_ASKED) return true;
-    if (entry->old_plan == OLD_PLAN_NONE) return json_add_text(to, "old_plan_seconds", NULL);
+    if (entry->old_plan != OLD_PLAN_PRICED) return json_add_text(to, "old_plan_seconds", NULL);
     return json_add_real(to, "old_plan_seconds", entry->old_plan_seconds);
 }
 
