@@ -7,7 +7,7 @@
  * as fsdp does.
  *
  * Sources, at the commits as read: MaxText e591f30cb and the release 0.2.5, JAX cec06d116c, Megatron-LM d98e8a64dd,
- * torchtitan b5bcd76c, DeepSpeed edaa72212. */
+ * torchtitan b5bcd76c, DeepSpeed edaa72212 and the release 0.19.8. */
 #include "search/search.h"
 
 #include "base/util.h"
@@ -196,6 +196,13 @@ static bool megatron_tokens(const Facts *facts) {
     return facts->seq % facts->sequence == 0 && facts->seq / facts->sequence % facts->tensor == 0;
 }
 
+/* core/transformer/transformer_layer.py: attention, then the MLP; core/models/gpt: rope, learned or no positions. */
+static bool megatron_has_layers(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].parallel_block) return false;
+    return model->positions != POSITIONS_ALIBI;
+}
+
 /* pipeline_parallel/schedules.py has 1F1B and its interleaving. Experts re-use dense ranks there (etp x ep x edp); an
  * axis of their own, which shards dense weights too, it does not know. */
 static const char *megatron_refuses(const Facts *facts) {
@@ -210,6 +217,10 @@ static const char *megatron_refuses(const Facts *facts) {
         "seq-length has to be a multiple of 2 x sequence and of sequence x tensor, heads that are exchanged of "
         "tensor x ulysses");
     REFUSE_UNLESS(facts->expert == 1, "experts re-use dense ranks there: an expert grid (folded), no axis of its own");
+    REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || sequence_shards(facts),
+                  "Megatron-FSDP shards parameters over context ranks too");
+    REFUSE_UNLESS(megatron_has_layers(facts->model),
+                  "it has no ALiBi, and no layer whose attention and MLP read the same input");
     return NULL;
 }
 
@@ -246,12 +257,15 @@ static const char *torchtitan_refuses(const Facts *facts) {
     REFUSE_UNLESS(facts->sequence == 1 || sequence_shards(facts),
                   "FSDP shards over dp_shard x cp: sequence shards too");
     REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0, "replicas (dp_replicate) keep everything: ZeRO-0 over data");
+    REFUSE_UNLESS(!facts->model->tied || facts->pipeline == 1,
+                  "it ties no embeddings over pipeline stages"); /* models/common/decoder.py */
     REFUSE_UNLESS(torchtitan_experts(facts),
                   "experts fold onto whole ranks of dp_shard, cp and tp, each expert in one piece");
     return NULL;
 }
 
-/* runtime/engine.py: autotp up to ZeRO-2; PipelineModule up to ZeRO-1 and one chunk a stage (1F1B). Context parallelism
+/* runtime/engine.py: autotp up to ZeRO-2; ZeRO-3 in groups of ranks (MiCS) is refused by runtime/config.py since 0.19, and
+ * hpZ keeps a second copy, not the first, in groups; PipelineModule up to ZeRO-1 and one chunk a stage (1F1B). Context parallelism
  * there is Ulysses, taken without tensor and pipeline here. Expert ranks are data ranks that replicate dense weights
  * (ep_size): a folded grid of data alone. */
 static const char *deepspeed_refuses(const Facts *facts) {
@@ -269,17 +283,20 @@ static const char *deepspeed_refuses(const Facts *facts) {
     REFUSE_UNLESS(runs(facts, 1u << SCHEDULE_1F1B), "PipelineModule runs 1f1b, one chunk a stage");
     REFUSE_UNLESS(!facts->methods->tensor_overlap, "autotp has no collective matmul");
     REFUSE_UNLESS(facts->pipeline == 1 || (!sharded && zero <= 1), "PipelineModule goes with ZeRO-0 or 1, no fsdp");
-    REFUSE_UNLESS(!sharded || (facts->tensor == 1 && zero == 0),
-                  "fsdp is ZeRO-3, which excludes autotp, and its groups (MiCS) replicate over data with ZeRO-0");
+    REFUSE_UNLESS(!sharded || (facts->tensor == 1 && facts->data == 1),
+                  "fsdp is ZeRO-3, which excludes autotp and shards over all data ranks (its groups, MiCS, are gone): "
+                  "data=1");
     return NULL;
 }
 
-/* The optimizer's state on the host: MaxText by optimizer_memory_host_offload, JAX by memory kinds, Megatron by
- * --optimizer-cpu-offload; DeepSpeed's offload_optimizer is a part of ZeRO, stages 1 to 3, and torchtitan's
- * enable_cpu_offload one of FSDP. */
+/* The optimizer's state on the host: MaxText by optimizer_memory_host_offload, JAX by memory kinds; Megatron's
+ * --optimizer-cpu-offload wants the distributed optimizer (arguments.py, by --use-precision-aware-optimizer); DeepSpeed's
+ * offload_optimizer is a part of ZeRO, stages 1 to 3, and torchtitan's enable_cpu_offload one of FSDP. */
 static bool offloads_optimizer(Launcher launcher, const Facts *facts) {
+    bool sharded = facts->fsdp > 1 || sequence_shards(facts);
     if (launcher == LAUNCHER_TORCHTITAN) return facts->fsdp * facts->sequence > 1;
-    return launcher != LAUNCHER_DEEPSPEED || facts->fsdp > 1 || facts->plan->knobs.zero_stage >= 1;
+    if (launcher != LAUNCHER_DEEPSPEED && launcher != LAUNCHER_MEGATRON) return true;
+    return sharded || facts->plan->knobs.zero_stage >= 1;
 }
 
 /* Uneven stages: Megatron by --pipeline-model-parallel-layout, torchtitan by module_fqns_per_model_part, DeepSpeed by

@@ -47,7 +47,7 @@ bool emit_allowed(const EmitFormat *format, const Request *request, const Ranked
                                          ranked->padding, &ranked->machine.mesh);
     if (refusal)
         return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s; plan with --for %s", format->name,
-                         refusal, format->name);
+                         refusal, launcher_name(format->launcher));
     const LaunchAnswer *answer = emit_launch_answer(ranked, format->launcher);
     if (!answer || answer->kind != LAUNCH_IMPOSSIBLE) return true;
     double seconds = ranked->estimate.time.seconds;
@@ -56,15 +56,17 @@ bool emit_allowed(const EmitFormat *format, const Request *request, const Ranked
                  step_text(answer->default_seconds, step), change_text(answer->default_seconds / seconds - 1, more));
     return error_set(error, ERROR_INPUT, where,
                      "%s cannot put the roles where this plan has them%s; plan with --for %s", format->name, own,
-                     format->name);
+                     launcher_name(format->launcher));
 }
 
 void emit_note(EmitNotes *notes, const char *format, ...) {
+    char text[EMIT_NOTE_SIZE];
     va_list arguments;
     if (notes->count == EMIT_NOTES_MAX) return;
     va_start(arguments, format);
-    vsnprintf(notes->text[notes->count++], EMIT_NOTE_SIZE, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    clean_text(text, notes->text[notes->count++], EMIT_NOTE_SIZE); /* a name in it must not end the comment's line */
 }
 
 void emit_header(const Request *request, const RankedPlan *ranked, const EmitNotes *notes, const char *prefix,

@@ -142,13 +142,7 @@ static void write_run(const GpuJob *job, FILE *out) {
 }
 
 static const char *cannot(const GpuJob *job) {
-    const char *model = megatron_cannot(job->model);
-    if (model) return model;
     if (job->request->precision == PRECISION_INT8) return "it has no int8";
-    if (job->knobs->offload_optimizer && job->knobs->zero_stage == 0 && !by_fsdp(job))
-        return "--optimizer-cpu-offload wants the distributed optimizer: zero=1";
-    if (job->fsdp > 1 && job->sequence > 1 && job->knobs->methods.sequence_replicates)
-        return "Megatron-FSDP shards parameters over context ranks too: sequence_parameters=sharded";
     return megatron_cannot_offload(job);
 }
 

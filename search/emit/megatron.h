@@ -10,14 +10,11 @@
 /* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
 enum { MEGATRON_VOCAB_DIVISOR = 128 };
 
-/* What of a model it has no words for, as a sentence; NULL: it has. */
-const char *megatron_cannot(const Model *model);
-
 void megatron_write_model(const GpuJob *job, FILE *out);
 void megatron_note_model(const GpuJob *job, EmitNotes *notes);
 
 /* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
-const char *megatron_cannot_offload(const GpuJob *job); /* as megatron_cannot() */
+const char *megatron_cannot_offload(const GpuJob *job); /* a sentence where nothing keeps so little; NULL */
 void megatron_write_activations(const GpuJob *job, FILE *out);
 void megatron_note_activations(const GpuJob *job, EmitNotes *notes);
 

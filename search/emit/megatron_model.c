@@ -39,13 +39,6 @@ static bool biased(const Model *model) {
 
 static bool alternates(const Model *model) { return layers_with(model, true) == layers_with(model, false); }
 
-const char *megatron_cannot(const Model *model) {
-    for (int i = 0; i < model->kind_count; i++)
-        if (model->kinds[i].parallel_block)
-            return "a layer's attention and MLP read the same input, which it has no block for";
-    return model->positions == POSITIONS_ALIBI ? "positions are ALiBi, which it does not have" : NULL;
-}
-
 static void write_attention(const LayerKind *kind, FILE *out) {
     if (kind->attention == ATTENTION_LATENT) {
         fprintf(out, "    --multi-latent-attention\n");

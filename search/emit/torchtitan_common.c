@@ -80,7 +80,6 @@ void titan_write_chunks(const GpuJob *job, const char *head, const char *indent,
 }
 
 const char *titan_cannot(const GpuJob *job) {
-    if (job->model->tied && job->pipeline > 1) return "it ties no embeddings over pipeline stages (decoder.py raises)";
     if (gpu_job_layers_for_inputs(job) > job->layers)
         return "it keeps the inputs of layers, which this plan has on the host; plan with --remat full";
     if (job->request->precision == PRECISION_INT8) return "it has no int8";

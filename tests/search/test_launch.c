@@ -29,7 +29,7 @@ typedef struct {
     int64_t ulysses, folded, folded_tensor;
     bool replicates, overlap;
     PaddingSet padding;
-    bool tpu, latent;
+    bool tpu, latent, offload, tied, parallel, alibi;
     int64_t window;
     unsigned expected;
 } Row;
@@ -140,7 +140,25 @@ static const Row ROWS[] = {
      .microbatches = 8,
      .zero = 1,
      .expected = JAX | MEGATRON | DEEPSPEED},
-    {.name = "fsdp inside, data outside", .fsdp = 8, .data = 4, .expected = ALL},
+    {.name = "fsdp inside, data outside: DeepSpeed had MiCS for it",
+     .fsdp = 8,
+     .data = 4,
+     .expected = ALL & ~DEEPSPEED},
+    {.name = "Megatron-FSDP shards over context ranks",
+     .fsdp = 2,
+     .sequence = 2,
+     .context = CONTEXT_ALL_GATHER,
+     .replicates = true,
+     .expected = JAX},
+    {.name = "optimizer on the host where nothing shards it", .data = 8, .offload = true, .expected = MAXTEXT | JAX},
+    {.name = "ZeRO-1 on the host", .data = 8, .zero = 1, .offload = true, .expected = ALL & ~TITAN},
+    {.name = "embeddings tied over stages: torchtitan refuses",
+     .pipeline = 4,
+     .microbatches = 8,
+     .tied = true,
+     .expected = ALL & ~MAXTEXT & ~TITAN},
+    {.name = "parallel blocks: Megatron has none", .tensor = 8, .parallel = true, .expected = ALL & ~MEGATRON},
+    {.name = "ALiBi: Megatron has none", .tensor = 8, .alibi = true, .expected = ALL & ~MEGATRON},
     {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim; MaxText's ZeRO-1 excludes fsdp",
      .fsdp = 8,
      .data = 4,
@@ -280,7 +298,10 @@ static LauncherSet launchers_of_row(const Row *row) {
                                  .heads = or_default(row->heads, 32),
                                  .kv_heads = or_default(row->kv_heads, 8),
                                  .attention = row->latent ? ATTENTION_LATENT : ATTENTION_HEADS,
-                                 .window = row->window};
+                                 .window = row->window,
+                                 .parallel_block = row->parallel};
+    model.tied = row->tied;
+    model.positions = row->alibi ? POSITIONS_ALIBI : POSITIONS_ROTARY;
     Work work = {.sequences = 1024, .seq = or_default(row->seq, 8192)};
     Plan plan = {.degrees.of = {[ROLE_TENSOR] = or_default(row->tensor, 1),
                                 [ROLE_EXPERT] = or_default(row->expert, 1),
@@ -292,6 +313,7 @@ static LauncherSet launchers_of_row(const Row *row) {
                            .microbatch_sequences = or_default(row->microbatch_sequences, 1),
                            .virtual_stages = or_default(row->virtual_stages, 1),
                            .zero_stage = row->zero,
+                           .offload_optimizer = row->offload,
                            .methods = {.context = row->context,
                                        .ulysses = row->ulysses,
                                        .sequence_replicates = row->replicates,
