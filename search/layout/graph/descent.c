@@ -344,7 +344,7 @@ static void move_once(Descent *descent) {
     int size = 2 + (int)(exp(random_real(descent) * log((double)most)) - 0.5);
     int root = random_below(descent, core->nodes);
     int count = grow(descent, root, size);
-    double factor = descent->temperature > 0 ? 0.3 + 0.7 * random_real(descent)
+    double factor = descent->temperature > 0 ? 0.6 + 0.5 * random_real(descent)
                                              : PRICE_FACTORS[random_below(descent, COUNT_OF(PRICE_FACTORS))];
     for (int k = 1; k < count; k++) /* an arc lies among its owner's */
         descent->parent[descent->tree[k]] = core->arcs[core->arcs[descent->via[descent->tree[k]]].back].other;

@@ -11,7 +11,8 @@
 enum {
     STEPS_MAX = 24,       /* changes of prices at a branch */
     STEPS_FEW = 8,        /* after which it must look worth going on */
-    DESCENT_WORK = 60000, /* entries of descent at a branch */
+    DESCENT_WORK = 60000, /* entries of descent at a branch, and so many times those of the core */
+    DESCENT_TIMES = 10,
     OPEN_BYTES_MAX = 512 << 20
 };
 
@@ -220,7 +221,7 @@ static void look_for_better(Jump *jump) {
     descent->best_cost = INFINITY;
     descent->priced = jump->dual->priced;
     descent_start(descent, jump->choice);
-    descent_run(descent, DESCENT_WORK);
+    descent_run(descent, DESCENT_WORK + DESCENT_TIMES * (int64_t)jump->core->entry_start[jump->core->edges]);
     if (descent->best_cost < (double)(jump->cutoff - jump->core->constant) - 0.5)
         jump->cutoff = min_whole(jump->cutoff, jump->asks->offer(jump->asks->context, descent->best));
 }

@@ -22,9 +22,10 @@ enum {
     SMALL_ENTRIES = 3000000
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
-static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_SEARCH_UNTIL = 0.25;
-static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8;
-static const int64_t REPAIR_WORK = 4000000000;
+static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_CYCLE_UNTIL = 0.25, TURN_UNTIL[] = {0.4, 0.6};
+static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e10;
+static const double HEAT_OF_GAP = 10;
+static const int64_t REPAIR_ENTRIES_MAX = 1000000;
 
 typedef struct {
     const StrategyGraph *graph;
@@ -43,6 +44,7 @@ typedef struct {
     double last_progress;
     /* Of the cycle under way. */
     double cycle_from, cycle_until, cycle_work;
+    double search_until; /* share of the time for the branch and bound under way */
 } Solver;
 
 static double seconds(const Solver *solver) { return solver->control->seconds(solver->control->context); }
@@ -162,22 +164,37 @@ static void run_cycle(Solver *solver, double hot, double work, double until) {
     anneal_cycle(solver->anneal, hot, chunk, &asks);
 }
 
+/* The best prices, for all that descend. */
+static void use_prices(Solver *solver) {
+    Dual *dual = solver->dual;
+    dual_price(dual, dual->best_bound > -INFINITY ? dual->best_price : dual->price);
+    for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = dual->priced;
+}
+
+/* A first choice that fits; where one is known, only a short try. */
 static void find_choice(Solver *solver) {
-    Anneal *anneal = solver->anneal;
-    int64_t work = max_whole(200 * (int64_t)(entries(solver) + 1000), 1000000);
-    bool found = anneal_repair(anneal, solver->dual, solver->rounding, min_whole(16 * work, REPAIR_WORK), stop, solver);
-    dual_price(solver->dual, solver->dual->best_bound > -INFINITY ? solver->dual->best_price : solver->dual->price);
-    for (int w = 0; w < anneal->workers; w++) anneal->descent[w]->priced = solver->dual->priced;
-    if (found) offer(solver, anneal->descent[0]->best);
+    int64_t pass = max_whole((int64_t)entries(solver) + 1000, 5000);
+    int64_t work = (solver->cost < INT64_MAX ? 100 : 4000) * min_whole(pass, REPAIR_ENTRIES_MAX);
+    bool found = anneal_repair(solver->anneal, solver->dual, solver->rounding, work, stop, solver);
+    use_prices(solver);
+    if (found) offer(solver, solver->anneal->descent[0]->best);
     tell(solver, "first choice");
+}
+
+/* How hot a cycle begins: what is near its bound needs little to get out of where it is. */
+static double heat(const Solver *solver, double least, double most) {
+    if (solver->cost == INT64_MAX || solver->cost <= 0) return most;
+    double gap = 1 - (double)solver->bound / (double)solver->cost;
+    return min_real(most, max_real(least, HEAT_OF_GAP * gap));
 }
 
 static void anneal_large(Solver *solver) {
     double effort = solver->control->effort;
     bool timed = is_timed(solver);
     run_cycle(solver, 0, 0.1 * LARGE_CYCLE_WORK * effort, 1);
-    run_cycle(solver, 1, timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
-    if (!is_over(solver, 1)) run_cycle(solver, 0.5, timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
+    run_cycle(solver, heat(solver, 0.03, 1), timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
+    if (is_over(solver, 1)) return;
+    run_cycle(solver, heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
 }
 
 /* Reduced costs take states and pairs away, which lets reductions go on. True: the core is a good deal smaller. */
@@ -196,55 +213,74 @@ static bool fix_and_reduce(Solver *solver) {
     return solver->core->nodes < nodes || (double)entries(solver) < 0.9 * (double)before;
 }
 
-static void search_small(Solver *solver) {
-    JumpAsks asks = {solver, stop, offer};
+static bool search_stop(void *context) { return is_over(context, ((Solver *)context)->search_until); }
+
+/* Branch and bound until a share of the time, or an amount of work. */
+static void search_small(Solver *solver, double until, double work) {
+    JumpAsks asks = {solver, search_stop, offer};
     int64_t cutoff = solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
-    int64_t branches = is_timed(solver)
-                           ? INT64_MAX
-                           : (int64_t)(solver->control->effort * 3e10 / (double)(100 * entries(solver) + 100000));
+    int64_t branches = (int64_t)min_real(work / (100.0 * (double)(entries(solver) + 1000)) + 10, 1e15);
+    solver->search_until = until;
     JumpResult result =
         jump_search(solver->dual, solver->exact, solver->anneal->descent[0], cutoff, branches, &asks, &solver->space);
-    solver->result->branches = result.branches;
+    solver->result->branches += result.branches;
     if (result.finished && solver->cost == INT64_MAX) solver->result->proof = GRAPH_INFEASIBLE;
     if (result.finished && solver->cost < INT64_MAX) raise_bound(solver, solver->cost);
     if (!result.finished) raise_bound(solver, result.bound);
 }
 
+/* Whether a core without nodes is left: what reductions chose is the last that could be better. */
+static bool is_spent(Solver *solver) {
+    if (solver->core->nodes > 0) return false;
+    offer(solver, solver->rounding);
+    raise_bound(solver, solver->cost);
+    return true;
+}
+
+/* Branch and bound and annealing in turns: the one proves, the other finds, and what is found fixes more. */
+static void search_in_turns(Solver *solver) {
+    double effort = solver->control->effort, endless = is_timed(solver) ? INFINITY : effort;
+    size_t times = (size_t)solver->core->times;
+    find_bound(solver, TURN_UNTIL[0]);
+    double *price = workspace_take(&solver->space, times + 1, sizeof *price);
+    memcpy(price, solver->dual->price, times * sizeof *price);
+    tell(solver, "branch and bound");
+    search_small(solver, TURN_UNTIL[0], SMALL_SEARCH_WORK * effort);
+    if (is_proven(solver) || solver->result->proof == GRAPH_INFEASIBLE || is_over(solver, 1)) return;
+
+    memcpy(solver->dual->best_price, price, times * sizeof *price);
+    settle(solver);
+    if (!anneal_best(solver->anneal)) find_choice(solver);
+    use_prices(solver);
+    run_cycle(solver, heat(solver, 0.05, 1), 2 * SMALL_CYCLE_WORK * endless, TURN_UNTIL[1]);
+    settle(solver);
+    if (is_proven(solver)) return;
+
+    fix_and_reduce(solver);
+    if (is_proven(solver) || is_spent(solver)) return;
+    find_bound(solver, 1);
+    tell(solver, "branch and bound");
+    search_small(solver, 1, 2 * SMALL_SEARCH_WORK * endless);
+}
+
 static void work_on_core(Solver *solver) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        if (solver->core->nodes == 0) {
-            offer(solver, solver->rounding);
-            raise_bound(solver, solver->cost);
-            return;
-        }
-        bool small = is_small(solver);
+        if (is_spent(solver)) return;
         find_bound(solver, round == 0 ? BOUND_UNTIL : 1);
         tell(solver, "bound");
-        if (round == 0 || solver->cost == INT64_MAX)
-            find_choice(solver);
-        else if (anneal_repair(solver->anneal, solver->dual, solver->rounding, 1000000, stop, solver))
-            offer(solver, solver->anneal->descent[0]->best);
+        find_choice(solver);
         if (is_proven(solver) || is_over(solver, 1)) return;
-        if (!small) {
+        if (!is_small(solver)) {
             anneal_large(solver);
             return;
         }
         double work = min_real(SMALL_CYCLE_WORK, 2000.0 * (double)(entries(solver) + 100)) / (round + 1);
-        for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = solver->dual->priced;
-        run_cycle(solver, 0.5, work, SMALL_SEARCH_UNTIL);
+        run_cycle(solver, heat(solver, 0.1, 0.5), work, SMALL_CYCLE_UNTIL);
         settle(solver);
         if (is_proven(solver) || is_over(solver, 1)) return;
         if (!fix_and_reduce(solver)) break;
     }
-    if (is_proven(solver)) return;
-    if (solver->core->nodes == 0) {
-        offer(solver, solver->rounding);
-        raise_bound(solver, solver->cost);
-        return;
-    }
-    find_bound(solver, 1);
-    tell(solver, "branch and bound");
-    search_small(solver);
+    if (!is_proven(solver) && !is_spent(solver)) search_in_turns(solver);
 }
 
 static void run(Solver *solver) {
