@@ -28,6 +28,8 @@ static const struct {
     {"calibrate", "shardopt calibrate mine.tsv -o mine.json"},
     {"check", "shardopt check --baseline report.json --tolerance 1%"},
     {"check", "shardopt check --model 8b --chip v5e --slice 4x4 --batch 256Ki --plan fsdp=16 --within 5%"},
+    {"diff", "shardopt --model 8b --chip v5e --slice 4x4 --batch 512Ki --format json -o other.json"},
+    {"diff", "shardopt diff report.json other.json"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 1/2 -o part.1"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 2/2 -o part.2"},

@@ -29,7 +29,7 @@ static const char *flops_unit(double value, char *text) { return rate_text(value
 static void add_figure(const char *name, double was, double now, Unit unit, Prose *to) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     if (!(was > 0 && now > 0) || fabs(now / was - 1) < 1e-12) return;
-    prose_item(to, ", ", "%s %s -> %s, %s", name, unit(was, a), unit(now, b), change_text(now / was - 1, change));
+    prose_item(to, ", ", "%s %s -> %s, %s", name, unit(was, a), unit(now, b), gate_change_text(now / was - 1, change));
 }
 
 /* Axes whose figure changed alike are named together: "links of x, y 45.0 GB/s -> 36.0 GB/s". */

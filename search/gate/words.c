@@ -18,9 +18,15 @@ static double real_at(const cJSON *json, const char *path) {
 
 static double ratio_change(double was, double now) { return was > 0 && now > 0 ? now / was - 1 : 0; }
 
+const char *gate_change_text(double change, char *text) {
+    if (!(fabs(change) < 9.995)) return change_text(change, text);
+    snprintf(text, NUMBER_TEXT_SIZE, "%+.3g%%", 100 * change);
+    return text;
+}
+
 static void add_change(const FigureChange *figure, Prose *to) {
     char change[NUMBER_TEXT_SIZE];
-    if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", change_text(figure->change, change));
+    if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", gate_change_text(figure->change, change));
 }
 
 static void add_figures(const GateEntry *entry, Prose *to) {
@@ -75,7 +81,7 @@ static void add_launched(const Gate *gate, const GateEntry *entry, Prose *to) {
     if (fabs(step->change) < 5e-4)
         prose_add(to, ": as fast");
     else
-        prose_add(to, ": %s slower%s, %s allowed", share_text(step->change, slower),
+        prose_add(to, ": %s slower%s, %s allowed", (gate_change_text(step->change, slower) + 1),
                   fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for what was asked" : "",
                   share_text(gate->tolerance.of[GATE_STEP], within));
     prose_add(to, "; MFU %s, the best %s", share_text(entry->now.best.mfu, own), share_text(entry->was.best.mfu, best));
@@ -143,7 +149,7 @@ static void add_plan(const GateEntry *entry, Prose *to) {
                   step_text(entry->old_plan_seconds, time));
     else
         prose_add(to, "; the one before takes %s now (%s)", step_text(entry->old_plan_seconds, time),
-                  change_text(moved, change));
+                  gate_change_text(moved, change));
 }
 
 void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out) {

@@ -23,7 +23,7 @@ static void write_figure(const GateEntry *entry, GateFigure figure, const char *
     else if (fabs(of->change) <= 1e-9)
         prose_add(&cell, "%s", unit(of->now, now));
     else
-        prose_add(&cell, "%s → %s (%s)", unit(of->was, was), unit(of->now, now), change_text(of->change, change));
+        prose_add(&cell, "%s → %s (%s)", unit(of->was, was), unit(of->now, now), gate_change_text(of->change, change));
     write_cell(cell.text, out);
 }
 
