@@ -106,7 +106,7 @@ typedef struct {
     Prose terms; /* "fsdp +80.1 ms, matmul -2.00 ms" */
     Prose plan;  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
 } GateWords;
-/* "+1.03%", "-12.4%", "+0.0312%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
+/* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
  * bytes, returned. */
 const char *gate_change_text(double change, char *text);
 void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out);

@@ -20,7 +20,11 @@ static double ratio_change(double was, double now) { return was > 0 && now > 0 ?
 
 const char *gate_change_text(double change, char *text) {
     if (!(fabs(change) < 9.995)) return change_text(change, text);
-    snprintf(text, NUMBER_TEXT_SIZE, "%+.3g%%", 100 * change);
+    double percent = fabs(100 * change);
+    if (percent < 0.0995)
+        snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * change);
+    else
+        snprintf(text, NUMBER_TEXT_SIZE, "%+.*f%%", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, 100 * change);
     return text;
 }
 
