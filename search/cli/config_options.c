@@ -25,11 +25,14 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
     if (words->text[OPTION_MODEL]) return true;
     if (!zoo_load(file->arena, &zoo, error)) return false;
     if (work->model) found = zoo_find(&zoo, work->model);
-    for (int i = 0; i < zoo.count && !found && import_sizes_known(&work->sizes); i++) {
-        if (!import_sizes_match(&work->sizes, &zoo.models[i])) continue;
-        found = &zoo.models[i];
-        config_note(file, "the model is taken as %s by its sizes; --model says otherwise", found->name);
+    int most = 0;
+    bool by_sizes = !found && import_sizes_known(&work->sizes);
+    for (int i = 0; i < zoo.count && by_sizes; i++) {
+        int match = import_sizes_match(&work->sizes, &zoo.models[i]);
+        if (match > most) found = &zoo.models[i], most = match;
     }
+    if (found && by_sizes)
+        config_note(file, "the model is taken as %s by its sizes; --model says otherwise", found->name);
     if (found) return fill(words, OPTION_MODEL, found->name, file, error);
     if (work->model)
         return error_set(error, ERROR_INPUT, file->name,
@@ -79,6 +82,19 @@ static bool words_of_plan(const Options *open, const ImportedPlan *imported, con
            fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);
 }
 
+/* What --state-dtypes says by default, said: gradients as wide as microbatches make them, moments and master of fp32. */
+static bool says_default(const char *words, const ImportedPlan *imported) {
+    StateDtypes dtypes = {0};
+    Error error = {0};
+    const char *passes = strstr(imported->knobs, "microbatches=");
+    if (!words || !passes || !state_dtypes_parse(words, "state-dtypes", &dtypes, &error)) return false;
+    Dtype usual = strncmp(passes, "microbatches=1 ", 15) == 0 ? DTYPE_BF16 : DTYPE_FP32;
+    bool moments = (dtypes.first == DTYPE_DEFAULT || dtypes.first == DTYPE_FP32) &&
+                   (dtypes.second == DTYPE_DEFAULT || dtypes.second == DTYPE_FP32);
+    return moments && dtypes.parameters == DTYPE_DEFAULT && dtypes.master == DTYPE_DEFAULT &&
+           (dtypes.gradients == DTYPE_DEFAULT || dtypes.gradients == usual);
+}
+
 static bool read_config(ConfigFile *file, Launcher launcher, const Options *given, Options *open, Options *of_plan,
                         ReportPlan *plan, Error *error) {
     ImportedWork work;
@@ -93,6 +109,8 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
         !import_plan(launcher, file, request, &imported, error) ||
         !import_place(launcher, file, request, &imported, plan->pins, &plan->pin_count, &nesting, error))
         return false;
+    if (!given->text[OPTION_STATE_DTYPES] && says_default(open->text[OPTION_STATE_DTYPES], &imported))
+        open->text[OPTION_STATE_DTYPES] = NULL;
     snprintf(sequences, sizeof sequences, "%lld", (long long)imported.sequences);
     if (!open->text[OPTION_BATCH] && !fill(open, OPTION_SEQUENCES, sequences, file, error)) return false;
     if (!fill(open, OPTION_FOR, launcher_name(launcher), file, error)) return false;

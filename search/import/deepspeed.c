@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -54,6 +53,7 @@ static const char *const IGNORED[] = {"optimizer.params.*",
                                       "activation_checkpointing.*",
                                       "seed",
                                       "shardopt.*",
+                                      "pipeline.*",
                                       NULL};
 
 /* Hugging Face writes "auto" for what the trainer's arguments say. */
@@ -109,13 +109,12 @@ static bool read_zero(ConfigFile *file, const Request *request, ImportedPlan *pl
     return true;
 }
 
-/* The stages of a PipelineModule stand in the program; what `shardopt emit` wrote has the plan beside. */
-static void read_stages(ConfigFile *file, ImportedPlan *plan) {
-    const char *notation = strstr(config_text(file, "shardopt.plan", ""), "pipeline=");
-    int64_t stages = notation ? strtoll(notation + strlen("pipeline="), NULL, 10) : 1;
-    if (stages <= 1 || stages > 1 << 20) return;
-    plan->degrees.of[ROLE_PIPELINE] = stages;
-    import_knob(plan, "schedule=1f1b virtual_stages=1");
+/* Stages stand there only for programs that ask the JSON for them, as what `shardopt emit` writes. */
+static bool read_stages(ConfigFile *file, ImportedPlan *plan, Error *error) {
+    int64_t *stages = &plan->degrees.of[ROLE_PIPELINE];
+    if (!config_whole(file, "pipeline.stages", 1, 1 << 20, 1, stages, error)) return false;
+    if (*stages > 1) import_knob(plan, "schedule=1f1b virtual_stages=1");
+    return true;
 }
 
 /* train_batch_size = micro x accumulation x ranks: two of them give the third. */
@@ -160,9 +159,11 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
 }
 
 static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t of_stage = divide_up(request->model.layers, plan->degrees.of[ROLE_PIPELINE]), checkpoints;
+    int64_t of_stage = divide_up(request->model.layers, plan->degrees.of[ROLE_PIPELINE]), checkpoints, interval;
     bool host, split;
-    if (!config_whole(file, "activation_checkpointing.number_checkpoints", 1, INT64_C(1) << 20, 0, &checkpoints, error))
+    if (!config_whole(file, "activation_checkpointing.number_checkpoints", 1, INT64_C(1) << 20, 0, &checkpoints,
+                      error) ||
+        !config_whole(file, "pipeline.activation_checkpoint_interval", 0, INT64_C(1) << 20, 0, &interval, error))
         return false;
     if (!config_flag(file, "activation_checkpointing.cpu_checkpointing", false, &host, error) ||
         !config_flag(file, "activation_checkpointing.partition_activations", false, &split, error))
@@ -171,7 +172,7 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
         snprintf(plan->remat, sizeof plan->remat, "layer_input=offloaded");
     else if (checkpoints > 0 && checkpoints < of_stage)
         snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, checkpoints);
-    else if (split || checkpoints > 0)
+    else if (split || checkpoints > 0 || interval > 0)
         snprintf(plan->remat, sizeof plan->remat, "full");
     else
         config_note(file, "whether layers are checkpointed stands in the program: chosen best; --remat says it");
@@ -186,8 +187,8 @@ bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *plan
         !config_whole(file, "sequence_parallel_size", 1, 1 << 24, 1, &of[ROLE_SEQUENCE], error))
         return false;
     of[ROLE_TENSOR] = max_whole(1, max_whole(older, of[ROLE_TENSOR]));
-    read_stages(file, plan);
-    if (!import_check_heads(file, request, "tensor_parallel.autotp_size", of[ROLE_TENSOR], true, error) ||
+    if (!read_stages(file, plan, error) ||
+        !import_check_heads(file, request, "tensor_parallel.autotp_size", of[ROLE_TENSOR], true, error) ||
         !import_check_seq(file, request, "sequence_parallel_size", of[ROLE_SEQUENCE], error) ||
         !read_zero(file, request, plan, error) || !read_batch(file, request, plan, error) ||
         !read_remat(file, request, plan, error))
@@ -198,6 +199,7 @@ bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *plan
         config_note(file, "offload_optimizer to NVMe is priced as to the host's memory");
     if (strcmp(parameters, "none") != 0) config_note(file, "offload_param is not priced: parameters in HBM");
     import_offload(file, request, strcmp(optimizer, "none") != 0, plan);
+    import_overlap(file, request, false, plan);
     config_ignore(file, IGNORED);
     return true;
 }

@@ -139,7 +139,7 @@ bool import_sizes_known(const ImportedSizes *sizes) { return sizes->layers > 0 &
 
 static bool same_or_silent(int64_t said, int64_t is) { return said == 0 || said == is; }
 
-bool import_sizes_match(const ImportedSizes *sizes, const Model *model) {
+int import_sizes_match(const ImportedSizes *sizes, const Model *model) {
     bool heads = false, kv = false, wide = false, experts = sizes->experts == 0;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
@@ -147,11 +147,13 @@ bool import_sizes_match(const ImportedSizes *sizes, const Model *model) {
         kv = kv || same_or_silent(sizes->kv_heads, kind->kv_heads);
         wide = wide || same_or_silent(sizes->d_ff, kind->d_ff) || sizes->d_ff == kind->d_ff_expert;
         experts = experts || sizes->experts == kind->experts;
-        if (sizes->experts == 0 && kind->experts > 0) return false;
+        if (sizes->experts == 0 && kind->experts > 0) return 0;
     }
     /* launchers pad the vocabulary, and say it or not */
     bool words = sizes->vocab == 0 || (sizes->vocab >= model->vocab && sizes->vocab <= model->vocab + 4096) ||
                  (model->vocab >= sizes->vocab && model->vocab <= sizes->vocab + 4096);
-    return sizes->layers == model->layers && same_or_silent(sizes->d_model, model->d_model) && heads && kv && wide &&
-           experts && words;
+    if (sizes->layers != model->layers || sizes->d_model != model->d_model || !heads || !kv || !wide || !experts ||
+        !words)
+        return 0;
+    return 1 + 2 * (sizes->vocab == model->vocab) + (sizes->max_seq == model->max_seq);
 }

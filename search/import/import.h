@@ -12,7 +12,7 @@
 
 /* Sizes of the model as a file has them; 0: it is silent. */
 typedef struct {
-    int64_t layers, d_model, heads, kv_heads, d_ff, experts, vocab;
+    int64_t layers, d_model, heads, kv_heads, d_ff, experts, vocab, max_seq;
 } ImportedSizes;
 
 /* What is trained and on what, as options take it; NULL: the file is silent. */
@@ -53,8 +53,9 @@ bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, Im
 bool import_place(Launcher launcher, ConfigFile *file, const Request *request, const ImportedPlan *plan,
                   Pin pins[PINS_MAX], int *pin_count, const char **nesting, Error *error);
 
-/* Whether a model has the sizes that a file gives (those that it gives). */
-bool import_sizes_match(const ImportedSizes *sizes, const Model *model);
+/* How well a model has the sizes that a file gives, of which vocabulary and longest sequence may differ a little; 0: it has
+ * them not. */
+int import_sizes_match(const ImportedSizes *sizes, const Model *model);
 bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a model by */
 
 /* ---- the launchers ---- */

@@ -136,6 +136,7 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
     if (!grouped && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;
+    if (!config_whole(file, "max-position-embeddings", 1, INT64_C(1) << 40, 0, &sizes->max_seq, error)) return false;
     const ConfigEntry *vocab = config_take(file, "vocab-size");
     if (vocab) sizes->vocab = strtoll(vocab->value, NULL, 10);
     if (sizes->vocab < 0 || sizes->vocab > INT64_C(1) << 31) sizes->vocab = 0;
@@ -174,9 +175,9 @@ typedef struct {
     bool shards;
     int zero;
     int64_t outer; /* groups of replicas outside of those that share */
-} Sharding1;
+} DataSharding;
 
-static bool read_sharding(ConfigFile *file, Sharding1 *out, Error *error) {
+static bool read_sharding(ConfigFile *file, DataSharding *out, Error *error) {
     bool distributed, fsdp, custom, torch;
     if (!config_flag(file, "use-distributed-optimizer", false, &distributed, error) ||
         !config_flag(file, "use-megatron-fsdp", false, &fsdp, error) ||
@@ -186,7 +187,7 @@ static bool read_sharding(ConfigFile *file, Sharding1 *out, Error *error) {
         return false;
     const char *strategy = config_text(file, "data-parallel-sharding-strategy", "optim_grads_params");
     const char *outer = config_text(file, "outer-dp-sharding-strategy", "no_shard");
-    *out = (Sharding1){.outer = out->outer, .zero = distributed ? 1 : 0, .shards = torch};
+    *out = (DataSharding){.outer = out->outer, .zero = distributed ? 1 : 0, .shards = torch};
     if (!fsdp && !custom) return true;
     out->shards = strcmp(strategy, "optim_grads_params") == 0;
     out->zero = out->shards                            ? strcmp(outer, "optim") == 0
@@ -198,7 +199,7 @@ static bool read_sharding(ConfigFile *file, Sharding1 *out, Error *error) {
                         "\"%.40s\" is none; give no_shard, optim, optim_grads or optim_grads_params", strategy);
 }
 
-static bool read_degrees(ConfigFile *file, const Request *request, const Sharding1 *sharding, ImportedPlan *plan,
+static bool read_degrees(ConfigFile *file, const Request *request, const DataSharding *sharding, ImportedPlan *plan,
                          Error *error) {
     int64_t *of = plan->degrees.of, ranks;
     if (!config_whole(file, "tensor-model-parallel-size", 1, 1 << 24, 1, &of[ROLE_TENSOR], error) ||
@@ -219,7 +220,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, const Shardin
 }
 
 /* --cp-comm-type, of all layers the first's. */
-static bool read_context(ConfigFile *file, const Request *request, const Sharding1 *sharding, ImportedPlan *plan,
+static bool read_context(ConfigFile *file, const Request *request, const DataSharding *sharding, ImportedPlan *plan,
                          Error *error) {
     int64_t ways = plan->degrees.of[ROLE_SEQUENCE];
     const char *types = config_text(file, "cp-comm-type", "p2p"), *type = types, *sizes[2] = {NULL, NULL};
@@ -288,11 +289,11 @@ static int64_t layout_stages(const char *text) {
     return stages;
 }
 
-static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->model.layers, of_chunk, chunks, first, last;
+static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chunks, ImportedPlan *plan, Error *error) {
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->model.layers, of_chunk, first, last;
     bool embedding, loss, plain;
     if (!config_whole(file, "num-layers-per-virtual-pipeline-stage", 1, layers, 0, &of_chunk, error) ||
-        !config_whole(file, "num-virtual-stages-per-pipeline-rank", 1, layers, 0, &chunks, error) ||
+        !config_whole(file, "num-virtual-stages-per-pipeline-rank", 1, layers, 0, chunks, error) ||
         !config_whole(file, "decoder-first-pipeline-num-layers", 1, layers, 0, &first, error) ||
         !config_whole(file, "decoder-last-pipeline-num-layers", 1, layers, 0, &last, error) ||
         !config_flag(file, "account-for-embedding-in-pipeline-split", false, &embedding, error) ||
@@ -300,6 +301,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
         !config_flag(file, "no-overlap-p2p-communication", false, &plain, error))
         return false;
     const char *layout = config_text(file, "pipeline-model-parallel-layout", NULL);
+    *chunks = max_whole(1, *chunks);
     if (stages == 1) return true;
     bool uneven = first > 0 || last > 0 || embedding || loss || layout;
     int64_t slots = layers + embedding + loss;
@@ -309,7 +311,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
             return config_wrong(file, NULL, "pipeline-model-parallel-layout", error,
                                 "has %" PRId64 " stages, which are no multiple of the %" PRId64 " of the pipeline", all,
                                 stages);
-        chunks = all / stages;
+        *chunks = all / stages;
     } else if (first == 0 && last == 0 && slots % stages != 0) {
         return config_wrong(file, NULL, "pipeline-model-parallel-size", error,
                             "%" PRId64 " does not divide the %" PRId64
@@ -321,17 +323,17 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
             return config_wrong(file, NULL, "num-layers-per-virtual-pipeline-stage", error,
                                 "%" PRId64 " does not divide the %" PRId64 " layers of a stage", of_chunk,
                                 slots / stages);
-        chunks = slots / stages / of_chunk;
+        *chunks = slots / stages / of_chunk;
     }
-    chunks = max_whole(1, chunks);
-    if (slots / stages % chunks != 0 && !uneven)
+    *chunks = max_whole(1, *chunks);
+    if (slots / stages % *chunks != 0 && !uneven)
         return config_wrong(file, NULL, "num-virtual-stages-per-pipeline-rank", error,
-                            "%" PRId64 " does not divide the %" PRId64 " layers of a stage", chunks, slots / stages);
-    import_knob(plan, "schedule=%s virtual_stages=%" PRId64, chunks > 1 ? "interleaved" : "1f1b", chunks);
-    if (layers % (stages * chunks) != 0) import_knob(plan, "stages=balanced");
+                            "%" PRId64 " does not divide the %" PRId64 " layers of a stage", *chunks, slots / stages);
+    import_knob(plan, "schedule=%s virtual_stages=%" PRId64, *chunks > 1 ? "interleaved" : "1f1b", *chunks);
+    if (layers % (stages * *chunks) != 0) import_knob(plan, "stages=balanced");
     if (uneven)
         config_note(file, "the given split of layers is priced as %s one",
-                    layers % (stages * chunks) != 0 ? "the best balanced" : "an even");
+                    layers % (stages * *chunks) != 0 ? "the best balanced" : "an even");
     return true;
 }
 
@@ -393,8 +395,10 @@ static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
     return true;
 }
 
-static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+/* recompute-num-layers counts in each chunk of layers: of a stage with several, so many times as many. */
+static bool read_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error) {
     int64_t layers, stages = plan->degrees.of[ROLE_PIPELINE], of_stage = divide_up(request->model.layers, stages);
+    int64_t of_chunk = divide_up(of_stage, chunks);
     bool selective;
     const char *granularity = config_text(file, "recompute-granularity", "");
     const char *method = config_text(file, "recompute-method", "");
@@ -412,29 +416,31 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
             file, NULL, "recompute-granularity", error,
             "\"%.30s\" with method \"%.30s\" is none; give selective, or full with method uniform or block",
             granularity, method);
-    if (layers == 0 || layers > of_stage)
+    if (layers == 0 || layers > of_chunk)
         return config_wrong(file, NULL, "recompute-num-layers", error,
                             "is %" PRId64 "; with full recomputation Megatron wants 1 to %" PRId64
                             ", the layers of a stage",
                             layers, of_stage);
     if (strcmp(method, "uniform") == 0 && layers > 1)
         config_note(file, "recompute-method uniform is priced as one checkpoint a layer");
-    if (strcmp(method, "block") == 0 && layers < of_stage)
-        snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, layers);
+    if (strcmp(method, "block") == 0 && layers < of_chunk)
+        snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, layers * chunks);
     else
         snprintf(plan->remat, sizeof plan->remat, "full");
     return true;
 }
 
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    Sharding1 sharding;
+    DataSharding sharding;
     bool overlap, offload, activations;
+    int64_t chunks;
     if (!import_check_gpus(file, request, "Megatron", error) || !check_world(file, request, error) ||
         !read_sharding(file, &sharding, error) || !read_degrees(file, request, &sharding, plan, error) ||
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
         !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, plan, error) ||
-        !read_schedule(file, request, plan, error) || !read_batch(file, request, plan, error) ||
-        !read_remat(file, request, plan, error) || !config_flag(file, "tp-comm-overlap", false, &overlap, error) ||
+        !read_schedule(file, request, &chunks, plan, error) || !read_batch(file, request, plan, error) ||
+        !read_remat(file, request, chunks, plan, error) ||
+        !config_flag(file, "tp-comm-overlap", false, &overlap, error) ||
         !config_flag(file, "optimizer-cpu-offload", false, &offload, error) ||
         !config_flag(file, "cpu-offloading", false, &activations, error) ||
         !config_flag(file, "use-tp-pp-dp-mapping", false, &plan->stages_inside, error))

@@ -33,6 +33,7 @@ typedef struct {
     int64_t line, column; /* where the piece that is read begins */
     bool open;
     ShellWords *into;
+    bool vanished;     /* "$@" or an empty array stood between quotes: no word at all */
     const char *until; /* the word that ends the text behind <<, which begins with the next line; NULL: none */
     size_t until_length;
 } Shell;
@@ -200,19 +201,25 @@ static bool expand(Shell *shell, bool quoted) {
         if (length == 0) return put(shell, "$", 1);
     }
     const ShellVariable *variable = variable_of(shell->script, from, length);
+    if (variable && variable->array && variable->words.count == 0) shell->vanished = true;
     if (variable) return put_variable(shell, variable, quoted && !variable->array);
     if (fallback) {
         while (fallback_length >= 2 && (fallback[0] == '"' || fallback[0] == '\'')) fallback++, fallback_length -= 2;
         const char *copy = config_copy(shell->file, fallback, fallback_length);
         return copy ? put_value(shell, copy, quoted) : error_memory(shell->error);
     }
-    if (dollar[1] == '@' || dollar[1] == '*') return true; /* the script's own arguments: none are known */
+    if (length == 0 && (c == '@' || c == '*')) { /* the script's own arguments: none are known */
+        shell->vanished = true;
+        return true;
+    }
     return put_unknown(shell, dollar, (size_t)(cursor->at - dollar));
 }
 
 static bool read_quoted(Shell *shell) {
     Cursor *cursor = &shell->cursor, from = *cursor;
     char quote = cursor_peek(cursor);
+    bool begins = !shell->open;
+    shell->vanished = false;
     if (!put(shell, "", 0)) return false;
     shell->next.quoted = true;
     cursor_step(cursor);
@@ -229,6 +236,7 @@ static bool read_quoted(Shell *shell) {
             continue;
         }
         cursor_step(cursor);
+        if (c == quote && begins && shell->vanished && shell->used == 0) drop_word(shell);
         if (c == quote) return true;
         if (!(c == '$' && quote == '"' ? expand(shell, true) : put(shell, &c, 1))) return false;
         if (c == '$' && quote == '"') shell->next.quoted = true;

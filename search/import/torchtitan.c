@@ -29,6 +29,7 @@ static const char *const IGNORED[] = {"job.*",
                                       "training.seed",
                                       "training.gc_*",
                                       "training.deterministic",
+                                      "training.disable_cuda_graphs",
                                       "training.debug*",
                                       "debug.*",
                                       "model.hf_assets_path",
@@ -281,6 +282,7 @@ bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *pla
         !read_experts(file, request, plan, error) || !read_schedule(file, request, plan, error) ||
         !read_batch(file, request, plan, error) || !read_remat(file, request, plan, error) ||
         !config_flag(file, "parallelism.enable_async_tensor_parallel", false, &async, error) ||
+        !config_flag(file, "compile.enable_async_tensor_parallel", async, &async, error) ||
         !config_flag(file, "compile.enable", false, &compile, error) ||
         !config_flag(file, "training.compile", compile, &older, error) ||
         !config_flag(file, "training.enable_cpu_offload", false, &offload, error))
