@@ -82,17 +82,20 @@ static bool words_of_plan(const Options *open, const ImportedPlan *imported, con
            fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);
 }
 
-/* What --state-dtypes says by default, said: gradients as wide as microbatches make them, moments and master of fp32. */
+/* What --state-dtypes says by default, said: gradients in fp32 where microbatches add up, but scattered in bf16 where each
+ * is sharded at once; moments and master of fp32. */
 static bool says_default(const char *words, const ImportedPlan *imported) {
     StateDtypes dtypes = {0};
     Error error = {0};
     const char *passes = strstr(imported->knobs, "microbatches=");
     if (!words || !passes || !state_dtypes_parse(words, "state-dtypes", &dtypes, &error)) return false;
-    Dtype usual = strncmp(passes, "microbatches=1 ", 15) == 0 ? DTYPE_BF16 : DTYPE_FP32;
+    bool once = strncmp(passes, "microbatches=1 ", 15) == 0;
+    bool sharded = imported->degrees.of[ROLE_FSDP] > 1 || strstr(imported->knobs, "sequence_parameters=sharded");
     bool moments = (dtypes.first == DTYPE_DEFAULT || dtypes.first == DTYPE_FP32) &&
                    (dtypes.second == DTYPE_DEFAULT || dtypes.second == DTYPE_FP32);
     return moments && dtypes.parameters == DTYPE_DEFAULT && dtypes.master == DTYPE_DEFAULT &&
-           (dtypes.gradients == DTYPE_DEFAULT || dtypes.gradients == usual);
+           (dtypes.gradients == DTYPE_DEFAULT || (dtypes.gradients == DTYPE_BF16 && (once || sharded)) ||
+            (dtypes.gradients == DTYPE_FP32 && !once));
 }
 
 static bool read_config(ConfigFile *file, Launcher launcher, const Options *given, Options *open, Options *of_plan,
