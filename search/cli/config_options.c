@@ -46,6 +46,7 @@ static bool fill_machine(Options *words, const ImportedWork *work, const ConfigF
     static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
     for (size_t i = 0; i < COUNT_OF(SIZES); i++)
         if (words->text[SIZES[i]]) return true;
+    if (!fill(words, OPTION_CHIP, work->chip, file, error)) return false;
     return fill(words, OPTION_SLICE, work->slice, file, error) &&
            fill(words, OPTION_SLICES, work->slices, file, error) &&
            fill(words, OPTION_NODES, words->text[OPTION_CHIP] ? work->nodes : NULL, file, error);

@@ -89,7 +89,7 @@ static const struct {
     [OPTION_FROM] = {"from", 0, "REPORT", ONE, false, NULL, "a plan of a report written by --format json"},
     [OPTION_RANK] = {"rank", 0, "N", ONE, false, NULL, "which plan of --from (1)"},
     [OPTION_FROM_CONFIG] = {"from-config", 0, "FILE", ONE, false, NULL,
-                            "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed"},
+                            "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX"},
     [OPTION_CONFIG_FORMAT] = {"config-format", 0, "NAME", ONE, false, NULL,
                               "which of them --from-config is (found out by its keys)"},
     [OPTION_WHY_NOT] = {"why-not", 0, NULL, COMMAND_EXPLAIN, false, NULL,

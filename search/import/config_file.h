@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/import/config_file.h: a launch configuration as a list of keys with their values, each with the place where it
- * stands, whatever it was written in. The four readers of syntax fill it from a buffer; the readers of each launcher take
+ * stands, whatever it was written in. The readers of syntax fill it from a buffer; the readers of each launcher take
  * from it what they know; what nobody took is what was not understood.
  *
  * The syntaxes are read by own readers of the part that launch files use, which refuse the rest with its line and column:
@@ -57,6 +57,7 @@ char *config_copy(const ConfigFile *file, const char *text, size_t length);
 bool config_read_yaml(const char *text, size_t length, ConfigFile *file, Error *error);
 bool config_read_toml(const char *text, size_t length, ConfigFile *file, Error *error);
 bool config_read_json(const char *text, size_t length, ConfigFile *file, Error *error);
+bool config_read_python(const char *text, size_t length, ConfigFile *file, Error *error);
 /* A shell's script, or the words of a command line alone: `--key value`, `--key=value`, `--flag`, `key=value`. */
 bool config_read_words(const char *text, size_t length, ConfigFile *file, Error *error);
 

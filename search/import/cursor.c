@@ -8,7 +8,7 @@ static const char *unclosed(const Cursor *from, const char *what, const ConfigFi
     return NULL;
 }
 
-const char *cursor_brackets(Cursor *cursor, const ConfigFile *file, Error *error) {
+const char *cursor_brackets(Cursor *cursor, bool round, const ConfigFile *file, Error *error) {
     const Cursor from = *cursor;
     char closing[CONFIG_DEPTH_MAX], quote = '\0';
     int depth = 0;
@@ -23,14 +23,14 @@ const char *cursor_brackets(Cursor *cursor, const ConfigFile *file, Error *error
         } else if (c == '#') {
             cursor_skip_line(cursor);
             continue;
-        } else if (c == '[' || c == '{') {
+        } else if (c == '[' || c == '{' || (c == '(' && round)) {
             if (depth == CONFIG_DEPTH_MAX) {
                 config_wrong_at(file, cursor->line, cursor_column(cursor), error, "nests deeper than %d lists",
                                 CONFIG_DEPTH_MAX);
                 return NULL;
             }
-            closing[depth++] = c == '[' ? ']' : '}';
-        } else if (c == ']' || c == '}') {
+            closing[depth++] = c == '[' ? ']' : c == '{' ? '}' : ')';
+        } else if (c == ']' || c == '}' || (c == ')' && round)) {
             if (closing[--depth] != c) {
                 config_wrong_at(file, cursor->line, cursor_column(cursor), error, "'%c' closes nothing; expected '%c'",
                                 c, closing[depth]);

@@ -42,8 +42,8 @@ static inline void cursor_skip_line(Cursor *cursor) {
 }
 
 /* Text between brackets, braces and quotes, over lines, as it stands: what lists and tables are kept as. Stands behind
- * the last bracket then. NULL: *error. */
-const char *cursor_brackets(Cursor *cursor, const ConfigFile *file, Error *error);
+ * the last bracket then. `round`: ( and ) are brackets too. NULL: *error. */
+const char *cursor_brackets(Cursor *cursor, bool round, const ConfigFile *file, Error *error);
 
 /* Text of one line in quotes, the backslashes between double quotes resolved. Stands behind the closing quote. In YAML
  * two single quotes are one (`doubled`). NULL: *error. */

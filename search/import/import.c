@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By launcher; NULL: not read. */
 static const struct {
     ImportWork work;
     ImportPlan plan;
 } READERS[LAUNCHER_COUNT] = {
-    [LAUNCHER_MAXTEXT] = {maxtext_work, maxtext_plan},
-    [LAUNCHER_TORCHTITAN] = {torchtitan_work, torchtitan_plan},
-    [LAUNCHER_MEGATRON] = {megatron_work, megatron_plan},
+    [LAUNCHER_MAXTEXT] = {maxtext_work, maxtext_plan},          [LAUNCHER_JAX] = {jax_work, jax_plan},
+    [LAUNCHER_TORCHTITAN] = {torchtitan_work, torchtitan_plan}, [LAUNCHER_MEGATRON] = {megatron_work, megatron_plan},
     [LAUNCHER_DEEPSPEED] = {deepspeed_work, deepspeed_plan},
 };
 

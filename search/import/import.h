@@ -20,7 +20,7 @@ typedef struct {
     const char *model; /* as the launcher calls it */
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
-    const char *slice, *slices, *nodes; /* the machine, where it stands there */
+    const char *chip, *slice, *slices, *nodes; /* the machine, where it stands there */
 } ImportedWork;
 
 enum { IMPORTED_KNOBS_SIZE = 512 };
@@ -34,6 +34,9 @@ typedef struct {
     bool splits_axes;                /* MaxText may split physical axes */
     const char *custom_mesh;         /* MaxText's; NULL: none */
     bool stages_inside;              /* Megatron's --use-tp-pp-dp-mapping */
+    const char *nesting;             /* the module of JAX says where roles lie: in this order, as pins; else NULL */
+    Pin pins[PINS_MAX];
+    int pin_count;
 } ImportedPlan;
 
 /* What a file is, by its content and then by its name; false: *error says that it is none that is known. `format`:
@@ -68,6 +71,8 @@ bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+bool jax_work(ConfigFile *file, ImportedWork *out, Error *error);
+bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 

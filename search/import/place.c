@@ -48,6 +48,12 @@ bool import_place(Launcher launcher, ConfigFile *file, const Request *request, c
     const Mesh *mesh = &request->machine.mesh;
     LaunchWay ways[LAUNCH_WAYS_MAX];
     const char *unpriced = NULL;
+    if (launcher == LAUNCHER_JAX) {
+        memcpy(pins, plan->pins, sizeof plan->pins);
+        *pin_count = plan->pin_count;
+        *nesting = plan->nesting ? plan->nesting : launcher_nesting(launcher);
+        return true;
+    }
     Placement placement = told(mesh, plan);
     int count = launch_ways(launcher, mesh, request->chip.name, &placement, ways, &unpriced);
     const LaunchWay *way = chosen(plan, ways, count);

@@ -16,6 +16,7 @@ static const struct {
     {LAUNCHER_TORCHTITAN, {"parallelism.", "training.", "activation_checkpoint."}},
     {LAUNCHER_DEEPSPEED,
      {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"}},
+    {LAUNCHER_JAX, {"MESH_AXES"}},
     {LAUNCHER_MAXTEXT, {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"}},
     {LAUNCHER_MEGATRON,
      {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size", "num-layers",
@@ -43,6 +44,8 @@ static bool recognised(const ConfigFile *file, Launcher *out) {
 
 /* What the first line that says something looks like. */
 static ReadSyntax syntax_of(const char *text, size_t length) {
+    static const char MODULE[] = "\nMESH_AXES = ";
+    if (memmem(text, length, MODULE, sizeof MODULE - 1)) return config_read_python;
     for (size_t at = 0; at < length;) {
         while (at < length && isspace((unsigned char)text[at])) at++;
         size_t end = at;
@@ -71,12 +74,12 @@ static ReadSyntax syntax_of(const char *text, size_t length) {
 
 static bool format_named(const char *format, Launcher *out, Error *error) {
     for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
-        if (launcher != LAUNCHER_JAX && name_matches(format, launcher_name(launcher))) {
+        if (name_matches(format, launcher_name(launcher))) {
             *out = launcher;
             return true;
         }
     return error_set(error, ERROR_INPUT, "--config-format",
-                     "\"%.40s\" is not read; give maxtext, torchtitan, megatron or deepspeed", format);
+                     "\"%.40s\" is not read; give maxtext, jax, torchtitan, megatron or deepspeed", format);
 }
 
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
@@ -88,10 +91,10 @@ bool import_read(const char *name, const char *text, size_t length, const char *
     if (file->count == 0)
         return error_set(
             error, ERROR_INPUT, name,
-            "has no key of a launcher; give a configuration of maxtext, torchtitan, megatron or deepspeed");
+            "has no key of a launcher; give a configuration of maxtext, jax, torchtitan, megatron or deepspeed");
     if (format || recognised(file, launcher)) return true;
     return error_set(
         error, ERROR_INPUT, name,
-        "is of no launcher that is known by its keys; say --config-format maxtext, torchtitan, megatron or "
+        "is of no launcher that is known by its keys; say --config-format maxtext, jax, torchtitan, megatron or "
         "deepspeed");
 }

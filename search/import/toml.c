@@ -79,7 +79,7 @@ static const char *read_value(Toml *toml) {
         return NULL;
     }
     if (c == '"' || c == '\'') return cursor_quoted(cursor, false, toml->file, toml->error);
-    if (c == '[' || c == '{') return cursor_brackets(cursor, toml->file, toml->error);
+    if (c == '[' || c == '{') return cursor_brackets(cursor, false, toml->file, toml->error);
     const char *from = cursor->at;
     while (is_bare(cursor_peek(cursor)) || (cursor_peek(cursor) != '\0' && strchr("+.:", cursor_peek(cursor))))
         cursor_step(cursor);

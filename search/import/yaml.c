@@ -76,7 +76,7 @@ static const char *read_value(Yaml *yaml, int64_t indent, bool *failed) {
         return "(text)";
     }
     if (c == '[' || c == '{') {
-        value = cursor_brackets(cursor, yaml->file, yaml->error);
+        value = cursor_brackets(cursor, false, yaml->file, yaml->error);
     } else if (c == '"' || c == '\'') {
         value = cursor_quoted(cursor, true, yaml->file, yaml->error);
     } else {

@@ -26,7 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ImportedWork work;
         Launcher launcher;
         const char *format = said < LAUNCHER_COUNT ? launcher_name(said) : NULL;
-        if (said == LAUNCHER_JAX) continue;
         bool ok = import_read("fuzz", text, size, format, &arena, &file, &launcher, &error);
         check(ok, &error);
         for (int64_t i = 0; ok && i < file.count; i++)

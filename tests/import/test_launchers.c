@@ -343,6 +343,11 @@ static const struct {
      "expert-model-parallel-size"},
     {"megatron: machine", H100, "torchrun --nnodes 4 --nproc_per_node 8 x.py --micro-batch-size 1", "nnodes"},
     {"megatron: a switch", H100, "x.py --micro-batch-size 1 --sequence-parallel=maybe", "sequence-parallel"},
+    {"jax: another machine", V5P,
+     "x\nMESH_AXES = {'fsdp': 64}\nROLES = {'fsdp': ('fsdp',)}\nSEQUENCES = 512\nMICROBATCH_SEQUENCES = 1\n",
+     "MESH_AXES"},
+    {"jax: huge axes", V5P, "x\nMESH_AXES = {'fsdp': 99999999999999999999}\nROLES = {'fsdp': ('fsdp',)}\n",
+     "MESH_AXES"},
     {"deepspeed: batch", H100, "{\"train_batch_size\":500,\"train_micro_batch_size_per_gpu\":2}", "train_batch_size"},
     {"deepspeed: three of them", H100,
      "{\"train_batch_size\":512,\"train_micro_batch_size_per_gpu\":2,\"gradient_accumulation_steps\":3}",
@@ -361,6 +366,38 @@ Test(launchers, contradictions) {
         bool ok = import(WRONG[i].request, WRONG[i].text, &imported, &error);
         cr_expect(!ok && error.kind == ERROR_INPUT, "%s", WRONG[i].name);
         if (!ok) cr_expect(strstr(error.where, WRONG[i].key), "%s: %s: %s", WRONG[i].name, error.where, error.text);
+        arena_free(&imported.arena);
+    }
+}
+
+/* Every beginning of every configuration above, and each with one of its digits made a 9 or many, is a plan or an error. */
+Test(launchers, any_beginning) {
+    static Imported imported;
+    for (size_t i = 0; i < COUNT_OF(PLANS); i++) {
+        Error error;
+        char text[2048];
+        size_t length = strlen(PLANS[i].text);
+        import(PLANS[i].request, PLANS[i].text, &imported, &error);
+        for (size_t at = 0; at <= length; at++) {
+            Arena arena = {0};
+            ConfigFile file;
+            ImportedWork work;
+            ImportedPlan plan;
+            Launcher launcher;
+            Pin pins[PINS_MAX];
+            const char *nesting;
+            int count;
+            bool digit = at < length && PLANS[i].text[at] >= '0' && PLANS[i].text[at] <= '9';
+            snprintf(text, sizeof text, "%.*s%s%s", (int)at, PLANS[i].text, digit ? "9999999999" : "",
+                     digit ? PLANS[i].text + at + 1 : "");
+            error = (Error){0};
+            bool ok = import_read("f", text, strlen(text), NULL, &arena, &file, &launcher, &error) &&
+                      import_work(launcher, &file, &work, &error) &&
+                      import_plan(launcher, &file, imported.request, &plan, &error) &&
+                      import_place(launcher, &file, imported.request, &plan, pins, &count, &nesting, &error);
+            cr_expect_eq(ok, error.kind == ERROR_NONE, "%s", text);
+            arena_free(&arena);
+        }
         arena_free(&imported.arena);
     }
 }

@@ -56,6 +56,9 @@ static const struct {
     {"toml: literal quotes", config_read_toml, "b = 'c\\n'\n", "b", "c\\n", 1, 1},
     {"toml: a list over lines", config_read_toml, "a = [\n \"x\", # y\n]\nb = -1\n", "b", "-1", 4, 1},
     {"toml: no blanks", config_read_toml, "a=1.5e-4\r\nb=2\r\n", "b", "2", 2, 1},
+    {"python: constants", config_read_python, "import x\nA = 5  # c\nB = \"y\"\n", "A", "5", 2, 1},
+    {"python: brackets over lines", config_read_python, "A = {\n  'b': (1, ']'),\n}\nB = True\n", "B", "True", 4, 1},
+    {"python: not what is inside", config_read_python, "def f():\n    A = 1\nB = 2\n", "A", NULL, 0, 0},
     {"json: tables", config_read_json, "{\"a\":{\"b\":[1,2],\"c\":null},\"d\":5e8}", "a.b", "[1,2]", 0, 0},
     {"json: numbers", config_read_json, "{\"a\":{\"b\":[1,2],\"c\":null},\"d\":5e8}", "d", "500000000", 0, 0},
     {"words: a flag and its value", config_read_words, "run x.py --a 1 --b --c-d=2\n", "c-d", "2", 1, 20},
@@ -141,6 +144,7 @@ static const struct {
     {"json: a second value of a key", config_read_json, "{\"a\":1,\n\"a\":2}", "f:2:1"},
     {"json: cut off", config_read_json, "{\"a\":{", "f:1:7"},
     {"json: no object", config_read_json, "[1]", "f"},
+    {"python: brackets that stay open", config_read_python, "x\nA = (1,\n", "f:2:5"},
     {"words: a second value of a key", config_read_words, "run x.py --a 1 \\\n --a 2\n", "f:2:2"},
     {"words: a quote that stays open", config_read_words, "run x.py --a 'x\n", "f:1:14"},
     {"words: an array that stays open", config_read_words, "A=(--a 1\n", "f:1:4"},
@@ -165,7 +169,8 @@ Test(syntax, refused_with_the_place) {
 /* Every beginning of every text above, and the same with a NUL in it, is read or refused: no crash, no leak, no step past
  * the end (the sanitizers see to that). */
 Test(syntax, any_beginning) {
-    static const Read READERS[] = {config_read_yaml, config_read_toml, config_read_json, config_read_words};
+    static const Read READERS[] = {config_read_yaml, config_read_toml, config_read_json, config_read_words,
+                                   config_read_python};
     for (size_t i = 0; i < COUNT_OF(READ) + COUNT_OF(REFUSED); i++) {
         const char *text = i < COUNT_OF(READ) ? READ[i].text : REFUSED[i - COUNT_OF(READ)].text;
         for (size_t length = 0; length <= strlen(text); length++)
