@@ -143,6 +143,42 @@ def less_memory(folder):
     expect("with its figure", "usable HBM 73.6 GB -> 9.20 GB, -87.5%" in entry["causes"][0]["text"], entry)
 
 
+def other_files(folder):
+    """A profile's figure of one chip, a model's width: each is named for the plans that rest on it, and for no others."""
+    data = os.path.join(folder, "files")
+    copy_data(data)
+    profiles = os.path.join(data, "cost/profiles/default.json")
+    with open(profiles) as file:
+        text = json.load(file)
+    text["profiles"]["tpu-v5e"]["matrix_efficiency"]["value"] *= 0.9
+    with open(profiles, "w") as file:
+        json.dump(text, file)
+    model = os.path.join(data, "models/zoo/llama3.1-8b.json")
+    with open(model) as file:
+        text = json.load(file)
+    text["intermediate_size"] = 16384
+    text["shardopt"].pop("parameters", None)
+    with open(model, "w") as file:
+        json.dump(text, file)
+    with open(BASELINE) as file:
+        entries = json.load(file)
+    chosen = [next(e for e in entries if (e["model"]["name"], e["mesh"]["chip"]) == of) for of in
+              (("llama3.1-8b", "tpu-v5e"), ("gemma2-9b", "tpu-v5e"), ("llama3.1-8b", "a100-80g"), ("gpt2", "a100-40g"))]
+    baseline = os.path.join(folder, "files.json")
+    with open(baseline, "w") as file:
+        json.dump(chosen, file)
+    ended = check("--baseline", baseline, "--format", "json", data=data)
+    answer = json.loads(ended.stdout)["entries"]
+    causes = [sorted(c["kind"] for c in e["causes"]) for e in answer]
+    expect("each is named where it matters", causes == [["model", "profile"], ["profile"], ["model"], []], ended.stdout,
+           ended.stderr)
+    texts = " ".join(c["text"] for c in answer[2]["causes"])
+    expect("a model with its sizes", re.search(r"models/zoo/llama3.1-8b.json changed .parameters 8.03 G -> 8.84 G", texts),
+           texts)
+    expect("where nothing changed nothing moved", [e["verdict"] for e in answer] == ["worse", "worse", "worse", "same"],
+           answer)
+
+
 def worse_program(folder):
     """A baseline that was a tenth faster under the same data: the program's own doing."""
     baseline = some_of_baseline(folder, "a100-80g", 1)
@@ -217,6 +253,7 @@ def main():
         project_gate(folder)
         worse_link(folder)
         less_memory(folder)
+        other_files(folder)
         worse_program(folder)
         launched(folder)
         yaml_files(folder)
