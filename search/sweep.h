@@ -82,8 +82,8 @@ typedef struct {
 bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, Arena *arena,
                     SweepRow *out, Error *error);
 
-typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_FORMATS } SweepFormat;
-const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" */
+typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
+const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
 
 /* All `grid->points` rows in their order. */
 bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, FILE *out, Error *error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sweep as a table for a terminal, as Markdown, as CSV and as JSON: from its rows alone. */
+/* A sweep as a table for a terminal, as Markdown, as CSV and as JSON: from its rows alone; as a page with search/look. */
 #include "search/sweep.h"
 
 #include "base/escape.h"
 #include "base/util.h"
+#include "search/look/sweep_page.h"
 #include "search/prose.h"
 #include "search/table.h"
 
@@ -13,7 +14,7 @@
 enum { RESULT_COLUMNS = 8, CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS, CELL_SIZE = 768, CELL_COLUMNS = 32 };
 
 const char *sweep_format_name(SweepFormat format) {
-    static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown"};
+    static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};
     return NAMES[format];
 }
 
@@ -148,36 +149,55 @@ static bool write_text(const SweepGrid *grid, const SweepRow *rows, FILE *out, E
     return ok || error_memory(error);
 }
 
-/* ---- Markdown ---- */
+/* ---- Markdown and HTML ---- */
+
+static bool sheet_of(const SweepGrid *grid, const SweepRow *rows, Arena *arena, Sheet *out) {
+    Columns columns;
+    Cells *cells = calloc(1, sizeof *cells);
+    *out = sheet_new(arena, "Every point of the grid with its best plan", NULL);
+    if (!cells) return false;
+    columns_of(grid, rows, &columns);
+    for (int c = 0; c < columns.count; c++) sheet_column(out, columns.column[c].name, columns.column[c].right);
+    for (int64_t i = 0; i < grid->points; i++) {
+        const char *cell[CELLS_MAX];
+        fill_cells(grid, &rows[i], columns.priced, cells);
+        for (int c = 0; c < columns.count; c++) cell[c] = cells->cell[c];
+        sheet_row(out, cell);
+    }
+    free(cells);
+    return !out->failed;
+}
 
 static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
-    Columns columns;
     Prose first = {0}, last = {0};
-    Cells *cells = calloc(1, sizeof *cells);
-    if (!cells) return error_memory(error);
-    columns_of(grid, rows, &columns);
+    Arena arena = {0};
+    Sheet sheet;
+    bool ok = sheet_of(grid, rows, &arena, &sheet);
     headline(grid, &first);
     summary(grid, rows, &last);
-    escape_write(ESCAPE_MARKDOWN, first.text, out);
-    fputs("\n\n", out);
-    for (int c = 0; c < columns.count; c++) fprintf(out, "| %s ", columns.column[c].name);
-    fputs("|\n", out);
-    for (int c = 0; c < columns.count; c++) fputs(columns.column[c].right ? "|---:" : "|---", out);
-    fputs("|\n", out);
-    for (int64_t i = 0; i < grid->points; i++) {
-        fill_cells(grid, &rows[i], columns.priced, cells);
-        for (int c = 0; c < columns.count; c++) {
-            fputs("| ", out);
-            escape_write(ESCAPE_MARKDOWN, cells->cell[c], out);
-            fputs(" ", out);
-        }
-        fputs("|\n", out);
+    if (ok) {
+        escape_write(ESCAPE_MARKDOWN, first.text, out);
+        fputs("\n\n", out);
+        sheet_write_markdown(&sheet, out);
+        fputc('\n', out);
+        escape_write(ESCAPE_MARKDOWN, last.text, out);
+        fputc('\n', out);
     }
-    fputc('\n', out);
-    escape_write(ESCAPE_MARKDOWN, last.text, out);
-    fputc('\n', out);
-    free(cells);
-    return true;
+    arena_free(&arena);
+    return ok || error_memory(error);
+}
+
+static bool write_html(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
+    Prose first = {0}, last = {0};
+    Arena arena = {0};
+    Sheet sheet;
+    bool ok = sheet_of(grid, rows, &arena, &sheet);
+    headline(grid, &first);
+    summary(grid, rows, &last);
+    if (first.used > 0) first.text[first.used - 1] = '\0'; /* its colon */
+    if (ok) ok = sweep_page_write(grid, rows, &sheet, first.text, last.text, out);
+    arena_free(&arena);
+    return ok || error_memory(error);
 }
 
 /* ---- CSV ---- */
@@ -248,6 +268,9 @@ bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format
         break;
     case SWEEP_MARKDOWN:
         ok = write_markdown(grid, rows, out, error);
+        break;
+    case SWEEP_HTML:
+        ok = write_html(grid, rows, out, error);
         break;
     case SWEEP_CSV:
         write_csv(grid, rows, out);

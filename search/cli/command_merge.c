@@ -10,7 +10,7 @@
 enum { PARTS_MAX = SWEEP_POINTS_MAX };
 
 static const struct poptOption OPTIONS[] = {
-    {"format", '\0', POPT_ARG_STRING, NULL, 'f', "how the answer is written (text)", "text|json|csv|markdown"},
+    {"format", '\0', POPT_ARG_STRING, NULL, 'f', "how the answer is written (text)", "text|json|csv|markdown|html"},
     {"output", 'o', POPT_ARG_STRING, NULL, 'o', "write the result there instead of to stdout", "FILE"},
     {"quiet", 'q', POPT_ARG_NONE, NULL, 'q', "no warnings", NULL},
     {"help", 'h', POPT_ARG_NONE, NULL, 'h', "this text", NULL},

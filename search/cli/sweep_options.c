@@ -13,7 +13,7 @@ bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
         *out = format;
         if (strcmp(text, sweep_format_name(format)) == 0) return true;
     }
-    return error_set(error, ERROR_INPUT, "--format", "\"%.40s\" is not available; give text, json, csv or markdown",
+    return error_set(error, ERROR_INPUT, "--format", "\"%.40s\" is not available; give text, json, csv, markdown or html",
                      text);
 }
 

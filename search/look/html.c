@@ -88,6 +88,14 @@ void html_heading(FILE *out, const char *heading) {
     fputs("</h3>\n", out);
 }
 
+void html_figure_open(FILE *out, const char *name) {
+    fputs("<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Picture: ", out);
+    write_text(name, out);
+    fputs("\">\n", out);
+}
+
+void html_figure_close(FILE *out) { fputs("</div>\n</figure>\n", out); }
+
 void html_paragraph(FILE *out, const char *text) {
     if (!text || text[0] == '\0') return;
     fputs("<p>", out);

@@ -19,6 +19,9 @@ void html_contents(FILE *out, const HtmlLink *links, int count);
 void html_section_open(FILE *out, const char *id, const char *heading);
 void html_section_close(FILE *out);
 void html_heading(FILE *out, const char *heading); /* within a section */
+/* Around an SVG; where it is wider than the screen it can be scrolled, by the keyboard too. */
+void html_figure_open(FILE *out, const char *name);
+void html_figure_close(FILE *out);
 /* Nothing where the text is empty. */
 void html_paragraph(FILE *out, const char *text);
 

@@ -133,11 +133,10 @@ static bool write_verdict(const LookView *view, FILE *out) {
 static void write_picture(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
     html_section_open(out, id, heading);
     html_paragraph(out, drawn->words.text);
-    fputs("<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Picture: ", out);
-    escape_write(ESCAPE_HTML, heading, out);
-    fputs("\">\n", out);
+    html_figure_open(out, heading);
     fwrite(drawn->svg, 1, drawn->length, out);
-    fputs("</div>\n</figure>\n<details class=\"data\"><summary>The figures as a table</summary>\n", out);
+    html_figure_close(out);
+    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
     sheet_write_html(&drawn->table, out);
     fputs("</details>\n", out);
     html_section_close(out);

@@ -101,7 +101,7 @@ static void draw_panel(Svg *svg, const Point *points, int count, double left, do
         double px = svg_at(&x, points[i].cost), py = svg_at(&y, points[i].seconds);
         snprintf(tip, sizeof tip, "%s, %s%s%s%s", say(points[i].cost, cost), step_text(points[i].seconds, step),
                  points[i].of ? ": " : "", points[i].of ? points[i].of->plan : "", points[i].front ? "" : " (beaten)");
-        svg_mark(svg, points[i].rank == 0 ? 0 : 9, px, py, points[i].front ? 5 : 3.5, tip);
+        svg_mark(svg, points[i].rank == 0 ? 0 : 1, px, py, points[i].front ? 5 : 3.5, tip);
         if (points[i].rank == 1) svg_text(svg, px, py + 20, px > right - 40 ? "end" : "middle", "head", "plan 1");
     }
 }
@@ -146,7 +146,7 @@ bool picture_pareto(const LookView *view, FILE *out, Prose *words, Sheet *table)
         draw_panel(&svg, chips, chip_count, SECOND_LEFT, SECOND_RIGHT, true);
     }
     double x = FIRST_LEFT;
-    x += svg_legend_mark(&svg, x, BOTTOM + 70, 9, "plans of this report");
+    x += svg_legend_mark(&svg, x, BOTTOM + 70, 1, "plans of this report");
     x += svg_legend_mark(&svg, x, BOTTOM + 70, 0, "best with less memory, or on other machines");
     svg_line(&svg, x, BOTTOM + 66, x + 22, BOTTOM + 66, "s0 thick");
     svg_text(&svg, x + 28, BOTTOM + 70, "start", NULL, "the front");

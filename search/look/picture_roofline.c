@@ -71,12 +71,12 @@ static void draw_points(Svg *svg, const Estimate *estimate, const SvgScale *x, c
         snprintf(tip, sizeof tip, "%s: %.4g FLOPs a byte, %s, %s a step", part->name, intensity(part),
                  say_rate(speed, rate), step_text(seconds_of(part), seconds));
         double size = 4 + 5 * sqrt(seconds_of(part) / estimate->time.seconds);
-        svg_mark(svg, kind * 9 % SVG_KINDS, svg_at(x, intensity(part)), svg_at(y, speed), size, tip);
+        svg_mark(svg, kind % SVG_KINDS, svg_at(x, intensity(part)), svg_at(y, speed), size, tip);
         line += 19;
         char words[WORDS_SIZE];
         snprintf(words, sizeof words, "%s, %s", part->name,
                  share_text(seconds_of(part) / estimate->time.seconds, share));
-        svg_legend_mark(svg, LEGEND, line, kind * 9 % SVG_KINDS, words);
+        svg_legend_mark(svg, LEGEND, line, kind % SVG_KINDS, words);
         kind++;
     }
     line += 34;

@@ -9,7 +9,7 @@
 static const double WIDTH = 860, TOP = 44, BOTTOM = 330, FIRST_LEFT = 80, FIRST_RIGHT = 400, SECOND_LEFT = 506,
                     SECOND_RIGHT = 836;
 enum { MIDDLE = 1 };
-static const int KINDS[LOOK_BATCHES] = {11, 0, 22}; /* marks: a square, a disc, a triangle */
+static const int KINDS[LOOK_BATCHES] = {1, 0, 2}; /* marks: a square, a disc, a triangle */
 
 typedef double Measure(const LookPoint *point);
 static double chips_of(const LookPoint *point) { return (double)point->chips; }

@@ -5,15 +5,20 @@
 
 #include <string.h>
 
+void sheet_column(Sheet *sheet, const char *heading, bool right) {
+    if (sheet->columns == SHEET_COLUMNS_MAX) return;
+    sheet->right[sheet->columns] = right;
+    sheet->heading[sheet->columns++] = heading;
+}
+
 Sheet sheet_new(Arena *arena, const char *caption, const char *headings) {
     Sheet sheet = {.arena = arena, .caption = caption};
-    char *text = arena_text(arena, headings);
+    char *text = arena_text(arena, headings ? headings : "");
     sheet.failed = text == NULL;
-    while (text && sheet.columns < SHEET_COLUMNS_MAX) {
+    while (headings && text) {
         char *end = strchr(text, '|');
         if (end) *end = '\0';
-        sheet.right[sheet.columns] = *text == '>';
-        sheet.heading[sheet.columns++] = text + (*text == '>');
+        sheet_column(&sheet, text + (*text == '>'), *text == '>');
         text = end ? end + 1 : NULL;
     }
     return sheet;
@@ -21,6 +26,8 @@ Sheet sheet_new(Arena *arena, const char *caption, const char *headings) {
 
 void sheet_row(Sheet *sheet, const char *const *cells) {
     SheetRow *row = ARENA_NEW(sheet->arena, SheetRow, 1);
+    if (row) row->cell = ARENA_NEW(sheet->arena, const char *, (size_t)sheet->columns);
+    if (row && !row->cell) row = NULL;
     for (int c = 0; c < sheet->columns && row; c++) {
         row->cell[c] = arena_text(sheet->arena, cells[c] ? cells[c] : "");
         if (!row->cell[c]) row = NULL;
@@ -36,7 +43,7 @@ void sheet_row(Sheet *sheet, const char *const *cells) {
 
 /* The region can be scrolled, by the keyboard too. */
 void sheet_write_html(const Sheet *sheet, FILE *out) {
-    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
+    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: ", out);
     escape_write(ESCAPE_HTML, sheet->caption, out);
     fputs("\">\n<table>\n<caption>", out);
     escape_write(ESCAPE_HTML, sheet->caption, out);

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { SHEET_COLUMNS_MAX = 16 };
+enum { SHEET_COLUMNS_MAX = 80 };
 
 typedef struct SheetRow {
     struct SheetRow *next;
-    const char *cell[SHEET_COLUMNS_MAX];
+    const char **cell; /* of each column */
 } SheetRow;
 
 typedef struct {
@@ -26,9 +26,12 @@ typedef struct {
     bool failed; /* memory is out: rows are missing */
 } Sheet;
 
-/* Headings with | between; one that begins with > stands on the right: "plan|>step|>MFU". The texts outlive the
- * sheet. */
+/* Headings with | between; one that begins with > stands on the right: "plan|>step|>MFU"; NULL: none yet. The caption
+ * outlives the sheet. */
 Sheet sheet_new(Arena *arena, const char *caption, const char *headings);
+
+/* One more column, before any row; its heading outlives the sheet. */
+void sheet_column(Sheet *sheet, const char *heading, bool right);
 
 /* As many texts as columns, copied; NULL is empty. */
 void sheet_row(Sheet *sheet, const char *const *cells);

@@ -65,6 +65,12 @@ void svg_style(FILE *out) {
     fputs("}\n", out);
 }
 
+void svg_own_style(Svg *svg) {
+    fputs("<style>\n", svg->out);
+    svg_style(svg->out);
+    fputs("</style>\n", svg->out);
+}
+
 Svg svg_open(FILE *out, const char *id, double width, double height, const char *title, const char *description) {
     Svg svg = {.out = out};
     snprintf(svg.id, sizeof svg.id, "%s", id);
@@ -175,11 +181,14 @@ const char *svg_say_count(double value, char *text) { return number_grouped((int
 
 void svg_axis_x_at(Svg *svg, const SvgScale *scale, const double *ticks, int count, double y, double top, SvgSay *say,
                    const char *label) {
+    double end = -1e9; /* of the last text: what would lie on it is left out */
     for (int i = 0; i < count; i++) {
         char text[NUMBER_TEXT_SIZE];
-        double x = svg_at(scale, ticks[i]);
+        double x = svg_at(scale, ticks[i]), half = svg_text_width(say(ticks[i], text)) / 2;
         svg_line(svg, x, y, x, top, "grid");
-        svg_text(svg, x, y + 17, "middle", "dim", "%s", say(ticks[i], text));
+        if (x - half < end + 4) continue;
+        end = x + half;
+        svg_text(svg, x, y + 17, "middle", "dim", "%s", text);
     }
     svg_line(svg, min_real(scale->from, scale->to), y, max_real(scale->from, scale->to), y, "axis");
     if (label[0]) svg_text(svg, (scale->from + scale->to) / 2, y + 36, "middle", NULL, "%s", label);
@@ -256,7 +265,7 @@ void svg_bar(Svg *svg, double x, double y, double width, double height, Paint pa
 
 void svg_mark(Svg *svg, int kind, double x, double y, double size, const char *tip) {
     static const char *const NAMES[SVG_SHAPES] = {"circle", "rect", "path", "path"};
-    int color = kind % SVG_COLORS, shape = kind / SVG_COLORS % SVG_SHAPES;
+    int color = kind % SVG_COLORS, shape = (kind + kind / SVG_COLORS) % SVG_SHAPES; /* neighbours differ in both */
     fprintf(svg->out, "<%s class=\"c%d\" ", NAMES[shape], color);
     switch (shape) {
     case 0:

@@ -48,6 +48,9 @@ void svg_close(Svg *svg);
 /* The CSS rules of all pictures, light and dark: for the <style> of a page, or of an SVG that stands alone. */
 void svg_style(FILE *out);
 
+/* Those rules within the picture, which then stands alone. */
+void svg_own_style(Svg *svg);
+
 /* Values from `low` to `high` onto pixels `from` to `to`. */
 typedef struct {
     double low, high, from, to;

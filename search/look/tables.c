@@ -78,7 +78,7 @@ const char *why_not_text(const LookView *view, int rank) {
 Sheet plans_sheet(const LookView *view) {
     const SearchResult *result = &view->report->result;
     Sheet sheet = sheet_new(view->arena, "The best plans, one for each set of degrees and schedule",
-                            ">|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
+                            ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
     for (int i = 0; i < result->plan_count; i++) {
         const RankedPlan *ranked = &result->plans[i];
         const Estimate *estimate = &ranked->estimate;
@@ -111,7 +111,9 @@ Sheet plans_sheet(const LookView *view) {
 Sheet ways_sheet(const LookView *view) {
     Sheet sheet = sheet_new(view->arena, "Ways out where sizes do not divide, each with its best plan; price per token",
                             "way|what moves|>step|>price|plan|launched by");
-    for (int i = 0; i < WAY_COUNT; i++) {
+    bool any = view_first(view) != NULL; /* without a plan only what is a way out is one */
+    for (int i = 0; i < WAY_COUNT; i++) any = any || view->report->ways[i].found;
+    for (int i = 0; i < WAY_COUNT && any; i++) {
         char words[WAY_CELLS][WORDS_SIZE];
         if (!view->report->ways[i].tried) continue;
         way_words(view->report, (WayOut)i, words);
@@ -137,7 +139,7 @@ static void miss_words(const LookMiss *miss, char text[WORDS_SIZE]) {
 Sheet misses_sheet(const LookView *view) {
     const SearchResult *result = &view->report->result;
     Sheet sheet = sheet_new(view->arena, "Plans that miss, and the least move of one figure that makes each win",
-                            ">|plan|>behind|would win with|why it is behind");
+                            ">rank|plan|>behind|would win with|why it is behind");
     for (int i = 0; view->facts && i < view->facts->miss_count; i++) {
         const RankedPlan *ranked = &result->plans[i + 1];
         char rank[16], label[WORDS_SIZE], behind[NUMBER_TEXT_SIZE], words[WORDS_SIZE];

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pages of shardopt in headless Chromium, light and dark: they render, every section has content, nothing is said on the
+// console, nothing is asked for, axe finds no violation, texts of pictures neither leave them nor lie on each other, names
+// stay text, the keyboard reaches the content, and they print.
+//
+//   node look.mjs PROGRAM SOURCE [FOLDER]      screenshots and PDFs go to FOLDER where one is given
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createRequire } from 'node:module';
+
+const SKIP = 77;
+const [program, source, keep] = process.argv.slice(2);
+const require = createRequire(import.meta.url);
+
+function skip(why) {
+    console.log(`SKIPPED: ${why}`);
+    process.exit(SKIP);
+}
+
+function need(name) {
+    try {
+        return require(name);
+    } catch {
+        return skip(`${name} is not there; npm ci in tests/browser brings it`);
+    }
+}
+
+const { chromium } = need('playwright-core');
+const axe = need('axe-core').source;
+const chrome = process.env.CHROMIUM ||
+    ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(file => fs.existsSync(file));
+if (!chrome) skip('no Chromium; apt-get install chromium, or CHROMIUM=PATH');
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'shardopt-look-'));
+const HOSTILE = `=cmd|"><img src=x onerror=alert(1)><script>'&`;
+const hostile = path.join(folder, HOSTILE);
+fs.mkdirSync(hostile);
+fs.copyFileSync(path.join(source, 'tests/data/models/configs/llama3.1-8b.json'), path.join(hostile, 'config.json'));
+
+// name, exit code, how many pictures at least, words
+const PAGES = [
+    ['dense', 0, 8, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--seq', '4096']],
+    ['mixture', 0, 8, ['plan', '--model', 'mixtral-8x7b', '--chip', 'h100', '--nodes', '4', '--batch', '1Mi', '--seq',
+        '4096', '--require', 'pipeline=4', '--max-idle', '0']],
+    ['infeasible', 3, 1, ['plan', '--model', '70b', '--chip', 'v5e', '--slice', '2x2', '--batch', '128Ki']],
+    ['hostile', 0, 8, ['plan', '--model', hostile, '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--top', '2']],
+    ['explain', 0, 5, ['explain', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--plan', 'fsdp=16']],
+    ['sweep', 0, 1, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
+    ['bars', 0, 1, ['sweep', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '64Ki,128Ki,256Ki']],
+    ['validate', 0, 1, ['validate', path.join(source, 'runs/data/train.tsv')]],
+];
+
+let failures = 0;
+function expect(right, what) {
+    if (right) return;
+    failures++;
+    console.log(`FAIL: ${what}`);
+}
+
+function make(name, code, words) {
+    const file = path.join(folder, `${name}.html`);
+    const made = spawnSync(program, [...words, '--format', 'html', '-o', file], { encoding: 'utf8' });
+    expect(made.status === code, `${name}: exit ${made.status}, not ${code}: ${made.stderr}`);
+    return file;
+}
+
+// In the page: sections without content, and pictures with texts outside of them or on each other.
+function inspect() {
+    const flaws = [];
+    for (const section of document.querySelectorAll('main > section')) {
+        const pictures = [...section.querySelectorAll('svg')];
+        const content = pictures.length + section.querySelectorAll('td, li').length + section.querySelectorAll('p').length;
+        if (content === 0 || section.innerText.trim().length < 40) flaws.push(`section ${section.id} is empty`);
+        if (!section.querySelector('h2')) flaws.push(`section ${section.id} has no heading`);
+    }
+    for (const svg of document.querySelectorAll('svg')) {
+        const marks = svg.querySelectorAll('rect:not(.bg), path, circle').length - svg.querySelectorAll('defs path').length;
+        if (marks < 3) flaws.push(`${svg.id || svg.getAttribute('aria-labelledby')}: ${marks} marks`);
+        const box = svg.getBoundingClientRect();
+        const texts = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
+        for (const [words, at] of texts)
+            if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
+                flaws.push(`"${words}" leaves its picture ${svg.getAttribute('aria-labelledby')}`);
+        const turned = svg.querySelector('text[transform]');
+        for (let i = 0; i < texts.length && !turned; i++)
+            for (let j = i + 1; j < texts.length; j++) {
+                const [a, b] = [texts[i][1], texts[j][1]];
+                const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (wide > 1 && high > 4)
+                    flaws.push(`"${texts[i][0]}" lies on "${texts[j][0]}" in ${svg.getAttribute('aria-labelledby')}`);
+            }
+    }
+    const levels = [...document.querySelectorAll('h1, h2, h3')].map(heading => Number(heading.tagName[1]));
+    levels.forEach((level, i) => { if (level > (levels[i - 1] ?? 0) + 1) flaws.push('a heading skips a level'); });
+    const ids = [...document.querySelectorAll('[id]')].map(element => element.id);
+    if (new Set(ids).size !== ids.length) flaws.push('an id is there twice');
+    return flaws;
+}
+
+async function look(browser, name, file, pictures, scheme) {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1100, height: 900 } });
+    const page = await context.newPage();
+    const where = `${name}, ${scheme}`;
+    page.on('console', message => expect(false, `${where}: console: ${message.text()}`));
+    page.on('pageerror', error => expect(false, `${where}: ${error}`));
+    page.on('dialog', dialog => { expect(false, `${where}: a script ran`); dialog.dismiss(); });
+    page.on('request', request => expect(request.url() === `file://${encodeURI(file)}`, `${where}: asks for ${request.url()}`));
+    await page.goto(`file://${encodeURI(file)}`);
+    const drawn = await page.locator('svg').count();
+    expect(drawn >= pictures, `${where}: ${drawn} pictures, not ${pictures}`);
+    for (const flaw of await page.evaluate(inspect)) expect(false, `${where}: ${flaw}`);
+    expect(await page.locator('script, img').count() === 0, `${where}: a name became markup`);
+    if (name === 'hostile') expect((await page.innerText('h1')).includes(HOSTILE), `${where}: the name is not there as it is`);
+    await page.keyboard.press('Tab');
+    const first = await page.evaluate(() => document.activeElement.getAttribute('href'));
+    expect(first === '#main', `${where}: the first stop is ${first}, not the content`);
+    for (const details of await page.locator('details').all()) await details.evaluate(element => { element.open = true; });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    for (const violation of violations)
+        expect(false, `${where}: axe ${violation.id}: ${violation.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`);
+    if (keep) await page.screenshot({ path: path.join(keep, `${name}-${scheme}.png`), fullPage: true });
+    if (scheme === 'light') {
+        const pdf = await page.pdf({ format: 'A4' });
+        expect(pdf.length > 20000 && pdf.subarray(0, 5).toString() === '%PDF-', `${where}: prints ${pdf.length} bytes`);
+        if (keep) fs.writeFileSync(path.join(keep, `${name}.pdf`), pdf);
+    }
+    await context.close();
+}
+
+const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
+try {
+    for (const [name, code, pictures, words] of PAGES) {
+        const file = make(name, code, words);
+        if (!fs.existsSync(file)) continue;
+        for (const scheme of ['light', 'dark']) await look(browser, name, file, pictures, scheme);
+        console.log(`${name}: ${fs.statSync(file).size} bytes`);
+    }
+} finally {
+    await browser.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+}
+console.log(failures === 0 ? 'ok' : `${failures} failures`);
+process.exit(failures === 0 ? 0 : 1);
