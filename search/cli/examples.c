@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In an order in which they can be run: files that one reads, another before it has written. mine.tsv is a table of
- * runs of one's own. */
+ * runs of one's own, graph.json a graph of the contest. */
 static const struct {
     const char *command, *line;
 } EXAMPLES[] = {
@@ -30,6 +30,7 @@ static const struct {
     {"check", "shardopt check --model 8b --chip v5e --slice 4x4 --batch 256Ki --plan fsdp=16 --within 5%"},
     {"diff", "shardopt --model 8b --chip v5e --slice 4x4 --batch 512Ki --format json -o other.json"},
     {"diff", "shardopt diff report.json other.json"},
+    {"layout", "shardopt layout graph.json --solution choice.json"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 1/2 -o part.1"},
     {"sweep", "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 2/2 -o part.2"},

@@ -16,6 +16,8 @@ export PATH
 # A table of one's own: its heading, and a dozen runs of one chip.
 awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' runs/data/train.tsv >mine.tsv
 
+cp "$SOURCE/tests/data/layout/example.json" graph.json
+
 shardopt --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' >commands
 [ "$(wc -l <commands)" -ge 10 ] || fail "too few commands: $(cat commands)"
 while read -r command; do
