@@ -74,14 +74,14 @@ typedef struct {
 } Trial;
 
 /* The plan with the trial's changes, all else required. False: there are too many conditions with those of --require. */
-static bool trial_request(const Request *open, const Request *plan, const RankedPlan *here, const Trial *trial,
+static bool trial_request(const Request *open, const RematRule *remat, const RankedPlan *here, const Trial *trial,
                           Request *out) {
     request_copy(open, out);
     out->machine = here->machine;
     out->max_idle = 0;
     out->work = here->work;
     out->batch_tolerance = 0;
-    if (trial->kind != CHANGE_REMAT) out->remat = plan->remat;
+    if (trial->kind != CHANGE_REMAT) out->remat = *remat;
     for (Role role = 0; role < ROLE_COUNT; role++) {
         if (out->requirement_count == REQUIREMENTS_MAX) return false;
         out->requirements[out->requirement_count++] =
@@ -114,7 +114,7 @@ static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
     return role != ROLE_EXPERT || here->plan.knobs.methods.grid.expert == 0;
 }
 
-static int list_trials(const Request *open, const Request *plan, const RankedPlan *here, Trial trials[CHANGES_MAX]) {
+static int list_trials(const Request *open, const RematRule *remat, const RankedPlan *here, Trial trials[CHANGES_MAX]) {
     int count = 0;
     const Degrees *degrees = &here->plan.degrees;
     for (size_t i = 0; i < COUNT_OF(TOGETHER); i++) {
@@ -122,7 +122,7 @@ static int list_trials(const Request *open, const Request *plan, const RankedPla
         for (size_t k = 0; k < COUNT_OF(TOGETHER[i]) && TOGETHER[i][k]; k++) trial.open |= knob_bit(TOGETHER[i][k]);
         trials[count++] = trial;
     }
-    if (plan->remat.required && memcmp(&plan->remat, &open->remat, sizeof plan->remat) != 0)
+    if (remat->required && memcmp(remat, &open->remat, sizeof *remat) != 0)
         trials[count++] = (Trial){.kind = CHANGE_REMAT, .degrees = *degrees};
     trials[count++] = (Trial){.kind = CHANGE_PLACEMENT, .degrees = *degrees};
     for (Role from = 0; from < ROLE_COUNT; from++)
@@ -214,34 +214,46 @@ static int by_gain(const void *a, const void *b) {
 }
 
 /* The same plan from another side, or one that differs in more than it was meant to and gains no more, is one change. */
-static bool known(const WhyNot *out, const RankedPlan *after) {
-    for (int i = 0; i < out->change_count; i++) {
-        const Plan *other = &out->changes[i].after.plan;
+static bool known(const Change *changes, int count, const RankedPlan *after) {
+    for (int i = 0; i < count; i++) {
+        const Plan *other = &changes[i].after.plan;
         if (degrees_compare(&other->degrees, &after->plan.degrees) == 0 &&
             knobs_compare(&other->knobs, &after->plan.knobs) == 0 &&
             memcmp(&other->layout, &after->plan.layout, sizeof other->layout) == 0 &&
-            out->changes[i].after.ranked_seconds == after->ranked_seconds)
+            changes[i].after.ranked_seconds == after->ranked_seconds)
             return true;
     }
     return false;
 }
 
-static bool try_changes(const Request *open, const Request *plan, const RankedPlan *here, WhyNot *out, Error *error) {
-    Trial trials[CHANGES_MAX];
-    int count = list_trials(open, plan, here, trials);
+/* What all trials share. */
+typedef struct {
+    const Request *open;
+    RematRule remat;     /* of the plan that changes */
+    double enough;       /* ranked: what suffices */
+    double seconds_left; /* of --time-limit, for all of them; below 0: no limit */
+} Trying;
+
+/* The changes of `here` that gain, by what they gain; *tried: of how many. */
+static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[CHANGES_MAX], int *count, int *tried,
+                        Error *error) {
+    const Request *open = trying->open;
+    const RematRule *remat = &trying->remat;
+    Trial trials[CHANGES_MAX], of[CHANGES_MAX];
+    int listed = list_trials(open, remat, here, trials), asked = 0;
     RankedPlan mine = *here;
     Report *report = calloc(1, sizeof *report);
-    Question *questions = report ? questions_new(count, error) : NULL;
+    Question *questions = report ? questions_new(listed, error) : NULL;
+    *count = 0;
     if (!questions) {
         free(report);
         return report ? false : error_memory(error);
     }
-    *report = (Report){.request = open, .result = {.plans = &mine, .plan_count = 1}, .seconds_left = -1};
-    int asked = 0;
-    Trial of[CHANGES_MAX];
-    for (int i = 0; i < count; i++) {
+    *report =
+        (Report){.request = open, .result = {.plans = &mine, .plan_count = 1}, .seconds_left = trying->seconds_left};
+    for (int i = 0; i < listed; i++) {
         questions[asked].no_slower = true;
-        if (trial_request(open, plan, here, &trials[i], &questions[asked].changed)) of[asked++] = trials[i];
+        if (trial_request(open, remat, here, &trials[i], &questions[asked].changed)) of[asked++] = trials[i];
     }
     bool ok = true;
     for (int i = 0; i < asked && ok; i += ASKED_AT_ONCE)
@@ -249,15 +261,36 @@ static bool try_changes(const Request *open, const Request *plan, const RankedPl
     for (int i = 0; i < asked && ok; i++) {
         const Answer *answer = &questions[i].answer;
         if (!answer->found || answer->best.ranked_seconds > (1 - GAIN_LEAST) * here->ranked_seconds) continue;
-        if (known(out, &answer->best)) continue;
-        Change *change = &out->changes[out->change_count++];
+        if (known(changes, *count, &answer->best)) continue;
+        Change *change = &changes[(*count)++];
         *change = (Change){.kind = of[i].kind, .after = answer->best};
+        change->suffices = change->after.ranked_seconds <= trying->enough;
         describe(open, here, change);
     }
-    out->tried = asked;
+    *tried = asked;
+    trying->seconds_left = report->seconds_left;
+    qsort(changes, (size_t)*count, sizeof *changes, by_gain);
     free(questions);
     free(report);
     return ok;
+}
+
+/* From the change that gains most on. */
+static bool walk_path(Trying *trying, Arena *arena, WhyNot *out, Error *error) {
+    Change *next = ARENA_NEW(arena, Change, CHANGES_MAX);
+    int count = out->change_count, tried;
+    out->path = ARENA_NEW(arena, Change, PATH_MAX);
+    if (!next || !out->path) return error_memory(error);
+    const Change *best = out->changes;
+    while (count > 0 && out->path_count < PATH_MAX) {
+        const Change *step = &out->path[out->path_count];
+        out->path[out->path_count++] = *best;
+        if (step->suffices) break;
+        if (step->kind == CHANGE_REMAT) trying->remat = trying->open->remat;
+        if (!try_changes(trying, &step->after, next, &count, &tried, error)) return false;
+        best = next;
+    }
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -268,16 +301,11 @@ static int by_loss(const void *a, const void *b) {
     return loss_x != loss_y ? (loss_x > loss_y ? -1 : 1) : strcmp(x->name, y->name);
 }
 
+/* Of those that suffice the one that asks least, of these the one that gains most. */
 static void choose_smallest(WhyNot *out) {
-    qsort(out->changes, (size_t)out->change_count, sizeof *out->changes, by_gain);
     out->smallest = out->change_count > 0 ? 0 : -1;
-    for (int i = out->change_count - 1; i >= 0; i--) {
-        Change *change = &out->changes[i];
-        change->suffices = change->after.ranked_seconds <= (1 + TIE) * out->best.ranked_seconds;
-        if (!change->suffices) continue;
-        const Change *least = &out->changes[out->smallest];
-        if (!least->suffices || change->kind <= least->kind) out->smallest = i;
-    }
+    for (int i = 0; i < out->change_count; i++)
+        if (out->changes[i].suffices && out->changes[i].kind < out->changes[out->smallest].kind) out->smallest = i;
 }
 
 bool why_not_make(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena, WhyNot *out,
@@ -300,7 +328,13 @@ bool why_not_make(const Request *open, const Request *plan, const RankedPlan *he
     out->behind = here->ranked_seconds / out->best.ranked_seconds - 1;
     out->term_count = term_pairs(&out->best, here, out->terms);
     qsort(out->terms, (size_t)out->term_count, sizeof out->terms[0], by_loss);
-    if (!try_changes(open, plan, here, out, error)) return false;
+    double limit = open->time_limit_seconds;
+    Trying trying = {.open = open,
+                     .remat = plan->remat,
+                     .enough = (1 + TIE) * out->best.ranked_seconds,
+                     .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
+    if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;
     choose_smallest(out);
-    return true;
+    bool suffices = out->change_count > 0 && out->changes[0].suffices;
+    return suffices || walk_path(&trying, arena, out, error);
 }

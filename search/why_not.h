@@ -10,7 +10,7 @@
 typedef enum { CHANGE_KNOB, CHANGE_REMAT, CHANGE_PLACEMENT, CHANGE_DEGREES } ChangeKind;
 const char *change_kind_name(ChangeKind kind); /* "knob" "remat" "placement" "degrees" */
 
-enum { CHANGE_TEXT_SIZE = 240, CHANGES_MAX = 64, WHY_NOT_ROWS_MAX = 10 };
+enum { CHANGE_TEXT_SIZE = 240, CHANGES_MAX = 64, WHY_NOT_ROWS_MAX = 10, PATH_MAX = 5 };
 /* One change, and what else has to change with it, which is chosen best. */
 typedef struct {
     ChangeKind kind;
@@ -32,6 +32,10 @@ typedef struct WhyNot {
     int tried;       /* single changes */
     Change *changes; /* of these that gain, by what they gain; NULL: none does. In the arena */
     int change_count;
+    /* Where no single change suffices: one after the other the one that gains most, up to one that suffices, or that gains
+     * nothing any more; the first is changes[0]. */
+    Change *path;
+    int path_count;
     int smallest; /* of `changes`: of those that suffice the one that asks least, else that gains most; -1: none gains */
 } WhyNot;
 

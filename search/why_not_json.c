@@ -24,11 +24,11 @@ static bool add_terms(const WhyNot *why_not, cJSON *to) {
     return ok;
 }
 
-static bool add_changes(const WhyNot *why_not, cJSON *to) {
-    cJSON *changes = json_add_array(to, "changes");
+static bool add_changes(const char *key, const Change *list, int count, cJSON *to) {
+    cJSON *changes = json_add_array(to, key);
     bool ok = changes != NULL;
-    for (int i = 0; i < why_not->change_count && ok; i++) {
-        const Change *change = &why_not->changes[i];
+    for (int i = 0; i < count && ok; i++) {
+        const Change *change = &list[i];
         char notation[NOTATION_SIZE];
         cJSON *json = json_add_object(changes, NULL);
         ok = json_add_text(json, "kind", change_kind_name(change->kind)) &&
@@ -49,7 +49,9 @@ bool why_not_add_json(const WhyNot *why_not, cJSON *to) {
     return json_add_real(json, "behind", why_not->behind) && json_add_whole(json, "faster_rows", why_not->faster) &&
            json_add_bool(json, "faster_rows_at_least", why_not->faster == WHY_NOT_ROWS_MAX) &&
            add_best(why_not, json) && add_terms(why_not, json) &&
-           json_add_whole(json, "changes_tried", why_not->tried) && add_changes(why_not, json) &&
+           json_add_whole(json, "changes_tried", why_not->tried) &&
+           add_changes("changes", why_not->changes, why_not->change_count, json) &&
+           add_changes("path", why_not->path, why_not->path_count, json) &&
            (why_not->smallest < 0 ? json_add_text(json, "smallest", NULL)
                                   : json_add_whole(json, "smallest", why_not->smallest));
 }

@@ -69,6 +69,26 @@ static void write_verdict(const WhyNot *why_not, const RankedPlan *here, FILE *o
     prose_write(out, "  ", "  ", text.text);
 }
 
+/* What is left when all changes of the path are made. */
+static void write_path(const WhyNot *why_not, FILE *out) {
+    char step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    const Change *last = &why_not->path[why_not->path_count - 1];
+    double behind = last->after.ranked_seconds / why_not->best.ranked_seconds - 1;
+    fputs("  One after the other, each time the change that gains most:\n", out);
+    for (int i = 0; i < why_not->path_count; i++) {
+        const Change *change = &why_not->path[i];
+        Prose text = {0};
+        char number[16];
+        snprintf(number, sizeof number, "  %d. ", i + 1);
+        prose_add(&text, "%s: %s", change->text, step_text(change->after.estimate.time.seconds, step));
+        prose_write(out, number, "     ", text.text);
+    }
+    if (last->suffices)
+        fputs("  which is as good as plan 1.\n", out);
+    else
+        fprintf(out, "  which leaves %s to plan 1.\n", share_text(behind, share));
+}
+
 static void write_smallest(const WhyNot *why_not, FILE *out) {
     Prose text = {0};
     char share[NUMBER_TEXT_SIZE];
@@ -81,10 +101,12 @@ static void write_smallest(const WhyNot *why_not, FILE *out) {
         if (change->suffices)
             prose_add(&text, "One change suffices: %s.", change->text);
         else
-            prose_add(&text, "No single change suffices; of %d tried this gains most: %s. It leaves %s to plan 1.",
-                      why_not->tried, change->text, share_text(behind, share));
+            prose_add(&text,
+                      "No single change suffices: the first above gains most of %d tried, and leaves %s to plan 1.",
+                      why_not->tried, share_text(behind, share));
     }
     prose_write(out, "  ", "  ", text.text);
+    if (why_not->path_count > 1) write_path(why_not, out);
 }
 
 bool why_not_write(const WhyNot *why_not, const RankedPlan *here, FILE *out) {

@@ -44,6 +44,12 @@ static void check_changes(const Asked *open, const RankedPlan *here, const WhyNo
             cr_expect_eq(knobs_compare(&change->after.plan.knobs, &here->plan.knobs), 0, "%s", change->text);
     }
     cr_expect_eq(why_not->smallest < 0, why_not->change_count == 0);
+    for (int i = 0; i < why_not->path_count; i++) {
+        const RankedPlan *before = i > 0 ? &why_not->path[i - 1].after : here, *after = &why_not->path[i].after;
+        cr_expect(after->ranked_seconds < before->ranked_seconds, "%s", why_not->path[i].text);
+        cr_expect(roles_moved(&before->plan.degrees, &after->plan.degrees) <= 2, "%s", why_not->path[i].text);
+        cr_expect(i == why_not->path_count - 1 || !why_not->path[i].suffices, "%s", why_not->path[i].text);
+    }
 }
 
 Test(why_not, laws) {
