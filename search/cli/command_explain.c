@@ -53,6 +53,10 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
+    if (report->result.plan_count == 0 && options->text[OPTION_FROM_CONFIG] && request->remat.required && !choice.quiet)
+        fprintf(streams.err,
+                "shardopt: warning: no plan fits with the recomputation that %s has; --remat auto chooses it\n",
+                options->text[OPTION_FROM_CONFIG]);
     if (!make_why_not(options, arena, report, error) || !data_files_name_all(report, arena, error) ||
         !write_explanation(report, &choice, streams, error))
         return false;

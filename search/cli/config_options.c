@@ -109,8 +109,12 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
     *open = *given;
     if (!request) return error_memory(error);
     if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
-        !request_from_options(open, file->arena, request, error) ||
-        !import_plan(launcher, file, request, &imported, error) ||
+        !request_from_options(open, file->arena, request, error))
+        return false;
+    if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&
+        !import_sizes_match(&work.sizes, &request->model))
+        config_note(file, "its sizes are not those of %s: priced as --model says", request->model.name);
+    if (!import_plan(launcher, file, request, &imported, error) ||
         !import_place(launcher, file, request, &imported, plan->pins, &plan->pin_count, &nesting, error))
         return false;
     if (!given->text[OPTION_STATE_DTYPES] && says_default(open->text[OPTION_STATE_DTYPES], &imported))

@@ -96,3 +96,9 @@ bool maxtext_write_model(const Model *model, bool *muon, FILE *out) {
     if (model->rope.theta > 0) fprintf(out, "rope_max_timescale: %.17g\n", model->rope.theta);
     return true;
 }
+
+const char *maxtext_model_ours(const char *model_name) {
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (strcmp(NAMES[i].theirs, model_name) == 0) return NAMES[i].ours;
+    return NULL;
+}

@@ -11,4 +11,7 @@
  * model; false: it has neither. `muon`: *muon says whether MaxText's muon knows the layers. */
 bool maxtext_write_model(const Model *model, bool *muon, FILE *out);
 
+/* The zoo's name of a model_name; NULL: it is none that is known. */
+const char *maxtext_model_ours(const char *model_name);
+
 #endif

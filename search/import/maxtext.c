@@ -3,6 +3,7 @@
  * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (reference/exports.md, 1).
  */
 #include "base/util.h"
+#include "search/emit/maxtext_model.h"
 #include "search/import/import.h"
 
 #include <inttypes.h>
@@ -148,7 +149,8 @@ bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
     int64_t scale, slices;
     const char *model = config_text(file, "model_name", NULL);
-    out->model = model && strcmp(model, "default") != 0 ? model : NULL;
+    const char *ours = model ? maxtext_model_ours(model) : NULL;
+    out->model = ours ? ours : model && strcmp(model, "default") != 0 ? model : NULL;
     if (!config_whole(file, "base_num_decoder_layers", 1, SIZE_MAX_READ, 0, &sizes->layers, error) ||
         !config_whole(file, "base_emb_dim", 1, SIZE_MAX_READ, 0, &sizes->d_model, error) ||
         !config_whole(file, "base_num_query_heads", 1, SIZE_MAX_READ, 0, &sizes->heads, error) ||
