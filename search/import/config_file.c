@@ -224,10 +224,15 @@ void config_note(ConfigFile *file, const char *format, ...) {
     if (copy) file->notes[file->note_count++] = copy;
 }
 
-void config_ignore(ConfigFile *file, const char *const *patterns) {
-    for (int64_t i = 0; i < file->count; i++)
-        for (const char *const *pattern = patterns; *pattern && !file->entries[i].taken; pattern++)
-            file->entries[i].taken = fnmatch(*pattern, file->entries[i].key, 0) == 0;
+void config_ignore(ConfigFile *file, const char *patterns) {
+    while (*patterns) {
+        char pattern[64];
+        size_t length = strcspn(patterns, " ");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)min_whole((int64_t)length, 63), patterns);
+        for (int64_t i = 0; i < file->count; i++)
+            if (!file->entries[i].taken) file->entries[i].taken = fnmatch(pattern, file->entries[i].key, 0) == 0;
+        patterns += length + (patterns[length] == ' ');
+    }
 }
 
 void config_note_left(ConfigFile *file) {

@@ -88,8 +88,8 @@ bool config_wrong(const ConfigFile *file, const ConfigEntry *entry, const char *
 
 void config_note(ConfigFile *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keys that change neither a step's time nor its memory: patterns of fnmatch(3), NULL behind the last. */
-void config_ignore(ConfigFile *file, const char *const *patterns);
+/* Keys that change neither a step's time nor its memory: patterns of fnmatch(3) with blanks between them. */
+void config_ignore(ConfigFile *file, const char *patterns);
 
 /* One note of all that nobody took. */
 void config_note_left(ConfigFile *file);

@@ -12,49 +12,18 @@
 
 static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
 
-static const char *const IGNORED[] = {"optimizer.params.*",
-                                      "optimizer.type",
-                                      "scheduler.*",
-                                      "fp16.*",
-                                      "bf16.*",
-                                      "bfloat16.*",
-                                      "amp.*",
-                                      "gradient_clipping",
-                                      "prescale_gradients",
-                                      "steps_per_print",
-                                      "wall_clock_breakdown",
-                                      "dump_state",
-                                      "*tensorboard*",
-                                      "wandb.*",
-                                      "csv_monitor.*",
-                                      "comms_logger.*",
-                                      "flops_profiler.*",
-                                      "checkpoint.*",
-                                      "data_types.*",
-                                      "aio.*",
-                                      "zero_allow_untested_optimizer",
-                                      "zero_force_ds_cpu_optimizer",
-                                      "communication_data_type",
-                                      "zero_optimization.overlap_comm",
-                                      "zero_optimization.contiguous_gradients",
-                                      "zero_optimization.*bucket_size",
-                                      "zero_optimization.sub_group_size",
-                                      "zero_optimization.stage3_*",
-                                      "zero_optimization.allgather_partitions",
-                                      "zero_optimization.reduce_scatter",
-                                      "zero_optimization.round_robin_gradients",
-                                      "zero_optimization.offload_*.p*",
-                                      "zero_optimization.offload_*.buffer*",
-                                      "zero_optimization.offload_*.fast_init",
-                                      "zero_optimization.ignore_unused_parameters",
-                                      "zero_optimization.memory_efficient_linear",
-                                      "zero_optimization.load_from_fp32_weights",
-                                      "zero_optimization.elastic_checkpoint",
-                                      "activation_checkpointing.*",
-                                      "seed",
-                                      "shardopt.*",
-                                      "pipeline.*",
-                                      NULL};
+static const char IGNORED[] =
+    "optimizer.params.* optimizer.type scheduler.* fp16.* bf16.* bfloat16.* amp.* gradient_clipping "
+    "prescale_gradients steps_per_print wall_clock_breakdown dump_state *tensorboard* wandb.* csv_monitor.* "
+    "comms_logger.* flops_profiler.* checkpoint.* data_types.* aio.* zero_allow_untested_optimizer "
+    "zero_force_ds_cpu_optimizer communication_data_type zero_optimization.overlap_comm "
+    "zero_optimization.contiguous_gradients zero_optimization.*bucket_size zero_optimization.sub_group_size "
+    "zero_optimization.stage3_* zero_optimization.allgather_partitions zero_optimization.reduce_scatter "
+    "zero_optimization.round_robin_gradients zero_optimization.offload_*.p* "
+    "zero_optimization.offload_*.buffer* zero_optimization.offload_*.fast_init "
+    "zero_optimization.ignore_unused_parameters zero_optimization.memory_efficient_linear "
+    "zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
+    "activation_checkpointing.* seed shardopt.* pipeline.*";
 
 /* Hugging Face writes "auto" for what the trainer's arguments say. */
 static bool is_auto(const ConfigFile *file, const char *key) {

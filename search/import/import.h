@@ -71,6 +71,8 @@ bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+/* Its recomputation; recompute-num-layers counts in each of the `chunks` of layers that a stage has. */
+bool megatron_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error);
 bool jax_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error);

@@ -230,7 +230,7 @@ static void read_remat(ConfigFile *file, ImportedPlan *plan) {
 }
 
 bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    static const char *const IGNORED[] = {"*", NULL}; /* shardings follow from the roles */
+    static const char IGNORED[] = "*"; /* shardings follow from the roles */
     Axes axes;
     int64_t sequences, micro, chunks, ulysses, zero;
     bool again, host, overlap;

@@ -13,114 +13,24 @@
 
 static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
 
-static const char *const IGNORED[] = {"*lr*",
-                                      "*decay*",
-                                      "adam-*",
-                                      "clip-grad",
-                                      "*dropout*",
-                                      "*iters*",
-                                      "train-*",
-                                      "*interval*",
-                                      "save*",
-                                      "load*",
-                                      "*ckpt*",
-                                      "*checkpoint-*",
-                                      "*tensorboard*",
-                                      "wandb*",
-                                      "log-*",
-                                      "*data*",
-                                      "*token*-type",
-                                      "tokenizer*",
-                                      "vocab-*",
-                                      "merge-*",
-                                      "split",
-                                      "seed",
-                                      "init-method*",
-                                      "norm-epsilon",
-                                      "*rotary*",
-                                      "position-embedding-type",
-                                      "no-position-embedding",
-                                      "max-position-embeddings",
-                                      "use-mcore-models",
-                                      "use-legacy-models",
-                                      "transformer-impl",
-                                      "use-flash-attn",
-                                      "attention-backend",
-                                      "no-*-fusion",
-                                      "*-fusion*",
-                                      "disable-bias-linear",
-                                      "add-*bias*",
-                                      "untie-embeddings-and-output-weights",
-                                      "swiglu",
-                                      "normalization",
-                                      "group-query-attention",
-                                      "kv-channels",
-                                      "qk-*",
-                                      "apply-layernorm-1p",
-                                      "squared-relu",
-                                      "attention-softmax-in-fp32",
-                                      "bf16",
-                                      "mock-*",
-                                      "num-workers",
-                                      "distributed-*",
-                                      "local-rank",
-                                      "exit-*",
-                                      "timing-*",
-                                      "manual-gc*",
-                                      "empty-unused-memory-level",
-                                      "profile*",
-                                      "fp8-amax*",
-                                      "fp8-margin",
-                                      "fp8-param*",
-                                      "calculate-per-token-loss",
-                                      "moe-router*",
-                                      "moe-aux*",
-                                      "moe-z-loss*",
-                                      "moe-grouped-gemm",
-                                      "moe-permute*",
-                                      "moe-shared*",
-                                      "moe-layer*",
-                                      "moe-per*",
-                                      "moe-enable*",
-                                      "moe-*capacity*",
-                                      "moe-pad*",
-                                      "multi-latent-attention",
-                                      "*-lora-rank",
-                                      "*-head-dim",
-                                      "v-head-dim",
-                                      "rope*",
-                                      "use-rope*",
-                                      "original-max*",
-                                      "mscale*",
-                                      "make-vocab-size-divisible-by",
-                                      "overlap-grad-reduce",
-                                      "overlap-param-gather*",
-                                      "overlap-p2p*",
-                                      "no-create*",
-                                      "no-mmap*",
-                                      "no-load*",
-                                      "no-save*",
-                                      "reset-*",
-                                      "eod-*",
-                                      "tiktoken*",
-                                      "enable-experimental",
-                                      "cross-entropy*",
-                                      "ddp-*",
-                                      "nccl-*",
-                                      "async-save",
-                                      "dist-*",
-                                      "rerun-*",
-                                      "override-*",
-                                      "finetune",
-                                      "sft*",
-                                      "tp-comm-*",
-                                      "moe-token-dispatcher-type",
-                                      "microbatch-group-size-per-virtual-pipeline-stage",
-                                      "accumulate-allreduce-grads-in-fp32",
-                                      "use-cpu-initialization",
-                                      "high-priority-stream-groups",
-                                      "(*",
-                                      NULL};
+static const char IGNORED[] =
+    "lr lr-* *-lr *-lr-* *decay* adam-* clip-grad *dropout* *iters* train-* *interval* save* load* *ckpt* "
+    "*checkpoint-* "
+    "*tensorboard* wandb* log-* data-path data-args* data-cache* *-data-path *dataset* dataloader* *-in-dataloader "
+    "*token*-type tokenizer* vocab-* merge-* split seed init-method* "
+    "norm-epsilon *rotary* position-embedding-type no-position-embedding max-position-embeddings "
+    "use-mcore-models use-legacy-models transformer-impl use-flash-attn attention-backend no-*-fusion "
+    "*-fusion* disable-bias-linear add-*bias* untie-embeddings-and-output-weights swiglu normalization "
+    "group-query-attention kv-channels qk-* apply-layernorm-1p squared-relu attention-softmax-in-fp32 bf16 "
+    "mock-* num-workers distributed-* local-rank exit-* timing-* manual-gc* empty-unused-memory-level "
+    "profile* fp8-amax* fp8-margin fp8-param* calculate-per-token-loss moe-router* moe-aux* moe-z-loss* "
+    "moe-grouped-gemm moe-permute* moe-shared* moe-layer* moe-per* moe-enable* moe-pad* "
+    "multi-latent-attention *-lora-rank *-head-dim v-head-dim rope* use-rope* original-max* mscale* "
+    "make-vocab-size-divisible-by overlap-grad-reduce overlap-param-gather* overlap-p2p* no-create* no-mmap* "
+    "no-load* no-save* reset-* eod-* tiktoken* enable-experimental cross-entropy* ddp-* nccl-* async-save "
+    "dist-* rerun-* override-* finetune sft* tp-comm-* moe-token-dispatcher-type "
+    "microbatch-group-size-per-virtual-pipeline-stage accumulate-allreduce-grads-in-fp32 "
+    "use-cpu-initialization high-priority-stream-groups (*";
 
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
@@ -353,83 +263,6 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     return import_batch(file, request, "global-batch-size", global, micro, plan, error);
 }
 
-/* Modules whose activations are made again in backward; what is kept behind them is no less. */
-static const struct {
-    const char *name;
-    Activation activation[2];
-    int count;
-} MODULES[] = {
-    {"core_attn", {ACTIVATION_LAYER_INPUT}, 0}, /* flash attention does so by itself */
-    {"layernorm", {ACTIVATION_ATTENTION_INPUT, ACTIVATION_MLP_INPUT}, 2},
-    {"moe_act", {ACTIVATION_PRODUCT}, 1},
-    {"mla_up_proj", {ACTIVATION_QKV}, 1},
-    {"mlp", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2},
-    {"moe", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2},
-    {"shared_experts", {ACTIVATION_LAYER_INPUT}, 0},
-};
-
-static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
-    const char *items[16];
-    const char *modules = config_text(file, "recompute-modules", "core_attn");
-    int count = config_list(file, modules, items, (int)COUNT_OF(items));
-    bool again[ACTIVATION_COUNT] = {false}, any = false;
-    for (int i = 0; i < count && i < (int)COUNT_OF(items); i++) {
-        size_t m = 0;
-        while (m < COUNT_OF(MODULES) && strcmp(items[i], MODULES[m].name) != 0) m++;
-        if (m == COUNT_OF(MODULES)) {
-            config_note(file, "recompute-modules: %.40s is not priced", items[i]);
-            continue;
-        }
-        for (int a = 0; a < MODULES[m].count; a++) any = again[MODULES[m].activation[a]] = true;
-    }
-    if (!any) {
-        snprintf(plan->remat, sizeof plan->remat, "none");
-        return true;
-    }
-    for (int a = 1; a < ACTIVATION_COUNT; a++) {
-        size_t used = strlen(plan->remat);
-        if (!again[a])
-            snprintf(plan->remat + used, sizeof plan->remat - used, "%s%s=saved", used > 0 ? " " : "",
-                     activation_name((Activation)a));
-    }
-    return true;
-}
-
-/* recompute-num-layers counts in each chunk of layers: of a stage with several, so many times as many. */
-static bool read_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error) {
-    int64_t layers, stages = plan->degrees.of[ROLE_PIPELINE], of_stage = divide_up(request->model.layers, stages);
-    int64_t of_chunk = divide_up(of_stage, chunks);
-    bool selective;
-    const char *granularity = config_text(file, "recompute-granularity", "");
-    const char *method = config_text(file, "recompute-method", "");
-    if (!config_flag(file, "recompute-activations", false, &selective, error) ||
-        !config_whole(file, "recompute-num-layers", 1, INT64_C(1) << 20, 0, &layers, error))
-        return false;
-    config_text(file, "distribute-saved-activations", "");
-    if (selective || strcmp(granularity, "selective") == 0) return read_selective(file, plan);
-    if (granularity[0] == '\0') {
-        snprintf(plan->remat, sizeof plan->remat, "none");
-        return true;
-    }
-    if (strcmp(granularity, "full") != 0 || (strcmp(method, "block") != 0 && strcmp(method, "uniform") != 0))
-        return config_wrong(
-            file, NULL, "recompute-granularity", error,
-            "\"%.30s\" with method \"%.30s\" is none; give selective, or full with method uniform or block",
-            granularity, method);
-    if (layers == 0 || layers > of_chunk)
-        return config_wrong(file, NULL, "recompute-num-layers", error,
-                            "is %" PRId64 "; with full recomputation Megatron wants 1 to %" PRId64
-                            ", the layers of a stage",
-                            layers, of_stage);
-    if (strcmp(method, "uniform") == 0 && layers > 1)
-        config_note(file, "recompute-method uniform is priced as one checkpoint a layer");
-    if (strcmp(method, "block") == 0 && layers < of_chunk)
-        snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, layers * chunks);
-    else
-        snprintf(plan->remat, sizeof plan->remat, "full");
-    return true;
-}
-
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     DataSharding sharding;
     bool overlap, offload, activations;
@@ -439,7 +272,7 @@ bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan,
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
         !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, plan, error) ||
         !read_schedule(file, request, &chunks, plan, error) || !read_batch(file, request, plan, error) ||
-        !read_remat(file, request, chunks, plan, error) ||
+        !megatron_remat(file, request, chunks, plan, error) ||
         !config_flag(file, "tp-comm-overlap", false, &overlap, error) ||
         !config_flag(file, "optimizer-cpu-offload", false, &offload, error) ||
         !config_flag(file, "cpu-offloading", false, &activations, error) ||
@@ -447,6 +280,9 @@ bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan,
         return false;
     import_overlap(file, request, overlap, plan);
     import_offload(file, request, offload, plan);
+    if (config_take(file, "moe-expert-capacity-factor"))
+        config_note(file, "moe-expert-capacity-factor: tokens are dropped as %s is known to be trained",
+                    request->model.name);
     if (activations) config_note(file, "--cpu-offloading of activations is not priced: they lie in HBM");
     config_ignore(file, IGNORED);
     return true;

@@ -13,43 +13,13 @@
 
 static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
 
-static const char *const IGNORED[] = {"job.*",
-                                      "profiling.*",
-                                      "metrics.*",
-                                      "optimizer.*",
-                                      "lr_scheduler.*",
-                                      "checkpoint.*",
-                                      "validation.*",
-                                      "comm.*",
-                                      "fault_tolerance.*",
-                                      "experimental.*",
-                                      "training.dataset*",
-                                      "training.steps",
-                                      "training.max_norm",
-                                      "training.seed",
-                                      "training.gc_*",
-                                      "training.deterministic",
-                                      "training.disable_cuda_graphs",
-                                      "training.debug*",
-                                      "debug.*",
-                                      "model.hf_assets_path",
-                                      "model.tokenizer*",
-                                      "model.print_*",
-                                      "float8.*",
-                                      "quantize.*",
-                                      "memory_estimation.*",
-                                      "mx.*",
-                                      "module",
-                                      "config",
-                                      "compile.*",
-                                      "training.compile",
-                                      "parallelism.enable_compiled_autograd",
-                                      "parallelism.disable_loss_parallel",
-                                      "activation_checkpoint.*",
-                                      "training.warmup*",
-                                      "hf_transformers.*",
-                                      "(*",
-                                      NULL};
+static const char IGNORED[] =
+    "job.* profiling.* metrics.* optimizer.* lr_scheduler.* checkpoint.* validation.* comm.* "
+    "fault_tolerance.* experimental.* training.dataset* training.steps training.max_norm training.seed "
+    "training.gc_* training.deterministic training.disable_cuda_graphs training.debug* debug.* "
+    "model.hf_assets_path model.tokenizer* model.print_* float8.* quantize.* memory_estimation.* mx.* module "
+    "config compile.* training.compile parallelism.enable_compiled_autograd "
+    "parallelism.disable_loss_parallel activation_checkpoint.* training.warmup* hf_transformers.* (*";
 
 /* What a config function of HEAD says of recomputation, where a script has it with it; NULL: nothing. */
 static const char *function_mode(ConfigFile *file) {
