@@ -115,7 +115,7 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Gat
     const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
     Report *report = ARENA_NEW(&arena, Report, 1);
     Request *request = ARENA_NEW(&arena, Request, 1);
-    *entry = (GateEntry){.name = from->name, .was = from->was, .has_was = from->has_plans};
+    *entry = (GateEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
     bool ok = report && request ? resolve(checking, from, &arena, request, &failure) : error_memory(&failure);
     ok = ok && sweep_search(request, &arena, report, &failure) &&
          snapshot_take(report, own, checking->data_sha256, &arena, json, &entry->now, &failure);

@@ -2,8 +2,10 @@
 #include "search/gate/baseline.h"
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/util.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -120,6 +122,52 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     return true;
 }
 
+/* ---- what was asked ---- */
+
+static int by_key(const void *a, const void *b) {
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+/* SHA-256 of the lines "key value\n" of a request, sorted by key, so that a formatter of JSON does not change it. False:
+ * memory is out. */
+static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
+    Arena arena = {0};
+    size_t count = (size_t)cJSON_GetArraySize(request), i = 0;
+    const cJSON **options = ARENA_NEW(&arena, const cJSON *, count), *option;
+    Sha256 hash = sha256_start();
+    bool ok = options != NULL;
+    if (ok) {
+        cJSON_ArrayForEach(option, request) options[i++] = option;
+        qsort(options, count, sizeof *options, by_key);
+    }
+    for (i = 0; i < count && ok; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&text, &length);
+        ok = memory && json_print(memory, options[i]);
+        if (memory && fclose(memory) != 0) ok = false;
+        if (ok) {
+            sha256_add(&hash, options[i]->string, strlen(options[i]->string));
+            sha256_add(&hash, " ", 1);
+            sha256_add(&hash, text, length);
+        }
+        free(text);
+    }
+    sha256_hex(&hash, hex);
+    arena_free(&arena);
+    return ok;
+}
+
+/* Whether the request is another than the plan beside it was made for, as far as the entry says. */
+static bool find_edit(BaselineEntry *entry, Error *error) {
+    const char *before = snapshot_text(entry->report, "request_sha256");
+    char now[SHA256_HEX_SIZE];
+    if (!before[0]) return true;
+    if (!request_sha256(cJSON_GetObjectItemCaseSensitive(entry->report, "request"), now)) return error_memory(error);
+    entry->edited = strcmp(before, now) != 0;
+    return true;
+}
+
 /* ---- reading ---- */
 
 /* A row of `sweep` has the report inside. */
@@ -138,7 +186,7 @@ static bool read_entry(const cJSON *json, const char *where, bool incomplete, Ba
     out->where = where;
     if (!unwrap(json, where, &out->report, error)) return false;
     out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, "plans");
-    if (out->has_plans) return snapshot_read(out->report, where, &out->was, error);
+    if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
     if (!cJSON_IsObject(out->report))
         return error_set(error, ERROR_INPUT, where, "is no report; give one of `shardopt plan --format json`");
     return json_whole(out->report, "format_version", 1, 1, where, &version, error) &&
@@ -208,10 +256,13 @@ cJSON *baseline_compact(const cJSON *report, const cJSON *request) {
     cJSON *own = cJSON_Duplicate(request, true);
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     bool ok = json && own && COPY(report, json, "format_version", "program");
+    char hex[SHA256_HEX_SIZE];
+    ok = ok && request_sha256(request, hex);
     if (ok && cJSON_AddItemToObject(json, "request", own))
         own = NULL;
     else
         ok = false;
+    ok = ok && json_add_text(json, "request_sha256", hex);
     ok = ok && COPY_PART(report, json, "model", "name", "parameters", "active_parameters", "flops_per_token") &&
          COPY_PART(report, json, "mesh", "chip", "chips", "devices", "text", "axes") &&
          COPY_PART(report, json, "search", "proof", "gap");

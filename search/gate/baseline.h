@@ -14,6 +14,7 @@ typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096"; no two entries have one */
     const char *where; /* in errors: "plans.json: [3]" */
     const cJSON *report;
+    bool edited;    /* the request was changed after its plan was made */
     bool has_plans; /* false: only a request, of which --update is to make a report */
     Snapshot was;   /* where has_plans */
 } BaselineEntry;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 const char *cause_name(CauseKind kind) {
-    static const char *const NAMES[CAUSE_COUNT] = {"model", "chip",    "profile", "optimizer",
-                                                   "data",  "version", "program", "time_limit"};
+    static const char *const NAMES[CAUSE_COUNT] = {"request", "model",   "chip",    "profile",   "optimizer",
+                                                   "data",    "version", "program", "time_limit"};
     return NAMES[kind];
 }
 
@@ -138,13 +138,16 @@ static void find_data(const Snapshot *was, const Snapshot *now, bool parts_known
              seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
 }
 
-int causes_find(const Snapshot *was, const Snapshot *now, bool moved, Cause out[CAUSES_MAX]) {
+int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]) {
     static const CauseKind KINDS[DATA_COUNT] = {[DATA_MODEL] = CAUSE_MODEL,
                                                 [DATA_CHIP] = CAUSE_CHIP,
                                                 [DATA_PROFILE] = CAUSE_PROFILE,
                                                 [DATA_OPTIMIZER] = CAUSE_OPTIMIZER};
     int count = 0;
     bool known = true;
+    if (edited)
+        snprintf(new_cause(CAUSE_REQUEST, out, &count)->text, CAUSE_SIZE,
+                 "the baseline's request was edited after it was planned");
     for (DataPart part = 0; part < DATA_COUNT; part++) {
         Answer answer = compare_files(was, now, part);
         known = known && answer != UNKNOWN;

@@ -114,7 +114,7 @@ void gate_compare(const Tolerance *tolerance, GateEntry *entry) {
     entry->found_proof = !was->proven && now->proven;
     if (both) compare_plans(tolerance, entry);
     entry->verdict = verdict_of(entry);
-    entry->cause_count = causes_find(was, now, moved(entry), entry->causes);
+    entry->cause_count = causes_find(was, now, entry->edited, moved(entry), entry->causes);
 }
 
 int gate_verdicts(const Gate *gate, Verdict verdict) {

@@ -291,7 +291,7 @@ bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b
     }
     if (!add_plans(out, arena, error)) return false;
     bool moved = is_different(out) && out->request_count == 0; /* another question needs no other cause */
-    out->cause_count = causes_find(&out->a, &out->b, moved, out->causes);
+    out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
     out->different = is_different(out);
     return true;
 }

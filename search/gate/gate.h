@@ -40,6 +40,7 @@ typedef struct {
 
 /* What an answer rests on, of which something changed. */
 typedef enum {
+    CAUSE_REQUEST, /* edited in the baseline */
     CAUSE_MODEL,
     CAUSE_CHIP,
     CAUSE_PROFILE,
@@ -65,6 +66,7 @@ typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
     Snapshot was, now; /* now.report NULL: VERDICT_ERROR */
+    bool edited;       /* another request than `was` was made for */
     bool has_was;      /* false: VERDICT_NEW, or an error of what is new */
     Verdict verdict;
     FigureChange figures[GATE_FIGURES]; /* where both have a plan */
@@ -81,8 +83,9 @@ typedef struct {
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
 void gate_compare(const Tolerance *tolerance, GateEntry *entry);
 
-/* What of the data, the program and the machine two reports rest on differs. At least one where `moved`. */
-int causes_find(const Snapshot *was, const Snapshot *now, bool moved, Cause out[CAUSES_MAX]);
+/* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one cause
+ * where something `moved`. */
+int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]);
 
 /* ---- in words ---- */
 

@@ -213,6 +213,7 @@ static void add_causes(const Gate *gate, Prose *to) {
                 }
             if (said) continue;
             const char *name = cause->kind == CAUSE_PROGRAM || cause->kind == CAUSE_VERSION ? "the program"
+                               : cause->kind == CAUSE_REQUEST                               ? "the request"
                                : cause->kind == CAUSE_LIMIT                                 ? "the time limit"
                                : cause->kind == CAUSE_DATA                                  ? "data files"
                                                                                             : cause->file;

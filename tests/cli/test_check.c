@@ -137,6 +137,16 @@ static const Row GATE[] = {
     {"a plan that the search has lost",
      MAKE EDIT("a.json", "\"max_idle\"", "\"require\": \"tensor=4\", \"max_idle\"") "; $P check --baseline $D/a.json",
      1, "takes 1.493 s as before: the search has lost it", ""},
+    {"a request that was edited",
+     MAKE "$P check --baseline $D/a.json --update && " EDIT("a.json", "\"batch\": 65536",
+                                                            "\"batch\": 131072") " && $P check --baseline $D/a.json",
+     1, "the baseline's request was edited after it was planned", ""},
+    {"but not by who sorts its keys",
+     MAKE
+     "$P check --baseline $D/a.json --update && sed -i '/\"seq\": 2048,$/{h;d};/\"stack\": /{x;G}' $D/a.json && "
+     "grep -A1 '\"seq\": 2048,' $D/a.json | grep -q stack && { $P check --baseline $D/a.json --time-limit 0.000001 "
+     "--format json >$D/o; grep -q '\"kind\": \"time_limit\"' $D/o && ! grep -q '\"kind\": \"request\"' $D/o; }",
+     0, NULL, ""},
     {"no annotations but on GitHub", MAKE "$P check --baseline $D/a.json --time-limit 0.000001", 1, NULL, ""},
     {"annotations on GitHub", MAKE "GITHUB_ACTIONS=true $P check --baseline $D/a.json --time-limit 0.000001", 1, NULL,
      "::error file="},
