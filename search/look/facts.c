@@ -14,6 +14,14 @@ static const double SIZES[LOOK_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[LOOK_BATCH
 static const double LIMITS[LOOK_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
 static const double LEAST_EFFECT = 0.0005;                                   /* of an efficiency that is shown */
 
+/* Around a large search a page asks less, so that it takes some minutes at most: by the tuples of degrees that the search
+ * had to open, those of a mixture on GPUs with all its expert grids taken tenfold. */
+static bool is_large(const Report *report) {
+    static const int64_t MOST = 10000, GRIDS = 10;
+    bool grids = (report->request->roles >> ROLE_EXPERT & 1) && chip_has_domains(&report->request->chip);
+    return report->result.certificate.degree_tuples_opened * (grids ? GRIDS : 1) > MOST;
+}
+
 /* What is asked, in handfuls, so that whoever waits hears of it. */
 typedef struct {
     Report *report;
@@ -100,6 +108,7 @@ static bool ask_limits(Asking *asking, Error *error) {
     const Request *request = asking->report->request;
     LookFacts *out = asking->out;
     for (int i = 0; i < LOOK_LIMITS; i++) {
+        if (out->thin && i % 2 == 1) continue;
         out->memory[i].asked = true;
         out->memory[i].limit_bytes = LIMITS[i] * asking->first->estimate.memory_limit_bytes;
         if (LIMITS[i] == 1) {
@@ -152,7 +161,8 @@ static bool ask_sizes(Asking *asking, Error *error) {
                 point_of(asking->report, first, point);
                 continue;
             }
-            if (chips != floor(chips) || sequences != floor(sequences) ||
+            bool far = fabs(log2(SIZES[s])) > 1.5 || BATCHES[b] != 1;
+            if ((out->thin && far) || chips != floor(chips) || sequences != floor(sequences) ||
                 sequences > 0x1p62 / (double)first->work.seq ||
                 !machine_of_chips(&request->chip, base, (int64_t)chips, &machine))
                 continue;
@@ -210,7 +220,7 @@ static double effect_of(const LookFigure *figure) {
 /* All of the chip's, and the efficiencies that move plan 1 most. */
 static bool is_searched(const LookFacts *facts, int figure) {
     int ahead = 0;
-    if (facts->figures[figure].hardware) return true;
+    if (facts->figures[figure].hardware || facts->thin) return facts->figures[figure].hardware;
     for (int i = 0; i < facts->figure_count; i++) {
         double mine = effect_of(&facts->figures[figure]), other = effect_of(&facts->figures[i]);
         ahead += !facts->figures[i].hardware && (other > mine || (other == mine && i < figure));
@@ -306,8 +316,9 @@ bool look_facts(Report *report, LookProgress progress, LookFacts *out, Error *er
     asking.questions = questions_new(QUESTIONS_MAX, error);
     bool ok = asking.questions && (scratch || error_memory(error));
     if (ok) {
+        out->thin = is_large(report);
         out->figure_count = list_figures(&asking, scratch, which);
-        asking.all = LOOK_LIMITS - 1 + LOOK_SIZES * LOOK_BATCHES - 1;
+        asking.all = out->thin ? LOOK_LIMITS / 2 + 2 : LOOK_LIMITS - 1 + LOOK_SIZES * LOOK_BATCHES - 1;
         for (int i = 0; i < out->figure_count; i++) asking.all += is_searched(out, i) ? LOOK_MOVES : 0;
         ok = ask_limits(&asking, error) && ask_sizes(&asking, error) && ask_figures(&asking, which, false, error) &&
              ask_figures(&asking, which, true, error);

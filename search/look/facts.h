@@ -54,7 +54,8 @@ typedef struct {
     int figure_count;
     LookMiss misses[LOOK_MISSES_MAX]; /* of plans 2, 3, ... */
     int miss_count;
-    bool cut_short; /* a time limit, or what the searches would have cost: some were not asked */
+    bool thin;      /* a large search: the machine halved and doubled, one batch, no efficiencies */
+    bool cut_short; /* a time limit ended some */
 } LookFacts;
 
 /* Told before each handful of searches; NULL: nobody listens. */

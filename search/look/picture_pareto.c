@@ -127,12 +127,12 @@ bool picture_pareto(const LookView *view, FILE *out, Prose *words, Sheet *table)
     prose_add(words, "The least memory that a plan was found with is %s, in steps of %s (%s).",
               number_bytes(least->cost, a), step_text(least->seconds, b),
               change_text(least->seconds / seconds - 1, change));
-    for (int i = 1; view->facts && i < LOOK_LIMITS; i++)
-        if (!view->facts->memory[i].found && !view->facts->memory[i].cut_short) {
-            prose_add(words, " Where plans may fill only %s nothing fits.",
-                      number_bytes(view->facts->memory[i].limit_bytes, a));
-            break;
-        }
+    for (int i = 1; view->facts && i < LOOK_LIMITS; i++) {
+        const LookPoint *less = &view->facts->memory[i];
+        if (!less->asked || less->found || less->cut_short) continue;
+        prose_add(words, " Where plans may fill only %s nothing fits.", number_bytes(less->limit_bytes, a));
+        break;
+    }
     if (chip_count > 1)
         prose_add(words, " %s chips take steps of %s with the same batch, %s take %s.", svg_say_count(chips[0].cost, a),
                   step_text(chips[0].seconds, b), svg_say_count(chips[chip_count - 1].cost, change),

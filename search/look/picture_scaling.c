@@ -135,6 +135,7 @@ static void add_words(const LookView *view, Prose *words) {
         prose_add(words, ", %s of what as many chip-hours would give", share_text(ideal / most->training_seconds, c));
     }
     prose_add(words, ", with the batch as asked. Each point is a search of its own, on machines like plan 1's.");
+    if (facts->thin) prose_add(words, " The search is a large one: fewer points were asked.");
 }
 
 bool picture_scaling(const LookView *view, FILE *out, Prose *words, Sheet *table) {

@@ -79,7 +79,7 @@ static void list_row(Sheet *table, const LookFigure *figure) {
     sheet_row(table, cells);
 }
 
-static void add_words(const LookFigure *const *figures, int count, Prose *words) {
+static void add_words(const LookFigure *const *figures, int count, bool thin, Prose *words) {
     int changes = 0, searched = 0;
     char change[NUMBER_TEXT_SIZE];
     Prose names = {0};
@@ -97,6 +97,7 @@ static void add_words(const LookFigure *const *figures, int count, Prose *words)
     if (names.used > 0) prose_add(words, "; another wins when one of these moves: %s", names.text);
     prose_add(words, ". The step leans most on %s: a tenth is worth up to %s.", figures[0]->name,
               share_text(largest(figures[0]), change));
+    if (thin) prose_add(words, " The search is a large one: of the profile's figures only plan 1 was priced again.");
 }
 
 bool picture_sensitivity(const LookView *view, FILE *out, Prose *words, Sheet *table) {
@@ -113,7 +114,7 @@ bool picture_sensitivity(const LookView *view, FILE *out, Prose *words, Sheet *t
             high = max_real(high, effect(figures[i], move));
         }
     double room = max_real(0.002, 0.04 * (high - low)), bottom = TOP + ROW * shown + 4;
-    add_words(figures, count, words);
+    add_words(figures, count, view->facts->thin, words);
     SvgScale scale = {low - room, high + room, LEFT, RIGHT, false};
     Svg svg = svg_open(out, "sensitivity-svg", WIDTH, bottom + 74, "The step when a figure is a tenth lower or higher",
                        words->text);

@@ -193,8 +193,8 @@ static const char *figure_words(double value, const char *unit, char text[WORDS_
         snprintf(text, WORDS_SIZE, "%s", number_bytes(value, number));
     else if (strcmp(unit, "B/s") == 0)
         snprintf(text, WORDS_SIZE, "%s", rate_text(value, "B", number));
-    else if (strcmp(unit, "FLOP/s") == 0)
-        snprintf(text, WORDS_SIZE, "%s", rate_text(value, "FLOP", number));
+    else if (strcmp(unit, "FLOP/s") == 0 || strcmp(unit, "OP/s") == 0)
+        snprintf(text, WORDS_SIZE, "%s", rate_text(value, unit[0] == 'F' ? "FLOP" : "OP", number));
     else if (strcmp(unit, "s") == 0)
         snprintf(text, WORDS_SIZE, "%s", number_time(value, number));
     else
@@ -242,13 +242,12 @@ Sheet request_sheet(const LookView *view) {
         snprintf(key, sizeof key, "--%s", value->string);
         for (char *at = key; *at; at++)
             if (*at == '_') *at = '-';
-        snprintf(number, sizeof number, "%.15g", cJSON_IsNumber(value) ? value->valuedouble : 0);
-        const char *cells[] = {key, cJSON_IsString(value)   ? value->valuestring
-                                    : cJSON_IsNumber(value) ? number
-                                    : cJSON_IsTrue(value)   ? "yes"
-                                    : cJSON_IsFalse(value)  ? "no"
-                                    : cJSON_IsRaw(value)    ? value->valuestring
-                                                            : ""};
+        bool raw = cJSON_IsRaw(value), real = raw && strpbrk(value->valuestring, ".e") != NULL;
+        snprintf(number, sizeof number, "%.15g", real ? strtod(value->valuestring, NULL) : value->valuedouble);
+        const char *cells[] = {key, real || cJSON_IsNumber(value)  ? number
+                                    : raw || cJSON_IsString(value) ? value->valuestring
+                                    : cJSON_IsBool(value)          ? cJSON_IsTrue(value) ? "yes" : "no"
+                                                                   : ""};
         sheet_row(&sheet, cells);
     }
     cJSON_Delete(json);
