@@ -186,6 +186,12 @@ bool activation_exists(const Model *model, Activation activation) {
     return false;
 }
 
+bool remat_offers(const RematOffer *offer, Activation activation, ActivationState state) {
+    for (int i = 0; i < offer->count; i++)
+        if (offer->rules[i].state[activation] == state) return true;
+    return false;
+}
+
 void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]) {
     int64_t in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
     memset(out, 0, sizeof(int64_t) * STATE_COUNT);

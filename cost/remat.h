@@ -16,6 +16,17 @@ typedef struct {
     int64_t layers;
 } RematRule;
 
+/* Rules of which every layout follows one: what a launcher can be told. Its shardings are plain too: tables split by
+ * vocabulary, activations that move over tensor, KV heads split or copied. */
+typedef struct {
+    const RematRule *rules;
+    int count;
+    bool first_least; /* the first keeps whatever another one keeps: where it fits, none is faster */
+} RematOffer;
+
+/* Whether one of the rules holds an activation so. */
+bool remat_offers(const RematOffer *offer, Activation activation, ActivationState state);
+
 /* "auto"; the name of a policy ("full", "save_qkv_proj"), also for some layers alone ("full:40"); or states by
  * activation ("qkv=saved context=saved"), where what is not named is recomputed, as in MaxText's `custom`. False: *error
  * says what would be right. */

@@ -17,11 +17,17 @@ typedef struct {
     double precision_flops_per_second; /* dense peak of the compute precision */
     const TrainingState *state;        /* NULL: AdamW, training_state_default() */
     const RematRule *remat;            /* NULL, or not required: the layout decides */
+    const RematOffer *offer;           /* among these; NULL: freely. Of no meaning where `remat` is required */
 } Setting;
 
 /* The policy that every layout must follow; NULL: none. */
 static inline const RematRule *setting_remat(const Setting *setting) {
     return setting->remat && setting->remat->required ? setting->remat : NULL;
+}
+
+/* What a layout has to choose from; NULL: it is free, or a policy is required. */
+static inline const RematOffer *setting_offer(const Setting *setting) {
+    return setting_remat(setting) ? NULL : setting->offer;
 }
 
 /* Bytes of HBM that a plan may hold. */

@@ -373,6 +373,7 @@ static void least_branch(const Setting *setting, const Shard *shard, const Detai
             if (state == STATE_RECOMPUTED ? !cost->recomputable
                                           : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
                 continue;
+            if (setting_offer(setting) && !remat_offers(setting->offer, (Activation)a, state)) continue;
             BranchItem *item = &out->items[out->item_count++];
             *item = (BranchItem){.activation = a, .state = state, .layers = shard->layers};
             resources_add_state(cost, state, 1, weights, &item->adds);

@@ -32,7 +32,8 @@ Setting request_setting(const Request *request) {
                                 .hbm_reserve = request->hbm_reserve,
                                 .precision_flops_per_second = precision_peak(&request->chip, request->precision),
                                 .state = request->state.optimizer[0] ? &request->state : NULL,
-                                .remat = &request->remat};
+                                .remat = &request->remat,
+                                .offer = request->offer};
     setting.work.layer_weight = stage_layer_weight(&setting, request->work.seq);
     setting.work.layer_flops = layer_flops(setting.model, request->work.seq, &setting.work.layer_active);
     return setting;

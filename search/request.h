@@ -91,8 +91,9 @@ typedef struct {
     Precision precision;
     char optimizer_argument[256];
     StateDtypes state_dtypes;
-    TrainingState state; /* of the model under both; all zero: training_state_default() */
-    RematRule remat;     /* not required: the layout decides */
+    TrainingState state;     /* of the model under both; all zero: training_state_default() */
+    RematRule remat;         /* not required: the layout decides, */
+    const RematOffer *offer; /* among what the launchers asked for can be told; NULL: freely */
     int top;
     bool variants;
 

@@ -8,6 +8,7 @@
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
 #include "search/emit/emit.h"
+#include "search/launch_remat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,8 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     if (named ? !one_plan_request(options, "emit", arena, request, &from, error)
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;
+    /* Laid out as the launcher can be told, so that what is predicted is what is written. */
+    if (!launch_remat(1u << format->launcher, &request->model, arena, &request->offer, error)) return false;
     planning_announce(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;

@@ -8,6 +8,7 @@
 #include "models/parameters.h"
 #include "search/cli/options.h"
 #include "search/launch_placement.h"
+#include "search/launch_remat.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -311,6 +312,7 @@ static bool read_space(const Resolving *to) {
     if (request->launchers != 0 && !chip_has_domains(&request->chip) && !(request->launchers & on_tpu))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR],
                          "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR), request->chip.title);
+    if (!launch_remat(request->launchers, &request->model, to->arena, &request->offer, to->error)) return false;
     if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
         !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||

@@ -51,12 +51,22 @@ int branch_count(const LayoutGraph *graph) {
     return count;
 }
 
+/* What every launcher with rules of its own does (RematOffer). */
+static bool plain(const LayoutGraph *graph, const int strategy[NODE_ACTIVATION]) {
+    int choice[NODE_ACTIVATION];
+    for (int node = 0; node < NODE_ACTIVATION; node++)
+        choice[node] = graph->nodes[node].strategies[strategy[node]].choice;
+    return choice[NODE_MLP] == MLP_TENSOR && choice[NODE_KV] != KV_GATHERED &&
+           choice[NODE_EMBEDDING] == TABLE_VOCABULARY && choice[NODE_LOGITS] == TABLE_VOCABULARY;
+}
+
 bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
     out->saved = graph->base;
     for (int node = NODE_ACTIVATION - 1; node >= 0; node--) {
         out->strategy[node] = index % graph->nodes[node].strategy_count;
         index /= graph->nodes[node].strategy_count;
     }
+    if (graph->offer && !plain(graph, out->strategy)) return false;
     for (int node = 0; node < NODE_ACTIVATION; node++)
         if (out->strategy[node] > 0)
             add_resources(&out->saved, &graph->nodes[node].strategies[out->strategy[node]].adds);
@@ -92,6 +102,22 @@ bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
     for (int i = 0; i < out->item_count; i++)
         for (int r = 0; r < RES_MEMORY; r++) out->items[i].adds.of[r] = max_real(0, out->items[i].adds.of[r]);
     for (int r = 0; r < RES_MEMORY; r++) out->saved.of[r] = max_real(0, out->saved.of[r]);
+    return true;
+}
+
+bool branch_follows(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]) {
+    const RematRule *rule = &graph->offer->rules[index];
+    int64_t layers = (int64_t)graph->layers, in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
+    memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
+    for (int a = 0; a < ACTIVATION_COUNT; a++) {
+        if (rule->state[a] == STATE_SAVED || !graph->exists[a]) continue;
+        int item = 0;
+        while (item < branch->item_count &&
+               !(branch->items[item].activation == a && branch->items[item].state == rule->state[a]))
+            item++;
+        if (item == branch->item_count || (double)in > branch->items[item].layers) return false;
+        counts[item] = in;
+    }
     return true;
 }
 

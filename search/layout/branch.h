@@ -27,8 +27,12 @@ typedef struct {
 /* Combinations of the choices' strategies, forbidden ones included; index 0 is the default. */
 int branch_count(const LayoutGraph *graph);
 
-/* The branch of an index; false: forbidden. */
+/* The branch of an index; false: forbidden, or not plain where the graph has an offer. */
 bool branch_at(const LayoutGraph *graph, int index, Branch *out);
+
+/* The counts of a branch under rule `index` of the graph's offer; false: the branch cannot follow it, since something is
+ * not to be made again, or the host has no room. */
+bool branch_follows(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]);
 
 /* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation
  * is as good as in every resource. */

@@ -48,6 +48,8 @@ typedef struct {
     /* Of these, how many hold an activation recomputed or offloaded because a policy is required; that is in `base`, and
      * activations then have no strategies */
     int64_t required[ACTIVATION_COUNT][STATE_COUNT];
+    const RematOffer *offer; /* not NULL: a layout follows one of its rules, under a plain sharding */
+    bool exists[ACTIVATION_COUNT];
 } LayoutGraph;
 
 /* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. A required policy (setting->remat) that

@@ -100,6 +100,8 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
     if (count < 1) return false;
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
+    graph->offer = setting_offer(builder->setting);
+    for (int a = 0; a < ACTIVATION_COUNT; a++) graph->exists[a] = costs[a].exists;
     if (!require_policy(builder, costs)) graph->rule.memory_limit_bytes = -1; /* nothing fits */
     stage_as_required(builder, &shardings[0], costs, &graph->base);
     for (int node = 0; node < NODE_ACTIVATION; node++) {
@@ -116,6 +118,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
             if (state == STATE_RECOMPUTED ? !costs[a].recomputable
                                           : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
+            if (graph->offer && !remat_offers(graph->offer, (Activation)a, (ActivationState)state)) continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
             activation_adds(builder, &costs[a], state, &strategy->adds);

@@ -58,6 +58,36 @@ static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candida
     return count;
 }
 
+/* Whether a is the better layout: the faster, then what sends less to the host, then what holds less. */
+static bool better(double seconds, const Resources *a, const LayoutSolution *b) {
+    if (!b->found || seconds != b->seconds) return !b->found || seconds < b->seconds;
+    double sent = a->of[RES_OFFLOAD_BYTES], other = b->resources.of[RES_OFFLOAD_BYTES];
+    return sent != other ? sent < other : peak_memory(a) < peak_memory(&b->resources);
+}
+
+/* Where layouts follow rules they are few enough to try. */
+static void solve_offered(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out) {
+    for (int index = 0; index < branch_count(graph); index++) {
+        Branch branch;
+        bool enough = false;
+        if (!branch_at(graph, index, &branch)) continue;
+        for (int r = 0; r < graph->offer->count && !enough; r++) {
+            int64_t counts[ITEMS_MAX];
+            Resources resources;
+            if (!branch_follows(graph, &branch, r, counts)) continue;
+            branch_resources(&branch, counts, &resources);
+            if (!resources_fit(&resources, graph->rule.memory_limit_bytes)) continue;
+            enough = r == 0 && graph->offer->first_least;
+            double seconds = step_seconds(&graph->rule, &resources, rates);
+            if (!better(seconds, &resources, out)) continue;
+            out->found = true;
+            out->seconds = out->bound_seconds = seconds;
+            out->layout = branch_layout(graph, &branch, counts);
+            out->resources = resources;
+        }
+    }
+}
+
 bool layout_solve(const LayoutGraph *undecided, const Rates *rates, LayoutSolution *out, Error *error) {
     LayoutGraph decided = *undecided; /* with the exposed shares of these rates */
     decided.rule = rule_at(&undecided->rule, rates);
@@ -65,6 +95,10 @@ bool layout_solve(const LayoutGraph *undecided, const Rates *rates, LayoutSoluti
     Candidate candidates[BRANCHES_MAX];
     Best best = {.index = -1, .seconds = INFINITY};
     memset(out, 0, sizeof(*out));
+    if (graph->offer) {
+        solve_offered(graph, rates, out);
+        return true;
+    }
     int count = list_candidates(graph, rates, candidates, &best);
     double open_bound = INFINITY; /* the least that a proof cut short leaves */
     for (int i = 0; i < count && candidates[i].bound < best.seconds; i++) {
