@@ -126,19 +126,16 @@ static void write_environment(const GpuJob *job, FILE *out) {
 }
 
 static void write_run(const GpuJob *job, FILE *out) {
-    fprintf(
-        out,
-        "\n# Data, tokenizer, learning rate and checkpoints are yours: arguments of this script. Without any it runs "
-        "some steps\n# on mock data, to time them.\nif [ $# -eq 0 ]; then\n    set -- --mock-data --tokenizer-type "
-        "NullTokenizer --vocab-size %" PRId64 " --lr 1e-4 --train-iters 20 --log-interval 1 --log-throughput\n"
-        "fi\n",
-        job->model->vocab - 1); /* NullTokenizer adds one */
+    fprintf(out,
+            "\n# Data, tokenizer, learning rate and checkpoints are yours: arguments of this script, which take the "
+            "place of\n# these steps on mock data, to time them.\nDATA=(--mock-data --tokenizer-type NullTokenizer "
+            "--lr 1e-4 --train-iters 20 --log-interval 1 --log-throughput)\nif [ $# -gt 0 ]; then DATA=(\"$@\"); fi\n");
     write_environment(job, out);
     fprintf(out, "\nexec ");
     gpu_job_write_torchrun(job, out);
     fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
                  "--distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
-                 "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"$@\"\n");
+                 "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
 static const char *cannot(const GpuJob *job) {

@@ -123,7 +123,12 @@ void megatron_write_activations(const GpuJob *job, FILE *out) {
         if (choice.modules & MODULE_MLP) list(out, "mlp", &first);
         break;
     case RECOMPUTE_LAYERS:
-        fprintf(out,
+        if (choice.layers == job->layers) /* each by itself, whatever a chunk has */
+            fprintf(out,
+                    "    --recompute-granularity full\n    --recompute-method uniform\n    --recompute-num-layers 1");
+        else
+            fprintf(
+                out,
                 "    --recompute-granularity full\n    --recompute-method block\n    --recompute-num-layers %" PRId64,
                 layers_of_chunk(job, choice.layers));
         break;

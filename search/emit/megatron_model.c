@@ -111,10 +111,11 @@ void megatron_write_model(const GpuJob *job, FILE *out) {
     write_positions(model, out);
     write_windows(model, out);
     fprintf(out,
-            "    --max-position-embeddings %" PRId64
-            "\n    --normalization %s\n    --make-vocab-size-divisible-by %d\n",
+            "    --max-position-embeddings %" PRId64 "\n    --normalization %s\n    --vocab-size %" PRId64
+            " # of NullTokenizer, which adds one; others bring their own\n"
+            "    --make-vocab-size-divisible-by %d\n",
             model->max_seq > job->ranked->work.seq ? model->max_seq : job->ranked->work.seq,
-            model->norm == NORM_RMS ? "RMSNorm" : "LayerNorm", MEGATRON_VOCAB_DIVISOR);
+            model->norm == NORM_RMS ? "RMSNorm" : "LayerNorm", model->vocab - 1, MEGATRON_VOCAB_DIVISOR);
     if (kind->gated) fprintf(out, "    --swiglu\n");
     if (!bias) fprintf(out, "    --disable-bias-linear\n");
     if (!bias && kind->qkv_bias) fprintf(out, "    --add-qkv-bias\n");

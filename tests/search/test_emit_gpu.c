@@ -99,7 +99,7 @@ Test(emit_gpu, the_plan_itself) {
                  "    --sequence-parallel\n", "    --use-megatron-fsdp\n",
                  "    --data-parallel-sharding-strategy optim_grads_params\n", "    --micro-batch-size 2\n",
                  "    --global-batch-size 128\n", "    --bf16\n", "unset CUDA_DEVICE_MAX_CONNECTIONS",
-                 "torchrun --nproc-per-node 8 --nnodes 8 ", "--vocab-size 128255 "),
+                 "torchrun --nproc-per-node 8 --nnodes 8 ", "    --vocab-size 128255 #"),
            LINES("--recompute", "--num-distributed-optimizer-instances", "--cp-comm-type", "--expert"));
     /* 1e9 tokens / (128 x 8192) = 953.67 steps */
     expect(emit_torchtitan, &at, "torchtitan",
@@ -207,7 +207,7 @@ static const struct {
     {"context alone cannot be sent",
      {{ACTIVATION_CONTEXT, 0, 32}},
      1,
-     "--recompute-num-layers 32\n",
+     "--recompute-method uniform\n    --recompute-num-layers 1\n",
      "mode = \"full\""},
     /* an input more is kept in 3 layers; the residual in the middle, as large, is given up in as many */
     {"3 inputs on the host", {{ACTIVATION_LAYER_INPUT, 0, 3}}, 1, "--recompute-num-layers 3\n", "mode = \"selective\""},
