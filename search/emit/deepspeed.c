@@ -64,8 +64,9 @@ static bool add_pipeline(const GpuJob *job, cJSON *to) {
 
 static bool add_precision(const GpuJob *job, cJSON *to) {
     const StateDtypes *dtypes = &job->request->state_dtypes;
-    bool whole = dtypes->gradients == DTYPE_FP32 ||
-                 (dtypes->gradients == DTYPE_DEFAULT && !job->shards && job->knobs->microbatches > 1);
+    /* accumulated in fp32, where the cost model has them so; its own default under ZeRO is the parameters' dtype */
+    bool whole =
+        dtypes->gradients == DTYPE_FP32 || (dtypes->gradients == DTYPE_DEFAULT && job->knobs->microbatches > 1);
     bool lean = dtypes->master == DTYPE_NONE || dtypes->master == DTYPE_BF16;
     cJSON *bf16 = json_add_object(to, "bf16");
     bool ok = json_add_bool(bf16, "enabled", true);

@@ -159,6 +159,10 @@ void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitN
         emit_note(notes, "keys and values computed once and gathered over tensor were costed; Megatron makes copies");
     if (job.tensor > 1 && (sharding->embedding == TABLE_D_MODEL || sharding->logits == TABLE_D_MODEL))
         emit_note(notes, "a table split by d_model was costed; Megatron splits embedding and logits by vocabulary");
+    if (job.shards && job.knobs->microbatches > 1 && request->state_dtypes.gradients == DTYPE_DEFAULT)
+        emit_note(notes,
+                  "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
+                  "without --grad-reduce-in-bf16 both are fp32");
     if (job.shards && !job.knobs->regather)
         emit_note(notes, "weights kept from forward to backward were costed; Megatron-FSDP gathers them again");
     if (strcmp(request->optimizer_argument, "adamw") != 0 && request->optimizer_argument[0] != '\0')

@@ -47,8 +47,10 @@ bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
         out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
     const char *reduced = config_text(file, "data_types.grad_accum_dtype", NULL);
-    if (reduced && (strcmp(reduced, "bf16") == 0 || strcmp(reduced, "fp32") == 0))
-        out->state_dtypes = strcmp(reduced, "bf16") == 0 ? "gradients=bf16" : "gradients=fp32";
+    /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
+    bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
+    if (reduced && strcmp(reduced, "bf16") == 0) out->state_dtypes = "gradients=bf16";
+    if (reduced && strcmp(reduced, "fp32") == 0 && !accumulated) out->state_dtypes = "gradients=fp32";
     return true;
 }
 

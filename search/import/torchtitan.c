@@ -165,6 +165,11 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
                                 of_stage, all, layers, stages, name);
         chunks = SCHEDULES[found].chunks ? all / stages : 1;
     }
+    if (split && SCHEDULES[found].chunks) { /* a list of lists: one for each chunk */
+        int64_t lists = -1;
+        for (const char *at = split; *at; at++) lists += *at == '[';
+        if (lists > stages && lists % stages == 0) chunks = lists / stages;
+    }
     if (stages * chunks > layers)
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_degree", error,
                             "%" PRId64 " stages are more than the %" PRId64 " layers of %s; give fewer",
