@@ -9,6 +9,7 @@
 #include "search/cli/planning.h"
 #include "search/emit/emit.h"
 #include "search/launch_remat.h"
+#include "search/prose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,17 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
     return true;
 }
 
+/* A report's plan was laid out freely, and takes longer as the launcher can be told. */
+static void say_what_it_takes(const EmitFormat *format, const SearchResult *result, const ReportPlan *from, FILE *err) {
+    char then[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE];
+    double seconds = result->plan_count > 0 ? result->plans[0].estimate.time.seconds : 0;
+    if (!(from->seconds > 0) || !(seconds > from->seconds * (1 + 1e-9))) return;
+    fprintf(err,
+            "shardopt: warning: emit %s: as it can be told, the plan takes %s, and %s with the layout of the report; "
+            "plan with --for %s finds the best for it\n",
+            format->name, step_text(seconds, now), step_text(from->seconds, then), launcher_name(format->launcher));
+}
+
 /* Its plan is the one to write; no plan at all where none fits. */
 static bool find_plan(const Options *options, const EmitFormat *format, Arena *arena, const OutputChoice *choice,
                       FILE *err, Request *request, SearchResult *result, Error *error) {
@@ -62,7 +74,10 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     planning_announce(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
-    if (!choice->quiet) one_plan_compare(result, &from, err);
+    if (!choice->quiet && request->offer)
+        say_what_it_takes(format, result, &from, err);
+    else if (!choice->quiet)
+        one_plan_compare(result, &from, err);
     if (result->plan_count > 0 && row >= result->plan_count)
         return error_set(error, ERROR_INPUT, "--rank", "%d is beyond the %d plans that there are; give a smaller one",
                          row + 1, result->plan_count);
