@@ -5,6 +5,7 @@ import argparse
 import importlib.util
 import itertools
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from collections import Counter
 
 sys.dont_write_bytecode = True
 SKIPPED = 77
-# One count of layers and a higher one: the difference is a layer, without what stands before and behind the stack.
-TEXT_LAYERS, LOOP_LAYERS = (2, 3), (2, 4)
+# One count of layers and a higher one: the difference is a layer, without what stands before and behind the stack. Of a
+# pipeline, counts of microbatches.
+TEXT_COUNTS, LOOP_COUNTS = (2, 3), (2, 4)
 TOLERANCE = 0.01
 HOW = {
     "widened": "bf16 that XLA widened to fp32 for the CPU before sending it: counted as bf16",
@@ -24,7 +26,7 @@ HOW = {
 
 def jax_devices():
     """Eight devices that are the host's cores; exits where there is no JAX."""
-    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     os.environ["JAX_PLATFORMS"] = "cpu"
     try:
         import jax
@@ -34,23 +36,23 @@ def jax_devices():
     return jax.devices("cpu")
 
 
-def words_of(program, command, plan, layers, folder):
-    """A command line of shardopt that asks for this plan of a model with so many layers."""
+def words_of(program, command, plan, count, folder):
+    """A command line of shardopt that asks for this plan at a count of layers, or of microbatches."""
     import plans
 
     path = os.path.join(folder, "config.json")
     with open(path, "w") as file:
-        json.dump(plans.config(plan.model, layers), file)
+        json.dump(plans.config(plan.model, plan.layers(count)), file)
     return [program, *command, "--model", path, "--chip", "h100", "--nodes", "1", "--stack", "jax-gpu",
-            "--seq", str(plan.seq), "--sequences", str(plan.sequences), "--remat", "none", "--plan", plan.notation,
-            "--quiet"]
+            "--seq", str(plan.seq), "--sequences", str(plan.all_sequences(count)), "--remat", "none",
+            "--plan", plan.notation(count), "--quiet"]
 
 
 def emitted(program, plan):
     """What `shardopt emit jax` writes of the plan, as a module."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "emitted.py")
-        subprocess.run(words_of(program, ["emit", "jax"], plan, TEXT_LAYERS[0], folder) + ["-o", path], check=True)
+        subprocess.run(words_of(program, ["emit", "jax"], plan, TEXT_COUNTS[0], folder) + ["-o", path], check=True)
         found = importlib.util.spec_from_file_location("emitted", path)
         module = importlib.util.module_from_spec(found)
         found.loader.exec_module(module)
@@ -70,10 +72,14 @@ class Jax:
     def programs(self, dtype, counts, scan):
         import hlo
         import layer
+        import pipeline
 
         plan = layer.Shardings(self.mesh, self.module, self.plan.model, dtype)
-        for layers in counts:
-            compiled = layer.compiled(plan, layers, self.plan.sequences, self.plan.seq, scan)
+        for count in counts:
+            if self.plan.stages > 1:
+                compiled = pipeline.compiled(plan, self.plan.stage_layers, count, self.plan.sequences, self.plan.seq, scan)
+            else:
+                compiled = layer.compiled(plan, count, self.plan.sequences, self.plan.seq, scan)
             yield compiled, hlo.Module(compiled.as_text())
 
     def roles_of(self, groups):
@@ -95,6 +101,9 @@ class Jax:
     def group_of(self, sent):
         """The group of shardopt's report that an array belongs to: by who sends it, and whether it holds tokens."""
         roles, tokens = self.roles_of(sent.groups), sent.elements % 3 == 0
+        if sent.kind == "collective_permute":
+            pairs = [[divmod(device, self.mesh.size // self.plan.stages) for device in pair] for pair in sent.groups]
+            return "pipeline" if tokens and all(len({rest for _, rest in pair}) == 1 for pair in pairs) else "?"
         if tokens:
             return next((role for role in ("tensor", "sequence", "expert") if roles == {role}), "?")
         if self.plan.model["experts"] and roles == {"fsdp", "sequence"} & set(self.mesh.axis_names):
@@ -106,7 +115,7 @@ class Jax:
     def traffic(self):
         """Of one layer: {(group, collective, bytes that one chip sends, notes): count}."""
         count = Counter()
-        for sign, (_, module) in zip((-1, 1), self.programs("bfloat16", TEXT_LAYERS, False)):
+        for sign, (_, module) in zip((-1, 1), self.programs("bfloat16", TEXT_COUNTS, False)):
             for sent in module.sent():
                 count[self.group_of(sent), sent.kind, sent.bytes_of_one, sent.notes] += sign
         return {key: times for key, times in count.items() if times}
@@ -115,10 +124,10 @@ class Jax:
         """Bytes of one layer: arguments (weights), results (their gradients), and what is kept between forward and
         backward. In fp32, and halved: the CPU has no bf16 matmul, and XLA keeps fp32 copies of what it widens."""
         sizes = []
-        for compiled, _ in self.programs("float32", LOOP_LAYERS, True):
+        for compiled, _ in self.programs("float32", LOOP_COUNTS, True):
             said = compiled.memory_analysis()
             sizes.append((said.argument_size_in_bytes, said.output_size_in_bytes, said.temp_size_in_bytes))
-        return [(more - less) / 2 / (LOOP_LAYERS[1] - LOOP_LAYERS[0]) for less, more in zip(*sizes)]
+        return [(more - less) / 2 / (LOOP_COUNTS[1] - LOOP_COUNTS[0]) for less, more in zip(*sizes)]
 
 
 class Shardopt:
@@ -126,7 +135,9 @@ class Shardopt:
 
     def __init__(self, program, plan):
         self.plan = plan
-        self.priced = [self.explain(program, plan, layers) for layers in TEXT_LAYERS]
+        self.priced = [self.explain(program, plan, count) for count in TEXT_COUNTS]
+        # Of a pipeline with a layer a stage more: embedding and logits, which every microbatch meets, drop out there.
+        self.longer = plan.stages > 1 and [self.explain(program, plan.longer(), count) for count in TEXT_COUNTS]
         for one in self.priced:
             rows = {row["tensor"]: row["sharding"] for row in one["layout"]}
             gathers = any(item["group"] == "tensor_weights" for item in one["communication"])
@@ -135,19 +146,29 @@ class Shardopt:
                          f"weights are {'' if gathers else 'not '}gathered over tensor")
 
     @staticmethod
-    def explain(program, plan, layers):
+    def explain(program, plan, count):
         with tempfile.TemporaryDirectory() as folder:
-            words = words_of(program, ["explain", "--format", "json"], plan, layers, folder)
+            words = words_of(program, ["explain", "--format", "json"], plan, count, folder)
             return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["plans"][0]
 
     def traffic(self):
-        """Of one layer: {group: bytes that one chip sends}. Weights that come together over fsdp and tensor are one group:
-        XLA gathers them in one."""
+        """Of what is compared: {group: bytes that one chip sends}. Weights that come together over fsdp and tensor are one
+        group: XLA gathers them in one."""
+        sent = self.sent(self.priced)
+        if self.longer:
+            longer = self.sent(self.longer)
+            sent = {group: size if group == "pipeline" else self.plan.stage_layers * (longer[group] - size)
+                    for group, size in sent.items()}
+        return sent
+
+    @staticmethod
+    def sent(priced):
         sent = Counter()
-        for sign, one in zip((-1, 1), self.priced):
+        for sign, one in zip((-1, 1), priced):
             for item in one["communication"]:
                 chips, group = item["chips"], item["group"]
                 share = (chips - 1) / chips / (chips if group == "expert" else 1)
+                share = 1 if group == "pipeline" else share
                 sent["weights" if group == "tensor_weights" else group] += sign * share * item["bytes"]
         return sent
 
@@ -160,6 +181,8 @@ class Shardopt:
                     if key != "moment":
                         rows[moment["moment"], key] = rows.get((moment["moment"], key), 0) + sign * size
         start, end = "at the start of backward", "at the end of backward"
+        if self.plan.stages > 1:  # a microbatch more changes neither weights nor gradients
+            return [rows["last stage, start of backward", "activations_bytes"]]
         kept = rows[start, "activations_bytes"] + (rows[start, "gathered_bytes"] if self.plan.keep_gathered else 0)
         return [rows[start, "parameters_bytes"], rows[end, "gradients_bytes"], kept]
 
@@ -186,7 +209,8 @@ def traffic_lines(plan, jax, shardopt):
 
 
 def memory_lines(plan, jax, shardopt):
-    for name, theirs, ours in zip(("weights", "gradients", "kept for backward"), jax.memory(), shardopt.memory()):
+    names = ("weights", "gradients", "kept for backward")[-1 if plan.stages > 1 else 0 :]
+    for name, theirs, ours in zip(names, jax.memory()[-len(names) :], shardopt.memory()):
         yield ratio_line(plan, name, "memory", theirs, ours, ())
 
 
@@ -197,21 +221,26 @@ def write_table(head, lines):
         print("  ".join(cells).rstrip())
 
 
+def compare(program, plan):
+    """The figures of one plan."""
+    jax, shardopt = Jax(program, plan, jax_devices()), Shardopt(program, plan)
+    return [*traffic_lines(plan, jax, shardopt), *memory_lines(plan, jax, shardopt)]
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--shardopt", default="build/shardopt", help="the program")
     words.add_argument("--only", default="", help="plans whose name holds this")
+    words.add_argument("--jobs", type=int, default=os.cpu_count(), help="plans that are compiled at a time")
     words = words.parse_args()
-    devices = jax_devices()
+    jax_devices()
     import plans
 
-    lines = []
-    for plan in plans.PLANS:
-        if words.only not in plan.name:
-            continue
-        jax, shardopt = Jax(words.shardopt, plan, devices), Shardopt(words.shardopt, plan)
-        lines += itertools.chain(traffic_lines(plan, jax, shardopt), memory_lines(plan, jax, shardopt))
-    print("One layer, forward and backward, on one of eight chips: bytes that it sends, and bytes that it holds.")
+    chosen = [plan for plan in plans.PLANS if words.only in plan.name]
+    with multiprocessing.get_context("spawn").Pool(max(1, min(words.jobs, len(chosen)))) as pool:
+        lines = sum(pool.starmap(compare, [(words.shardopt, plan) for plan in chosen], chunksize=1), [])
+    print("One layer (of a pipeline: one microbatch of a stage's), forward and backward, on one of eight chips: bytes "
+          "that it sends, and bytes that it holds.")
     write_table(("plan", "what", "XLA's way", "JAX", "shardopt", "ratio", "why"), [line for _, line in lines])
     for word, meaning in HOW.items():
         print(f"{word}: {meaning}.")

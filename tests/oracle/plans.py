@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The models and plans that are compared. Sizes of weights are powers of two and numbers of sequences multiples of
 three, so that an array with a factor 3 holds tokens and any other holds weights: no name has to be believed."""
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 DENSE = {"d_model": 1024, "heads": 16, "kv_heads": 8, "head_dim": 64, "d_ff": 4096, "experts": 0}
 MIXTURE = {"d_model": 1024, "heads": 16, "kv_heads": 8, "head_dim": 64, "d_ff": 0, "experts": 8, "top_k": 2,
@@ -22,17 +22,32 @@ def config(model, layers):
 class Plan:
     name: str
     axes: dict  # role: degree, outermost first
-    sequences: int
+    sequences: int  # of one microbatch
     seq: int
     knobs: str  # of shardopt, beside the degrees
     residual: str  # how the residual stream has to lie in shardopt's layout, for this comparison
     model: dict = field(default_factory=lambda: DENSE)
     keep_gathered: bool = True  # weights that come together for forward are kept for backward
+    stage_layers: int = 1  # of a pipeline
     gather_mlp: bool = False  # the MLP's weights come together over tensor too, and its tokens stay where they are
 
+    # What is compared is the difference of two counts: of layers or, of a pipeline, of microbatches.
     @property
-    def notation(self):
-        return " ".join(f"{role}={degree}" for role, degree in self.axes.items()) + " microbatches=1 " + self.knobs
+    def stages(self):
+        return self.axes.get("pipeline", 1)
+
+    def layers(self, count):
+        return count if self.stages == 1 else self.stage_layers * self.stages
+
+    def longer(self):
+        return replace(self, stage_layers=self.stage_layers + 1)
+
+    def all_sequences(self, count):
+        return self.sequences * (1 if self.stages == 1 else count)
+
+    def notation(self, count):
+        degrees = " ".join(f"{role}={degree}" for role, degree in self.axes.items())
+        return f"{degrees} microbatches={1 if self.stages == 1 else count} {self.knobs}"
 
 
 GATHER = "context_method=all_gather sequence_parameters=sharded"
@@ -59,4 +74,7 @@ PLANS = [
     Plan("expert=8", {"expert": 8}, 24, 256, "regather=false", "('expert', None, None)", model=MIXTURE),
     Plan("fsdp=2 expert=4", {"fsdp": 2, "expert": 4}, 24, 256, "regather=false", "(('fsdp', 'expert'), None, None)",
          model=MIXTURE),
+    Plan("pipeline=2 fsdp=4", {"pipeline": 2, "fsdp": 4}, 12, 256, "schedule=gpipe regather=true", "('fsdp', None, None)",
+         keep_gathered=False, stage_layers=2),
+    Plan("pipeline=4 tensor=2", {"pipeline": 4, "tensor": 2}, 3, 256, "schedule=gpipe " + WHOLE, "(None, 'tensor', None)"),
 ]
