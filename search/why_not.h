@@ -20,6 +20,9 @@ typedef struct {
 } Change;
 
 typedef struct WhyNot {
+    /* HBM of a chip that the plan needs beyond what there is, by this model: it was priced as if it were there; 0: it fits.
+     * Set by the command. */
+    double lacking_bytes;
     /* no plan of the request is faster: the rest is empty */
     bool is_best;
     RankedPlan best; /* plan 1 of the request, where one is faster */

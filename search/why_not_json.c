@@ -44,7 +44,8 @@ static bool add_changes(const char *key, const Change *list, int count, cJSON *t
 
 bool why_not_add_json(const WhyNot *why_not, cJSON *to) {
     cJSON *json = json_add_object(to, "why_not");
-    bool ok = json_add_bool(json, "is_best", why_not->is_best) && json_add_bool(json, "cut_short", why_not->cut_short);
+    bool ok = json_add_real(json, "lacking_bytes", why_not->lacking_bytes) &&
+              json_add_bool(json, "is_best", why_not->is_best) && json_add_bool(json, "cut_short", why_not->cut_short);
     if (!ok || why_not->is_best) return ok;
     return json_add_real(json, "behind", why_not->behind) && json_add_whole(json, "faster_rows", why_not->faster) &&
            json_add_bool(json, "faster_rows_at_least", why_not->faster == WHY_NOT_ROWS_MAX) &&

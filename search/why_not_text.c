@@ -111,6 +111,13 @@ static void write_smallest(const WhyNot *why_not, FILE *out) {
 
 bool why_not_write(const WhyNot *why_not, const RankedPlan *here, FILE *out) {
     fputs("\nWhy not this plan:\n", out);
+    if (why_not->lacking_bytes > 0) {
+        char bytes[NUMBER_TEXT_SIZE];
+        Prose text = {0};
+        prose_add(&text, "By this model it lacks %s of HBM per chip: it is priced as if that were there.",
+                  number_bytes(why_not->lacking_bytes, bytes));
+        prose_write(out, "  ", "  ", text.text);
+    }
     if (why_not->is_best) {
         prose_write(out, "  ", "  ",
                     why_not->cut_short ? "A limit ended the search for a better one; none was found."

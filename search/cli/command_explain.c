@@ -2,6 +2,7 @@
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
+#include "base/number.h"
 #include "search/cli/command.h"
 #include "search/cli/data_files.h"
 #include "search/cli/one_plan.h"
@@ -26,16 +27,43 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     return ok;
 }
 
+/* What people run fits, whatever the model thinks: where it lacks HBM it is priced as if that were there. */
+static bool price_regardless(const Options *options, Request *request, const ReportPlan *from, Arena *arena,
+                             Report *report, double *lacking, Error *error) {
+    const Shortfall *shortfall = &report->result.shortfall;
+    SearchResult again;
+    *lacking = 0;
+    if (report->result.plan_count > 0 || !options->text[OPTION_FROM_CONFIG] || !shortfall->known) return true;
+    double lacks = shortfall->needed_bytes - shortfall->limit_bytes;
+    double share = (1 + 1e-6) * shortfall->needed_bytes / shortfall->limit_bytes;
+    double chip = request->chip.hbm_bytes.value, device = request->device.hbm_bytes.value;
+    if (!(lacks > 0)) return true;
+    request->chip.hbm_bytes.value = chip * share;
+    request->device.hbm_bytes.value = device * share;
+    if (!one_plan_search(request, from, arena, &again, error)) return false;
+    if (again.plan_count > 0) {
+        report->result = again;
+        *lacking = lacks;
+    } else { /* it is not HBM alone */
+        request->chip.hbm_bytes.value = chip;
+        request->device.hbm_bytes.value = device;
+    }
+    return true;
+}
+
 /* What it costs is a search: asked for, or where the plan is somebody's own. */
-static bool make_why_not(const Options *options, Arena *arena, Report *report, Error *error) {
+static bool make_why_not(const Options *options, Arena *arena, Report *report, double lacking, Error *error) {
     if (report->result.plan_count == 0 || !(options->text[OPTION_WHY_NOT] || options->text[OPTION_FROM_CONFIG]))
         return true;
     Request *open = ARENA_NEW(arena, Request, 1);
     WhyNot *why_not = ARENA_NEW(arena, WhyNot, 1);
     if (!open || !why_not) return error_memory(error);
     report->why_not = why_not;
-    return one_plan_open(options, arena, open, error) &&
-           why_not_make(open, report->request, &report->result.plans[0], arena, why_not, error);
+    if (!one_plan_open(options, arena, open, error) ||
+        !why_not_make(open, report->request, &report->result.plans[0], arena, why_not, error))
+        return false;
+    why_not->lacking_bytes = lacking;
+    return true;
 }
 
 static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
@@ -43,21 +71,24 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     ReportPlan from = {0};
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
-    double start = clock_seconds();
+    double start = clock_seconds(), lacking;
+    char bytes[NUMBER_TEXT_SIZE];
     if (!output_from_options(options, &choice, error) ||
         !one_plan_request(options, "explain", arena, request, &from, error))
         return false;
     planning_announce(request, &choice, streams.err);
     report->request = request;
-    if (!one_plan_search(request, &from, arena, &report->result, error)) return false;
+    if (!one_plan_search(request, &from, arena, &report->result, error) ||
+        !price_regardless(options, request, &from, arena, report, &lacking, error))
+        return false;
+    if (lacking > 0 && !choice.quiet)
+        fprintf(streams.err,
+                "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",
+                options->text[OPTION_FROM_CONFIG], number_bytes(lacking, bytes));
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
-    if (report->result.plan_count == 0 && options->text[OPTION_FROM_CONFIG] && request->remat.required && !choice.quiet)
-        fprintf(streams.err,
-                "shardopt: warning: no plan fits with the recomputation that %s has; --remat auto chooses it\n",
-                options->text[OPTION_FROM_CONFIG]);
-    if (!make_why_not(options, arena, report, error) || !data_files_name_all(report, arena, error) ||
+    if (!make_why_not(options, arena, report, lacking, error) || !data_files_name_all(report, arena, error) ||
         !write_explanation(report, &choice, streams, error))
         return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);

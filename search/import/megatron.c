@@ -21,9 +21,10 @@ static const char IGNORED[] =
     "norm-epsilon *rotary* position-embedding-type no-position-embedding max-position-embeddings "
     "use-mcore-models use-legacy-models transformer-impl use-flash-attn attention-backend no-*-fusion "
     "*-fusion* disable-bias-linear add-*bias* untie-embeddings-and-output-weights swiglu normalization "
-    "group-query-attention kv-channels qk-* apply-layernorm-1p squared-relu attention-softmax-in-fp32 bf16 "
+    "group-query-attention kv-channels qk-* apply-layernorm-1p squared-relu attention-softmax-in-fp32 bf16 fp16 "
+    "*loss-scale* "
     "mock-* num-workers distributed-* local-rank exit-* timing-* manual-gc* empty-unused-memory-level "
-    "profile* fp8-amax* fp8-margin fp8-param* calculate-per-token-loss moe-router* moe-aux* moe-z-loss* "
+    "profile* fp8-amax* fp8-margin calculate-per-token-loss moe-router* moe-aux* moe-z-loss* "
     "moe-grouped-gemm moe-permute* moe-shared* moe-layer* moe-per* moe-enable* moe-pad* "
     "multi-latent-attention *-lora-rank *-head-dim v-head-dim rope* use-rope* original-max* mscale* "
     "make-vocab-size-divisible-by overlap-grad-reduce overlap-param-gather* overlap-p2p* no-create* no-mmap* "
@@ -60,6 +61,12 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
         !config_flag(file, "accumulate-allreduce-grads-in-fp32", false, &in_fp32, error))
         return false;
     if (in_bf16 || in_fp32) out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
+    bool narrow;
+    if (!config_flag(file, "fp8-param-gather", false, &narrow, error)) return false;
+    if (narrow)
+        out->state_dtypes = arena_format(file->arena, "parameters=fp8 master=fp32%s%s", out->state_dtypes ? " " : "",
+                                         out->state_dtypes ? out->state_dtypes : "");
+    if (narrow && !out->state_dtypes) return error_memory(error);
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
