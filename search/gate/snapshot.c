@@ -132,26 +132,49 @@ int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, Pa
 
 /* ---- which plan ---- */
 
-static bool same_number(const cJSON *a, const cJSON *b, const char *path) {
+static bool same_at(const cJSON *a, const cJSON *b, const char *path) {
     const cJSON *x = json_at(a, path), *y = json_at(b, path);
     return !x || !y || cJSON_Compare(x, y, true);
 }
 
-/* What is outcome of the layout, or words for launchers, is not the plan's. */
-static bool same_knobs(const cJSON *a, const cJSON *b) {
+static const char *knob_value(const cJSON *value, char text[PROSE_NAME_SIZE]) {
+    if (cJSON_IsString(value)) return clean_name(value->valuestring, text);
+    if (cJSON_IsNumber(value))
+        snprintf(text, PROSE_NAME_SIZE, "%.12g", value->valuedouble);
+    else
+        snprintf(text, PROSE_NAME_SIZE, "%s", cJSON_IsTrue(value) ? "yes" : "no");
+    return text;
+}
+
+/* What is outcome of the layout, or words for launchers, is not the plan's; what is in the label is said there. */
+static void add_knobs(const cJSON *a, const cJSON *b, bool same_label, Prose *to) {
     const cJSON *knob;
     cJSON_ArrayForEach(knob, a) {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(b, knob->string);
+        char name[PROSE_NAME_SIZE], was[PROSE_NAME_SIZE], now[PROSE_NAME_SIZE];
         bool outcome = strncmp(knob->string, "remat", 5) == 0;
-        if (!outcome && other && !cJSON_Compare(knob, other, true)) return false;
+        bool said =
+            !same_label && (strcmp(knob->string, "schedule") == 0 || strcmp(knob->string, "virtual_stages") == 0 ||
+                            strcmp(knob->string, "microbatches") == 0);
+        if (outcome || said || !other || cJSON_Compare(knob, other, true)) continue;
+        prose_item(to, ", ", "%s %s -> %s", clean_name(knob->string, name), knob_value(knob, was),
+                   knob_value(other, now));
     }
-    return true;
+}
+
+void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to) {
+    bool same_label = strcmp(a->label, b->label) == 0;
+    char was[PROSE_NAME_SIZE], now[PROSE_NAME_SIZE];
+    const char *before = snapshot_text(a->json, "machine.text"), *after = snapshot_text(b->json, "machine.text");
+    if (strcmp(before, after) != 0 || !same_at(a->json, b->json, "chips_used"))
+        prose_item(to, ", ", "machine %s -> %s", clean_name(before, was), clean_name(after, now));
+    if (!same_at(a->json, b->json, "batch.sequences")) prose_item(to, ", ", "another batch");
+    add_knobs(json_at(a->json, "knobs"), json_at(b->json, "knobs"), same_label, to);
+    if (same_label && !same_at(a->json, b->json, "placement")) prose_item(to, ", ", "another placement");
 }
 
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b) {
-    return strcmp(a->label, b->label) == 0 && same_number(a->json, b->json, "chips_used") &&
-           same_number(a->json, b->json, "batch.sequences") &&
-           strcmp(snapshot_text(a->json, "machine.text"), snapshot_text(b->json, "machine.text")) == 0 &&
-           same_knobs(json_at(a->json, "knobs"), json_at(b->json, "knobs")) &&
-           same_number(a->json, b->json, "placement");
+    Prose changes = {0};
+    snapshot_plan_changes(a, b, &changes);
+    return changes.used == 0 && strcmp(a->label, b->label) == 0;
 }

@@ -48,6 +48,10 @@ int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, Part
 /* The rows of `memory`, in bytes, that add up to its total. */
 int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 
+/* What tells two plans apart beside their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement". Nothing where both
+ * are one, or the labels say it all. */
+void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to);
+
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
 

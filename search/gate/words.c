@@ -135,12 +135,14 @@ static void add_plan(const GateEntry *entry, Prose *to) {
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     if (!entry->has_was || entry->was.plan_count == 0) return;
     if (entry->now.report && entry->now.plan_count > 0) {
+        Prose changes = {0};
+        snapshot_plan_changes(was, now, &changes);
         if (entry->same_plan)
             prose_add(to, "%s, as before", now->label);
         else if (strcmp(was->label, now->label) != 0)
-            prose_add(to, "%s -> %s", was->label, now->label);
+            prose_add(to, "%s -> %s%s%s", was->label, now->label, changes.used ? ", " : "", changes.text);
         else
-            prose_add(to, "%s, as before but for its machine, batch, placement or knobs", now->label);
+            prose_add(to, "%s, with %s", now->label, changes.used ? changes.text : "other knobs");
     } else {
         prose_add(to, "%s before", was->label);
     }

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/gate/baseline.h"
+#include "search/gate/diff.h"
 #include "search/gate/gate.h"
 
 #include <criterion/criterion.h>
@@ -402,4 +403,51 @@ Test(gate, compact_keeps_what_is_compared) {
     cJSON_Delete(json);
     cJSON_Delete(whole);
     cJSON_Delete(request);
+}
+
+/* ---- two reports side by side ---- */
+
+/* Differences by hand: 2 s against 2.2 s, 0.2 s of it fsdp; and names that would be markup in a table. */
+Test(diff, by_hand_and_hostile) {
+    static const char *const NAME = "x|y`<b>\n| z\033";
+    Sample slower = BASE;
+    slower.seconds = 2.2, slower.fsdp = 0.7, slower.link = 36e9, slower.chip_sha256 = "bb";
+    cJSON *a = document(&BASE), *b = document(&slower);
+    cJSON_ReplaceItemInObject(cJSON_GetObjectItem(b, "request"), "model", cJSON_CreateString(NAME));
+    Arena arena = {0};
+    Error error = {0};
+    Diff diff;
+    cr_assert(diff_make(a, "a.json", b, NAME, &arena, &diff, &error), "%s: %s", error.where, error.text);
+    cr_expect(diff.different);
+    cr_expect_eq(diff.request_count, 1);
+    cr_assert_eq(diff.step_count, 2);
+    cr_expect_str_eq(diff.step[1].name, "fsdp");
+    cr_expect_float_eq(diff.step[1].now - diff.step[1].was, 0.2, 1e-12);
+    cr_assert_eq(diff.plans_count, 1);
+    cr_expect_eq(diff.plans[0].rank_a, 1);
+    cr_expect_float_eq(diff.plans[0].seconds_b, 2.2, 0);
+    for (DiffFormat format = 0; format < DIFF_FORMATS; format++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        cr_expect(diff_write(&diff, format, out, &error));
+        fclose(out);
+        cr_expect(!strchr(text, '\033'), "%s", text);
+        if (format == DIFF_JSON) {
+            cJSON *json = json_parse(text, length, "json", &error);
+            cr_assert(json != NULL, "%s", error.text);
+            cr_expect_str_eq(json_at(json, "b.file")->valuestring, NAME);
+            cJSON_Delete(json);
+        } else {
+            cr_expect(strstr(text, "+10.0%"), "%s", text);
+        }
+        if (format == DIFF_MARKDOWN)
+            cr_expect(!strstr(text, "x|y") && !strstr(text, "<b>") && !strstr(text, "\n| z"), "%s", text);
+        free(text);
+    }
+    cr_assert(diff_make(a, "a.json", a, "a.json", &arena, &diff, &error));
+    cr_expect_not(diff.different);
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    arena_free(&arena);
 }
