@@ -37,35 +37,38 @@ INLINE int vector_least_at(const double *vector, int count) {
     return at;
 }
 
+/* Four doubles as one, of any alignment. The compiler turns comparison and choice into the processor's minimum. */
+typedef double Lanes __attribute__((vector_size(CORE_LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef int64_t LaneMask __attribute__((vector_size(CORE_LANES * sizeof(double))));
+
+#define LANES_AT(pointer) (*(const Lanes *)(pointer))
+#define LANES_LESSER(a, b) ((Lanes)(((LaneMask)(a) & ((a) < (b))) | ((LaneMask)(b) & ~((a) < (b)))))
+
 /* to[t] = min over s of from[s] + matrix[s][t]. */
 INLINE void min_plus(const double *restrict from, int rows, const double *restrict matrix, int width,
                      double *restrict to) {
     int k = 0;
-    for (; k + 8 <= width; k += 8) {
-        double least[8];
-        for (int l = 0; l < 8; l++) least[l] = from[0] + matrix[k + l];
+    for (; k + 2 * CORE_LANES <= width; k += 2 * CORE_LANES) {
+        const double *row = matrix + k;
+        Lanes low = LANES_AT(row) + from[0], high = LANES_AT(row + CORE_LANES) + from[0];
         for (int s = 1; s < rows; s++) {
-            const double *row = matrix + (size_t)s * (size_t)width + k;
-            double h = from[s];
-            for (int l = 0; l < 8; l++) {
-                double sum = h + row[l];
-                least[l] = sum < least[l] ? sum : least[l];
-            }
+            row += width;
+            Lanes a = LANES_AT(row) + from[s], b = LANES_AT(row + CORE_LANES) + from[s];
+            low = LANES_LESSER(a, low);
+            high = LANES_LESSER(b, high);
         }
-        for (int l = 0; l < 8; l++) to[k + l] = least[l];
+        *(Lanes *)(to + k) = low;
+        *(Lanes *)(to + k + CORE_LANES) = high;
     }
     if (k < width) {
-        double least[4];
-        for (int l = 0; l < 4; l++) least[l] = from[0] + matrix[k + l];
+        const double *row = matrix + k;
+        Lanes low = LANES_AT(row) + from[0];
         for (int s = 1; s < rows; s++) {
-            const double *row = matrix + (size_t)s * (size_t)width + k;
-            double h = from[s];
-            for (int l = 0; l < 4; l++) {
-                double sum = h + row[l];
-                least[l] = sum < least[l] ? sum : least[l];
-            }
+            row += width;
+            Lanes a = LANES_AT(row) + from[s];
+            low = LANES_LESSER(a, low);
         }
-        for (int l = 0; l < 4; l++) to[k + l] = least[l];
+        *(Lanes *)(to + k) = low;
     }
 }
 
