@@ -5,6 +5,7 @@
 #include "cost/remat.h"
 #include "mesh/slice.h"
 #include "search/emit/emit.h"
+#include "search/emit/maxtext_mesh.h"
 #include "search/emit/maxtext_model.h"
 #include "search/report_words.h"
 
@@ -12,61 +13,6 @@
 #include <string.h>
 
 static const char WHERE[] = "emit maxtext";
-
-/* ---- degrees ---- */
-
-/* What of a role lies inside a slice or node, and what across. */
-typedef struct {
-    int64_t inside[ROLE_COUNT], across[ROLE_COUNT];
-} Division;
-
-static Division division_of(const RankedPlan *ranked) {
-    Division division;
-    const Mesh *mesh = &ranked->machine.mesh;
-    for (int role = 0; role < ROLE_COUNT; role++) {
-        division.inside[role] = division.across[role] = 1;
-        for (int a = 0; a < mesh->axis_count; a++) {
-            bool outer = mesh->axes[a].level == LEVEL_DCN || mesh->axes[a].level == LEVEL_NETWORK;
-            *(outer ? &division.across[role] : &division.inside[role]) *= ranked->plan.placement.factor[a][role];
-        }
-    }
-    return division;
-}
-
-/* Every key of the two networks, none at -1. `tensor_sequence` is tensor with the residual stream split along the
- * sequence; of `usp` the exchange of heads is an axis of its own. */
-static void write_degrees(const char *network, const int64_t degree[ROLE_COUNT], const Plan *plan, FILE *out) {
-    bool along = plan->layout.sharding.residual == RESIDUAL_SEQUENCE;
-    bool usp = plan->knobs.methods.context == CONTEXT_ULYSSES_RING;
-    int64_t ulysses = usp && degree[ROLE_SEQUENCE] > 1 ? max_whole(1, plan->knobs.methods.ulysses) : 1;
-    const struct {
-        const char *key;
-        int64_t degree;
-    } KEYS[] = {{"diloco", 1},
-                {"data", degree[ROLE_DATA]},
-                {"pipeline", degree[ROLE_PIPELINE]},
-                {"fsdp", degree[ROLE_FSDP]},
-                {"fsdp_transpose", 1},
-                {"sequence", 1},
-                {"context", degree[ROLE_SEQUENCE] / ulysses},
-                {"context_usp_ulysses", ulysses},
-                {"context_autoregressive", 1},
-                {"tensor", along ? 1 : degree[ROLE_TENSOR]},
-                {"tensor_sequence", along ? degree[ROLE_TENSOR] : 1},
-                {"expert", degree[ROLE_EXPERT]},
-                {"autoregressive", 1}};
-    for (size_t i = 0; i < COUNT_OF(KEYS); i++)
-        fprintf(out, "%s_%s_parallelism: %lld\n", network, KEYS[i].key, (long long)KEYS[i].degree);
-}
-
-/* "a=b c=d" as keys. */
-static void write_pairs(const char *pairs, FILE *out) {
-    while (pairs && *pairs) {
-        size_t length = strcspn(pairs, " "), name = strcspn(pairs, "=");
-        fprintf(out, "%.*s: %.*s\n", (int)name, pairs, (int)(length - name - 1), pairs + name + 1);
-        pairs += length + strspn(pairs + length, " ");
-    }
-}
 
 /* ---- batch ---- */
 
@@ -158,7 +104,7 @@ static void write_remat(const Request *request, const RankedPlan *ranked, FILE *
     char text[REMAT_TEXT_SIZE];
     const char *words = remat_for_launcher(&request->model, &ranked->plan.layout, "maxtext", text);
     if (words && !strstr(words, "custom")) {
-        write_pairs(words, out);
+        maxtext_write_pairs(words, out);
     } else {
         fprintf(out, "remat_policy: custom\n");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
@@ -178,7 +124,8 @@ static void write_remat(const Request *request, const RankedPlan *ranked, FILE *
 
 /* types.py: rings and exchanges of heads on TPUs run on the Tokamax splash kernel; what is exchanged need not be
  * balanced. On GPUs context parallelism is Transformer Engine's. */
-static bool write_context(const RankedPlan *ranked, bool tpu, const Division *division, FILE *out, Error *error) {
+static bool write_context(const RankedPlan *ranked, bool tpu, const MaxtextDivision *division, FILE *out,
+                          Error *error) {
     static const char *const STRATEGIES[CONTEXT_COUNT] = {"all_gather", "ring", "all_gather", "ulysses", "usp"};
     ContextMethod context = ranked->plan.knobs.methods.context;
     bool exchanges = context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING;
@@ -323,8 +270,7 @@ bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, E
     EmitNotes notes = {.count = 0};
     char name[PROSE_NAME_SIZE];
     bool tpu = !chip_has_domains(&request->chip), muon = false;
-    Division division = division_of(ranked);
-    const LaunchAnswer *answer = emit_launch_answer(ranked, LAUNCHER_MAXTEXT);
+    MaxtextDivision division = maxtext_division(ranked);
     emit_maxtext_notes(request, ranked, &notes);
     emit_header(request, ranked, &notes, "# ", out);
     write_launch_line(request, ranked, out);
@@ -334,12 +280,7 @@ bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, E
                          clean_name(request->model.name, name));
     fprintf(out, "\n# Mesh: degrees inside a %s, then across; allow_split_physical_axes where a ring is shared.\n",
             tpu ? "slice" : "node");
-    write_degrees("ici", division.inside, &ranked->plan, out);
-    write_degrees("dcn", division.across, &ranked->plan, out);
-    if (tpu && answer && answer->needs)
-        write_pairs(answer->needs, out);
-    else
-        fprintf(out, "allow_split_physical_axes: false\n");
+    if (!maxtext_write_mesh(ranked, tpu, out, error)) return false;
     fprintf(out, "\n# Batch\n");
     if (!write_batch(ranked, out, error)) return false;
     fprintf(out, "\n# Numbers and state\n");

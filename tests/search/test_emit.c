@@ -134,6 +134,33 @@ Test(emit, maxtext_pipeline_keys) {
     free(text);
 }
 
+/* usp is two axes of the mesh. JAX gives them y and z whole where the plan has sequence there; eight ways of heads it puts
+ * on x, which is eight long, and the plan has fsdp there. */
+Test(emit, maxtext_usp_lies_where_it_was_costed_or_is_refused) {
+    for (int64_t heads = 4; heads <= 8; heads += 4) {
+        Request request;
+        RankedPlan ranked;
+        Error error = {0};
+        make(&request, &ranked);
+        ranked.plan.degrees = (Degrees){{1, 1, 16, 8, 4, 1}};
+        for (int a = 0; a < 3; a++)
+            for (int role = 0; role < ROLE_COUNT; role++) ranked.plan.placement.factor[a][role] = 1;
+        ranked.plan.placement.factor[0][ROLE_FSDP] = 8;
+        ranked.plan.placement.factor[1][ROLE_SEQUENCE] = ranked.plan.placement.factor[2][ROLE_SEQUENCE] = 4;
+        ranked.plan.knobs.methods = (Methods){.context = CONTEXT_ULYSSES_RING, .ulysses = heads};
+        char *text = written(emit_maxtext, &request, &ranked, &error);
+        if (heads == 8) {
+            cr_expect(!text && strstr(error.text, "usp"), "%s", error.text);
+        } else {
+            cr_assert(text, "%s", error.text);
+            cr_expect_eq(yaml_number(text, "ici_context_parallelism"), 4);
+            cr_expect_eq(yaml_number(text, "ici_context_usp_ulysses_parallelism"), 4);
+            cr_expect(strstr(text, "\nallow_split_physical_axes: false\n"));
+        }
+        free(text);
+    }
+}
+
 /* Every activation of the plan has its word for each of MaxText's tensors; what is mixed over layers takes the state that
  * keeps least, and says so. */
 Test(emit, maxtext_remat) {
