@@ -14,8 +14,8 @@ static const struct {
      "tensor=8 fsdp=4 data=1 sequence=1 pipeline=1 expert=1"},
     {"plan --model 8b --chip v5e --slice 4x8 --batch 256Ki --seq 4096 --max-idle 0 --for maxtext",
      "tensor=1 fsdp=16 data=2 sequence=1 pipeline=1 expert=1 microbatches=2"},
-    {"plan --model 70b --chip h100 --nodes 8 --batch 512Ki --seq 8192 --max-idle 0",
-     "tensor=8 fsdp=1 data=2 sequence=1 pipeline=4 expert=1 schedule=1f1b microbatch_sequences=1"},
+    {"plan --model 8b --chip h100 --nodes 2 --batch 512Ki --seq 8192 --max-idle 0",
+     "tensor=4 fsdp=1 data=2 sequence=1 pipeline=2 expert=1 schedule=1f1b microbatch_sequences=1"},
     {"plan --model mixtral-8x7b --chip h100 --nodes 2 --batch 128Ki --seq 4096 --max-idle 0",
      "tensor=2 fsdp=8 data=1 sequence=1 pipeline=1 expert=1 folded_expert=8 folded_expert_tensor=1"},
 };
