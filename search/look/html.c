@@ -15,7 +15,7 @@ static const char STYLE[] =
     "main,header,footer{max-width:60rem;margin:0 auto;padding:0 1.25rem}\nheader{padding-top:2rem}\n"
     "h1{font-size:1.75rem;line-height:1.2;margin:0 0 .4rem;text-wrap:balance}\n"
     "h2{font-size:1.3rem;margin:2.6rem 0 .5rem;padding-top:.8rem;border-top:1px solid var(--rule)}\n"
-    "h3{font-size:1.02rem;margin:1.4rem 0 .3rem}\np{margin:.5rem 0;max-width:48rem}\n"
+    "h3{font-size:1.02rem;margin:1.4rem 0 .3rem}\np{margin:.5rem 0;max-width:48rem;overflow-wrap:anywhere}\n"
     ".lead{font-size:1.05rem;color:var(--dim);margin:0}\na{color:var(--link)}\n"
     ":focus-visible{outline:3px solid var(--link);outline-offset:2px}\n"
     ".skip{position:absolute;left:-99rem}.skip:focus{position:static;display:inline-block;padding:.4rem .8rem}\n"
@@ -35,7 +35,8 @@ static const char STYLE[] =
     "code{font-size:.9em}ul{padding-left:1.2rem;max-width:48rem}li{margin:.25rem 0}\n"
     "footer{color:var(--dim);font-size:.85rem;padding-bottom:2.5rem;margin-top:2.5rem;border-top:1px solid "
     "var(--rule)}\n"
-    "@media print{body{font-size:10.5pt}nav,.skip,details.data{display:none}h2{break-after:avoid}"
+    "@media "
+    "print{body{font-size:10.5pt}nav,.skip,.skip:focus,details.data{display:none}h2,h3,section>p{break-after:avoid}"
     "figure,tr,.cards div{break-inside:avoid}figure svg{min-width:0}main,header,footer{max-width:none;padding:0}"
     "details::details-content{content-visibility:visible;height:auto}.wide{overflow:visible}a{color:inherit}}\n";
 

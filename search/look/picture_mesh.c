@@ -102,6 +102,10 @@ bool picture_mesh(const LookView *view, FILE *out, Prose *words, Sheet *table) {
         footprint_words(mesh, &footprint, words);
         first = false;
     }
+    const ExpertGrid *grid = &ranked->plan.knobs.methods.grid;
+    if (grid->expert > 0) prose_add(words, "; experts are folded onto these ranks, %lld ways", (long long)grid->expert);
+    if (grid->expert > 0 && grid->expert_tensor > 1)
+        prose_add(words, ", each over %lld", (long long)grid->expert_tensor);
     prose_add(words, ".");
     Svg svg = svg_open(out, "mesh-svg", WIDTH, height, "The mesh: which role lies on which axis", words->text);
     *table = sheet_new(view->arena, "Axes of the machine, roles from the inside",

@@ -34,7 +34,8 @@ typedef struct {
     const char *label;
 } Unit;
 static Unit unit_of(double longest) {
-    static const Unit UNITS[] = {{86400, "the whole training, days"},
+    static const Unit UNITS[] = {{31557600, "the whole training, years"},
+                                 {86400, "the whole training, days"},
                                  {3600, "the whole training, hours"},
                                  {60, "the whole training, minutes"},
                                  {1, "the whole training, seconds"}};

@@ -225,15 +225,12 @@ typedef struct {
 } Lane;
 
 static int list_lanes(const Microbatch *one, const Estimate *estimate, Lane lanes[LANES_MAX]) {
-    static const char *const NAMES[GROUP_COUNT] = {"tensor",      "expert tensor", "expert",      "sequence",
-                                                   "heads",       "pipeline",      "weights",     "expert weights",
-                                                   "over tensor", "gradients",     "expert grads"};
     int count = 0;
     lanes[count++] = (Lane){"compute", -1};
     for (int group = 0; group < GROUP_COUNT; group++) {
         bool data = group >= GROUP_DATA;
         double seconds = data ? estimate->time.group_seconds[group] : one->hidden[group][0] + one->hidden[group][1];
-        if (seconds > 1e-6 * estimate->time.seconds) lanes[count++] = (Lane){NAMES[group], group};
+        if (seconds > 1e-6 * estimate->time.seconds) lanes[count++] = (Lane){lane_name((Group)group), group};
     }
     return count;
 }

@@ -173,7 +173,7 @@ const char *svg_say_share(double value, char *text) {
 }
 
 const char *svg_say_number(double value, char *text) {
-    snprintf(text, NUMBER_TEXT_SIZE, "%.4g", value);
+    snprintf(text, NUMBER_TEXT_SIZE, "%.6g", value);
     return text;
 }
 

@@ -6,6 +6,23 @@
 
 static const double LANE = 22, HEAD = 36;
 
+const char *lane_name(Group group) {
+    static const char *const NAMES[GROUP_COUNT] = {
+        [GROUP_TENSOR] = "tensor",
+        [GROUP_EXPERT_TENSOR] = "expert tensor",
+        [GROUP_EXPERT] = "expert",
+        [GROUP_SEQUENCE] = "sequence",
+        [GROUP_ULYSSES] = "heads",
+        [GROUP_PIPELINE] = "pipeline",
+        [GROUP_WEIGHTS] = "weights",
+        [GROUP_EXPERT_WEIGHTS] = "expert weights",
+        [GROUP_TENSOR_WEIGHTS] = "over tensor",
+        [GROUP_DATA] = "gradients",
+        [GROUP_EXPERT_DATA] = "expert grads",
+    };
+    return NAMES[group];
+}
+
 static int lane_of(LayerLine *line, int group) {
     for (int lane = 1; lane < line->lanes; lane++)
         if (line->group[lane] == group) return lane;
@@ -107,9 +124,7 @@ void layer_line_draw(Svg *svg, const LayerLine *line, double top, double left, d
     svg_axis_x(svg, &scale, 8, bottom, top + HEAD - 6, svg_say_seconds, "");
     for (int lane = 0; lane < line->lanes; lane++) {
         int group = line->group[lane];
-        const char *name = lane == 0                ? "compute"
-                           : group >= GROUP_WEIGHTS ? "weights"
-                                                    : role_name(group_role((Group)group));
+        const char *name = lane == 0 ? "compute" : lane_name((Group)group);
         svg_text(svg, left - 8, top + HEAD + LANE * lane + 12, "end", NULL, "%s", name);
     }
     for (int i = 0; i < line->count; i++) {

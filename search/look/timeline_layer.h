@@ -23,6 +23,9 @@ typedef struct {
     double forward, end;               /* seconds */
 } LayerLine;
 
+/* What a lane of a group is called: "tensor", "expert weights". */
+const char *lane_name(Group group);
+
 /* Of the kind of layer that the model has most of; recomputation is left out. */
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out);
 double layer_line_height(const LayerLine *line);

@@ -114,6 +114,10 @@ async function look(browser, name, file, pictures, scheme) {
     for (const flaw of await page.evaluate(inspect)) expect(false, `${where}: ${flaw}`);
     expect(await page.locator('script, img').count() === 0, `${where}: a name became markup`);
     if (name === 'hostile') expect((await page.innerText('h1')).includes(HOSTILE), `${where}: the name is not there as it is`);
+    await page.setViewportSize({ width: 390, height: 800 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide <= 390, `${where}: ${wide} pixels wide on a telephone`);
+    await page.setViewportSize({ width: 1100, height: 900 });
     await page.keyboard.press('Tab');
     const first = await page.evaluate(() => document.activeElement.getAttribute('href'));
     expect(first === '#main', `${where}: the first stop is ${first}, not the content`);
