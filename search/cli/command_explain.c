@@ -7,6 +7,7 @@
 #include "search/cli/data_files.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
+#include "search/cli/progress.h"
 #include "search/why_not.h"
 
 #include <stdlib.h>
@@ -78,9 +79,11 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
         return false;
     planning_announce(request, &choice, streams.err);
     report->request = request;
-    if (!one_plan_search(request, &from, arena, &report->result, error) ||
-        !price_regardless(options, request, &from, arena, report, &lacking, error))
-        return false;
+    Progress *progress = progress_start(streams.err, choice.quiet, "searching");
+    bool found = one_plan_search(request, &from, arena, &report->result, error) &&
+                 price_regardless(options, request, &from, arena, report, &lacking, error);
+    progress_stop(progress);
+    if (!found) return false;
     if (lacking > 0 && !choice.quiet)
         fprintf(streams.err,
                 "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",

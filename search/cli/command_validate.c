@@ -3,6 +3,7 @@
 #include "base/util.h"
 #include "runs/validate.h"
 #include "search/cli/command.h"
+#include "search/cli/progress.h"
 #include "search/cli/validate_gate.h"
 #include "search/cli/validate_options.h"
 #include "search/cli/validate_view.h"
@@ -79,9 +80,12 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
         !flagged_load(arena, &flagged, error) ||
-        !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
-        !validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error))
+        !profile_set_load(options->profile ? options->profile : "default", arena, set, error))
         return false;
+    Progress *progress = progress_start(streams.err, false, "replaying");
+    bool replayed = validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error);
+    progress_stop(progress);
+    if (!replayed) return false;
     if (validation.unmatched) return unmatched(&table, &validation, error);
     if (validation.replayed == 0) return nothing_replayed(options, &validation, error);
 
