@@ -21,7 +21,7 @@ _shardopt() {
     case $before in
     --model) values=$(_shardopt_names "$program" models) ;;
     --chip) values=$(_shardopt_names "$program" chips) ;;
-    --for) values=$(_shardopt_formats) ;;
+    --for | --config-format) values=$(_shardopt_formats) ;;
     --format) values='text json markdown html csv' ;;
     --padding) values='none launchable any' ;;
     --objective) values='time chip-hours cost' ;;

@@ -176,12 +176,9 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
 
 /* The request that the plan stands in, without it. */
 static bool best_request(const Options *options, Arena *arena, Request *out, Error *error) {
-    Options words = *options;
-    ReportPlan plan = {0};
-    if (options->text[OPTION_FROM] && !options_from_report(options, arena, &words, &plan, error)) return false;
-    words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
-    if (!request_from_options(&words, arena, out, error)) return false;
+    if (!one_plan_open(options, arena, out, error)) return false;
     out->top = 1;
+    out->variants = false;
     return true;
 }
 
@@ -203,6 +200,7 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
     if (!documents_new(2, arena, documents, error) || !best_request(options, arena, &request[0], error) ||
         !one_plan_request(options, "check", arena, &request[1], &from, error))
         return false;
+    if (!options->text[OPTION_QUIET]) one_plan_notes(&from, err);
     planning_announce(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
     *entry = (GateEntry){.has_was = true};
     if (!sweep_search(&request[0], arena, &report[0], error) ||

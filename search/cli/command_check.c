@@ -49,7 +49,8 @@ static bool check_paths(const Options *options, Error *error) {
 
 /* What is asked stands in the baseline. */
 static bool check_contradictions(const Options *options, Error *error) {
-    static const Option LAUNCHED[] = {OPTION_PLAN, OPTION_FROM, OPTION_RANK, OPTION_WITHIN};
+    static const Option LAUNCHED[] = {OPTION_PLAN,        OPTION_FROM,          OPTION_RANK,
+                                      OPTION_FROM_CONFIG, OPTION_CONFIG_FORMAT, OPTION_WITHIN};
     static const Option GATED[] = {OPTION_TOLERANCE, OPTION_UPDATE};
     bool baseline = options->text[OPTION_BASELINE];
     for (Option option = 0; option < OPTION_COUNT && baseline; option++)
@@ -63,9 +64,11 @@ static bool check_contradictions(const Options *options, Error *error) {
     for (size_t i = 0; i < COUNT_OF(GATED) && !baseline; i++)
         if (options->text[GATED[i]])
             return error_set(error, ERROR_INPUT, options->where[GATED[i]], "belongs to --baseline; give that as well");
-    if (!baseline && !options->text[OPTION_PLAN] && !options->text[OPTION_FROM])
-        return error_set(error, ERROR_INPUT, "check",
-                         "has nothing to check; give --baseline FILE, or --plan \"fsdp=64 tensor=4\" with --model");
+    if (!baseline && !options->text[OPTION_PLAN] && !options->text[OPTION_FROM] && !options->text[OPTION_FROM_CONFIG])
+        return error_set(
+            error, ERROR_INPUT, "check",
+            "has nothing to check; give --baseline FILE, --from-config FILE, or --plan \"fsdp=64 tensor=4\" "
+            "with --model");
     return true;
 }
 

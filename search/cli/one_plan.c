@@ -188,9 +188,13 @@ bool one_plan_search(const Request *request, const ReportPlan *from, Arena *aren
     return true;
 }
 
+void one_plan_notes(const ReportPlan *from, FILE *err) {
+    for (int i = 0; i < from->note_count; i++) fprintf(err, "shardopt: warning: %s\n", from->notes[i]);
+}
+
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err) {
     char then[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE];
-    for (int i = 0; i < from->note_count; i++) fprintf(err, "shardopt: warning: %s\n", from->notes[i]);
+    one_plan_notes(from, err);
     if (from->seconds <= 0 || result->plan_count == 0) return;
     double seconds = result->plans[0].estimate.time.seconds;
     if (fabs(seconds - from->seconds) <= 1e-9 * from->seconds) return;

@@ -24,7 +24,10 @@ bool one_plan_open(const Options *options, Arena *arena, Request *request, Error
 /* Searches, and leaves in *result only the plan's own row; none where it does not fit. */
 bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error);
 
-/* Warns on `err` of how a configuration was read, and where the step is another than the report's: the program or its data have changed since. */
+/* Warns on `err` of how a configuration was read. */
+void one_plan_notes(const ReportPlan *from, FILE *err);
+
+/* The same, and where the step is another than the report's: the program or its data have changed since. */
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err);
 
 #endif

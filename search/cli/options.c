@@ -100,9 +100,8 @@ static const struct {
                        "keep finished points there, and go on from those that are there"},
     [OPTION_CERTIFICATE] = {"certificate", 0, "FILE", COMMAND_PLAN, false, NULL,
                             "write there what became of every degree tuple, for others to check"},
-    [OPTION_FORMAT] =
-        {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP | COMMAND_CHECK, false, NULL,
-         "text, json or markdown; html, csv; of a check junit (text)"},
+    [OPTION_FORMAT] = {"format", 0, "FORMAT", BOTH | COMMAND_SWEEP | COMMAND_CHECK, false, NULL,
+                       "text, json or markdown; html, csv; of a check junit (text)"},
     [OPTION_OUTPUT] = {"output", 'o', "FILE", ALL, false, NULL, "write the result there instead of to stdout"},
     [OPTION_TIMING] = {"timing", 0, NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr how long it took"},
     [OPTION_VERBOSE] = {"verbose", 'v', NULL, BOTH | COMMAND_EMIT, false, NULL, "say on stderr what is searched"},
@@ -120,7 +119,8 @@ void options_help(FILE *out, OptionUse use) {
     fprintf(out, "usage: shardopt %s\n",
             use == COMMAND_PLAN    ? "[plan] --model NAME [OPTIONS]"
             : use == COMMAND_SWEEP ? "sweep --model NAME[,NAME...] [OPTIONS]"
-            : use == COMMAND_CHECK ? "check --baseline FILE [OPTIONS] | --plan PLAN --model NAME [OPTIONS]"
+            : use == COMMAND_CHECK
+                ? "check --baseline FILE [OPTIONS] | --plan PLAN --model NAME [OPTIONS] | --from-config FILE [OPTIONS]"
             : use == COMMAND_EMIT
                 ? "emit FORMAT --from REPORT [--rank N] | --from-config FILE | --model NAME [--plan PLAN] [OPTIONS]"
                 : "explain --model NAME --plan PLAN [OPTIONS] | --from REPORT [--rank N] | --from-config FILE "

@@ -124,6 +124,23 @@ Test(from_config, what_is_wrong) {
     }
 }
 
+/* As a gate: 12% and more behind what MaxText can launch. */
+Test(from_config, checked) {
+    static const char LINE[] =
+        "$P check -q --chip v6e --slice 16x16 --from-config " CONFIGS "maxtext_8b.sh --within %s";
+    static const struct {
+        const char *within;
+        int code;
+    } ROWS[] = {{"5%", 1}, {"60%", 0}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char line[512];
+        snprintf(line, sizeof line, LINE, ROWS[i].within);
+        Run done = run(folder, line);
+        cr_expect_eq(done.code, ROWS[i].code, "%s: %d: %s", line, done.code, done.err);
+        run_close(&done);
+    }
+}
+
 /* A report of it is a report: --from gives the same plan and step. */
 Test(from_config, and_back_from_its_report) {
     cJSON *config =
