@@ -13,6 +13,7 @@ trap 'rm -rf "$root"' EXIT
 mkdir "$root/bin" "$root/here"
 ln -s "$(cd "$BUILD" && pwd)/shardopt" "$root/bin/shardopt"
 for folder in runs tests docs; do ln -s "$SOURCE/$folder" "$root/here/$folder"; done
+for folder in models mesh cost; do cp -R "$SOURCE/$folder" "$root/here/$folder"; done # they may be changed
 PATH=$root/bin:$PATH
 export PATH
 
