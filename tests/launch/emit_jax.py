@@ -50,16 +50,11 @@ def check_degrees(module, plan):
 
 
 def check_placement(module, plan, chip):
-    """Parts of one role lie together as the role does."""
-    names = list(module.MESH_AXES)
-    array = module.device_array(shardopt.devices_of(plan, chip))
-    roles = {axis: role for role, axes in module.ROLES.items() for axis in axes if role in plan["axes"]}
-    if len({role for role, axes in module.ROLES.items() if len(axes) > 1}):
-        return  # a role of several axes: what is compared below has one each
-    for name, spans in shardopt.lies(array, names).items():
-        wanted = shardopt.costed(plan)[roles[name]]
+    array, names = module.device_array(shardopt.devices_of(plan, chip)), list(module.MESH_AXES)
+    for role, wanted in shardopt.costed(plan).items():
+        spans = shardopt.lies(array, [names.index(axis) for axis in module.ROLES[role]])
         if spans != wanted:
-            yield f"{name} lies on {sorted(spans)}, and on {sorted(wanted)} in the plan"
+            yield f"{role} lies on {sorted(spans)}, and on {sorted(wanted)} in the plan"
 
 
 def check_arrays(module):

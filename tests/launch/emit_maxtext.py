@@ -150,17 +150,13 @@ def check_mesh(config, written, plan, chip):
     else:
         array = mesh_utils.create_device_mesh(config.ici_parallelism, devices, allow_split_physical_axes=split)
     sizes = {axis["name"]: axis["size"] for axis in plan["machine"]["axes"]}
-    role = {"data": "data", "stage": "pipeline", "fsdp": "fsdp", "context": "sequence", "context_usp_ulysses": "sequence",
-            "tensor": "tensor", "tensor_sequence": "tensor", "expert": "expert"}
-    found = {}
-    for name, spans in shardopt.lies(numpy.asarray(array), config.mesh_axes).items():
-        found.setdefault(role[name], []).extend(spans)
-    for name, spans in shardopt.costed(plan).items():
-        inside = lambda all_spans: sorted((sizes[axis], factor, stride) for axis, factor, stride in all_spans)
-        if written.get("context_parallel_strategy") == "usp" and name == "sequence":
-            continue  # two axes of the mesh: how they share the role's chips is not in the report
-        if inside(found.get(name, [])) != inside(spans):
-            yield f"{name} lies on {found.get(name)}, and on {spans} in the plan"
+    theirs = {"data": ["data"], "pipeline": ["stage"], "fsdp": ["fsdp"], "sequence": ["context", "context_usp_ulysses"],
+              "tensor": ["tensor", "tensor_sequence"], "expert": ["expert"]}
+    for role, wanted in shardopt.costed(plan).items():
+        found = shardopt.lies(numpy.asarray(array), [config.mesh_axes.index(axis) for axis in theirs[role]])
+        if sorted((sizes[axis], factor, stride) for axis, factor, stride in found) != sorted(
+                (sizes[axis], factor, stride) for axis, factor, stride in wanted):
+            yield f"{role} lies on {sorted(found)}, and on {sorted(wanted)} in the plan"
 
 
 def package():

@@ -54,20 +54,15 @@ def coordinates(device):
     return dict(zip("xyz", device.coords)) | {"core": device.core_on_chip, "dcn": device.slice_index}
 
 
-def lies(array, names):
-    """Of each axis of an array of devices: {(physical axis, factor, stride)}."""
-    found = {}
-    for number, name in enumerate(names):
-        if array.shape[number] == 1:
-            continue
-        line = array[tuple(slice(None) if i == number else 0 for i in range(array.ndim))]
-        spans = set()
-        for axis in ("dcn", "x", "y", "z", "core"):
-            places = sorted({coordinates(device)[axis] for device in line})
-            if len(places) > 1:
-                spans.add((axis, len(places), places[1] - places[0]))
-        found[name] = spans
-    return found
+def lies(array, axes):
+    """Of the devices along some axes of an array: {(physical axis, factor, stride)}."""
+    line = array[tuple(slice(None) if i in axes else 0 for i in range(array.ndim))]
+    spans = set()
+    for axis in ("dcn", "x", "y", "z", "core"):
+        places = sorted({coordinates(device)[axis] for device in line.flat})
+        if len(places) > 1:
+            spans.add((axis, len(places), places[1] - places[0]))
+    return spans
 
 
 def costed(plan):
