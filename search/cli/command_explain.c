@@ -20,8 +20,12 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
     bool ok = full ? explain_write_text(report, 1, memory, error)
                    : report_write_as(report, NULL, choice->format, memory, error);
-    if (ok && full && report->why_not && !why_not_write(report->why_not, &report->result.plans[0], memory))
-        ok = error_memory(error);
+    bool markdown = choice->format == FORMAT_MARKDOWN;
+    if (ok && report->why_not && (full || markdown)) {
+        if (markdown) fputs("\n```text", memory);
+        if (!why_not_write(report->why_not, &report->result.plans[0], memory)) ok = error_memory(error);
+        if (markdown) fputs("```\n", memory);
+    }
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);
