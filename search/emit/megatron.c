@@ -44,7 +44,31 @@ static void write_context(const GpuJob *job, FILE *out) {
                 job->sequence / methods->ulysses);
 }
 
-/* "Ettt|ttt|ttL": E the embedding, t a layer, L the loss, | between chunks. */
+static void write_layers(int64_t layers, FILE *out) {
+    if (layers > 2)
+        fprintf(out, "t*%" PRId64, layers);
+    else
+        fputs(layers == 2 ? "tt" : layers == 1 ? "t" : "", out);
+}
+
+/* "Et*8|(t*8|)*2t*6L": E the embedding, t a layer, L the loss, | between chunks, (...)*n what repeats
+ * (core/transformer/pipeline_parallel_layer_layout.py). */
+static void write_layout(const GpuJob *job, FILE *out) {
+    fputc('E', out);
+    write_layers(gpu_job_chunk_layers(job, 0), out);
+    fputc('|', out);
+    for (int64_t chunk = 1, end; chunk < job->chunks - 1; chunk = end) {
+        int64_t layers = gpu_job_chunk_layers(job, chunk);
+        for (end = chunk + 1; end < job->chunks - 1 && gpu_job_chunk_layers(job, end) == layers;) end++;
+        if (end - chunk > 1) fputc('(', out);
+        write_layers(layers, out);
+        fputc('|', out);
+        if (end - chunk > 1) fprintf(out, ")*%" PRId64, end - chunk);
+    }
+    write_layers(gpu_job_chunk_layers(job, job->chunks - 1), out);
+    fputc('L', out);
+}
+
 static void write_stages(const GpuJob *job, FILE *out) {
     if (job->pipeline == 1) return;
     if (job->even) {
@@ -53,9 +77,7 @@ static void write_stages(const GpuJob *job, FILE *out) {
         return;
     }
     fprintf(out, "    --pipeline-model-parallel-layout '");
-    for (int64_t chunk = 0; chunk < job->chunks; chunk++)
-        fprintf(out, "%s%st*%" PRId64 "%s", chunk > 0 ? "|" : "", chunk == 0 ? "E" : "",
-                gpu_job_chunk_layers(job, chunk), chunk == job->chunks - 1 ? "L" : "");
+    write_layout(job, out);
     fprintf(out, "'\n");
 }
 

@@ -128,11 +128,12 @@ static const struct {
 } STAGES[] = {
     {"32 layers on 4", 4, 1, 32, 8, 8, NULL},
     {"32 on 4 in two turns", 4, 2, 32, 8, 8, NULL},
-    {"30 on 4, the last with 6", 4, 1, 30, 8, 6, "'Et*8|t*8|t*8|t*6L'"},
-    {"31 on 4, the last with 7: 8 8 8 7", 4, 1, 31, 8, 7, "'Et*8|t*8|t*8|t*7L'"},
-    {"29 on 4, the last with 6: 23 = 7 + 8 + 8", 4, 1, 29, 8, 6, "'Et*7|t*8|t*8|t*6L'"},
+    {"30 on 4, the last with 6", 4, 1, 30, 8, 6, "'Et*8|(t*8|)*2t*6L'"},
+    {"31 on 4, the last with 7: 8 8 8 7", 4, 1, 31, 8, 7, "'Et*8|(t*8|)*2t*7L'"},
+    {"29 on 4, the last with 6: 23 = 7 + 8 + 8", 4, 1, 29, 8, 6, "'Et*7|(t*8|)*2t*6L'"},
     {"30 on 2 in two turns: 16 = 8 + 8, 14 = 7 + 7", 2, 2, 30, 16, 14, "'Et*8|t*7|t*8|t*7L'"},
-    {"30 on 2 in four: 15 = 4 + 4 + 4 + 3", 2, 4, 30, 15, 15, "'Et*4|t*4|t*4|t*4|t*4|t*4|t*3|t*3L'"},
+    {"6 on 2, the last with 2: 4 = 2 + 2, 2 = 1 + 1", 2, 2, 6, 4, 2, "'Ett|t|tt|tL'"},
+    {"30 on 2 in four: 15 = 4 + 4 + 4 + 3", 2, 4, 30, 15, 15, "'Et*4|(t*4|)*5t*3|t*3L'"},
 };
 
 Test(emit_gpu, stages) {
