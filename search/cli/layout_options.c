@@ -3,9 +3,9 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/words.h"
 
 #include <math.h>
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +23,9 @@ typedef enum {
     WORD_QUIET,
     WORD_HELP,
     WORD_COUNT
-} Word;
+} Option;
 
-static const struct {
-    const char *name;
-    char letter;
-    const char *takes, *help;
-} WORDS[WORD_COUNT] = {
+static const Word WORDS[WORD_COUNT] = {
     [WORD_TIME_LIMIT] = {"time-limit", 0, "S", "search until then, reading included (without: an amount of work)"},
     [WORD_EFFORT] = {"effort", 0, "N", "work without a time limit; 1 is about two minutes of a core at most (1)"},
     [WORD_SOLUTION] = {"solution", 0, "FILE", "write the strategy of each node there, as a JSON array"},
@@ -42,27 +38,11 @@ static const struct {
     [WORD_HELP] = {"help", 'h', NULL, "show this"},
 };
 
-void layout_options_help(FILE *out) {
-    fprintf(out,
-            "usage: shardopt layout FILE.json[.gz] [OPTIONS]\n\n"
-            "Solves a strategy graph (the JSON of the contest google/iopddl): one strategy for each node, at the "
-            "least cost\nof nodes and edges, within the memory limit at every moment. Prints cost, bound and gap.\n\n");
-    for (int word = 1; word < WORD_COUNT; word++) {
-        char left[64], letter[8] = "    ";
-        if (WORDS[word].letter) snprintf(letter, sizeof letter, "-%c, ", WORDS[word].letter);
-        snprintf(left, sizeof left, "%s--%s %s", letter, WORDS[word].name, WORDS[word].takes ? WORDS[word].takes : "");
-        fprintf(out, "  %-22s %s\n", left, WORDS[word].help);
-    }
-    fprintf(out, "\nExit codes: 0 proven, 2 input is wrong, 3 nothing fits, 4 ended before the proof, 70 a defect, 130 "
-                 "interrupted\n(the best so far is printed).\n");
-}
-
-static bool take(Word word, const char *value, LayoutOptions *out, Error *error) {
-    char where[32];
+static bool take(int number, const char *value, const char *where, Arena *arena, void *options, Error *error) {
+    LayoutOptions *out = options;
     int64_t whole;
-    snprintf(where, sizeof where, "--%s", WORDS[word].name);
-    if (WORDS[word].takes && value[0] == '\0') return error_set(error, ERROR_INPUT, where, "is empty; give a value");
-    switch (word) {
+    (void)arena;
+    switch ((Option)number) {
     case WORD_TIME_LIMIT:
         return number_seconds(value, where, &out->time_limit, error);
     case WORD_EFFORT:
@@ -99,64 +79,35 @@ static bool take(Word word, const char *value, LayoutOptions *out, Error *error)
     return true;
 }
 
-static bool unknown(const char *word, Error *error) {
-    const char *names[WORD_COUNT];
-    char name[64];
-    for (int i = 1; i < WORD_COUNT; i++) names[i - 1] = WORDS[i].name;
-    const char *start = word + strspn(word, "-");
-    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    const char *nearest = name_nearest(name, names, WORD_COUNT - 1);
-    return error_set(error, ERROR_INPUT, word, "is not an option; %s%s",
-                     nearest ? "did you mean --" : "see shardopt layout --help", nearest ? nearest : "");
+static const WordTable TABLE = {"layout", WORDS, WORD_COUNT, take};
+
+void layout_options_help(FILE *out) {
+    fprintf(out,
+            "usage: shardopt layout FILE.json[.gz] [OPTIONS]\n\n"
+            "Solves a strategy graph (the JSON of the contest google/iopddl): one strategy for each node, at the "
+            "least cost\nof nodes and edges, within the memory limit at every moment. Prints cost, bound and gap.\n\n");
+    words_help(&TABLE, 22, out);
+    fprintf(out, "\nExit codes: 0 proven, 2 input is wrong, 3 nothing fits, 4 ended before the proof, 70 a defect, 130 "
+                 "interrupted\n(the best so far is printed).\n");
 }
 
-static bool take_all(poptContext context, Arena *arena, LayoutOptions *out, Error *error) {
-    bool given[WORD_COUNT] = {false};
-    int code;
-    while ((code = poptGetNextOpt(context)) > 0) {
-        char *value = poptGetOptArg(context);
-        const char *text = arena_text(arena, value ? value : ""), *name = WORDS[code].name;
-        free(value);
-        if (!text) return error_memory(error);
-        if (given[code])
-            return error_set(error, ERROR_INPUT, arena_format(arena, "--%s", name), "is given twice; give it once");
-        given[code] = true;
-        if (!take((Word)code, text, out, error)) return false;
-    }
-    const char *word = code < -1 ? poptBadOption(context, POPT_BADOPTION_NOALIAS) : NULL;
-    if (!word) word = "command line";
-    if (code == POPT_ERROR_BADOPT) return unknown(word, error);
-    if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "has no value; give one behind it");
-    if (code == POPT_ERROR_MALLOC) return error_memory(error);
-    if (code < -1) return error_set(error, ERROR_INPUT, word, "cannot be read (%s); see --help", poptStrerror(code));
+static bool take_path(const char *const *paths, int count, LayoutOptions *out, Error *error) {
+    if (out->help) return true;
+    if (count == 0 || !paths[0][0])
+        return error_set(error, ERROR_INPUT, "layout",
+                         "no graph is named; give FILE.json or FILE.json.gz (see --help)");
+    if (count > 1) return error_set(error, ERROR_INPUT, paths[1], "is one file too many; give one");
+    out->path = paths[0];
     return true;
 }
 
-static bool take_path(poptContext context, Arena *arena, LayoutOptions *out, Error *error) {
-    const char *path = poptGetArg(context);
-    if (out->help) return true;
-    if (!path || !path[0])
-        return error_set(error, ERROR_INPUT, "layout",
-                         "no graph is named; give FILE.json or FILE.json.gz (see --help)");
-    if (poptPeekArg(context))
-        return error_set(error, ERROR_INPUT, poptPeekArg(context), "is one file too many; give one");
-    out->path = arena_text(arena, path);
-    return out->path || error_memory(error);
-}
-
 bool layout_options_parse(int argc, char **argv, Arena *arena, LayoutOptions *out, Error *error) {
-    struct poptOption table[WORD_COUNT];
-    memset(table, 0, sizeof table);
-    for (int word = 1; word < WORD_COUNT; word++)
-        table[word - 1] = (struct poptOption){.longName = WORDS[word].name,
-                                              .shortName = WORDS[word].letter,
-                                              .argInfo = WORDS[word].takes ? POPT_ARG_STRING : POPT_ARG_NONE,
-                                              .val = word};
     LayoutOptions options = {.time_limit = INFINITY, .effort = 1};
-    poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
-    if (!context) return error_memory(error);
-    bool ok = take_all(context, arena, &options, error) && take_path(context, arena, &options, error);
-    poptFreeContext(context);
-    if (ok) *out = options;
-    return ok;
+    const char **paths;
+    int count;
+    if (!words_parse(&TABLE, argc, argv, arena, &options, &paths, &count, error) ||
+        !take_path(paths, count, &options, error))
+        return false;
+    *out = options;
+    return true;
 }

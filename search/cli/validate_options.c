@@ -3,8 +3,8 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/words.h"
 
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,9 @@ typedef enum {
     WORD_VERBOSE,
     WORD_HELP,
     WORD_COUNT
-} Word;
+} Option;
 
-static const struct {
-    const char *name;
-    char letter;
-    const char *takes, *help;
-} WORDS[WORD_COUNT] = {
+static const Word WORDS[WORD_COUNT] = {
     [WORD_FORMAT] = {"format", 0, "FORMAT", "text, json, markdown or html (text)"},
     [WORD_OUTPUT] = {"output", 'o', "FILE", "write the result there instead of to stdout"},
     [WORD_PLOT] = {"plot", 0, "FILE", "write predicted against measured there, as SVG"},
@@ -45,24 +41,6 @@ static const struct {
     [WORD_VERBOSE] = {"verbose", 'v', NULL, "show every run"},
     [WORD_HELP] = {"help", 'h', NULL, "show this"},
 };
-
-void validate_options_help(FILE *out) {
-    fprintf(out, "usage: shardopt validate FILE.tsv [OPTIONS]\n\n"
-                 "Replays measured runs (runs/README.md says how a table of them looks) and tells how wrong the model "
-                 "is.\n\n");
-    for (int word = 1; word < WORD_COUNT; word++) {
-        char left[64], letter[8] = "    ";
-        if (WORDS[word].letter) snprintf(letter, sizeof letter, "-%c, ", WORDS[word].letter);
-        snprintf(left, sizeof left, "%s--%s %s", letter, WORDS[word].name, WORDS[word].takes ? WORDS[word].takes : "");
-        fprintf(out, "  %-26s %s\n", left, WORDS[word].help);
-    }
-    fprintf(out,
-            "\nLimits of --max-error: median, p90, worst, bias (of each source), skipped, memory-median, memory-p90,"
-            "\n  memory-fitting (plans called fitting that were measured not to)."
-            "\nLimits of --min-ranking: tau (Kendall's, without bloom), tau-all, best (groups whose plan predicted "
-            "best is\n  within 3%% of the best).\n"
-            "Exit codes: 0 done, 1 a limit does not hold, 2 input is wrong, 70 a defect.\n");
-}
 
 /* "a,b" to its words, in the arena. */
 static bool take_list(const char *text, const char *where, Arena *arena, const char **list, int *count, Error *error) {
@@ -90,12 +68,10 @@ static bool take_format(const char *value, ValidateFormat *out, Error *error) {
                      value);
 }
 
-static bool take(Word word, const char *value, Arena *arena, ValidateOptions *out, Error *error) {
-    char where[32];
+static bool take(int number, const char *value, const char *where, Arena *arena, void *options, Error *error) {
+    ValidateOptions *out = options;
     int64_t whole;
-    snprintf(where, sizeof where, "--%s", WORDS[word].name);
-    if (WORDS[word].takes && value[0] == '\0') return error_set(error, ERROR_INPUT, where, "is empty; give a value");
-    switch (word) {
+    switch ((Option)number) {
     case WORD_FORMAT:
         return take_format(value, &out->format, error);
     case WORD_OUTPUT:
@@ -133,63 +109,37 @@ static bool take(Word word, const char *value, Arena *arena, ValidateOptions *ou
     return true;
 }
 
-static bool unknown(const char *word, Error *error) {
-    const char *names[WORD_COUNT];
-    char name[64];
-    for (int i = 1; i < WORD_COUNT; i++) names[i - 1] = WORDS[i].name;
-    const char *start = word + strspn(word, "-");
-    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    const char *nearest = name_nearest(name, names, WORD_COUNT - 1);
-    return error_set(error, ERROR_INPUT, word, "is not an option; %s%s",
-                     nearest ? "did you mean --" : "see shardopt validate --help", nearest ? nearest : "");
+static const WordTable TABLE = {"validate", WORDS, WORD_COUNT, take};
+
+void validate_options_help(FILE *out) {
+    fprintf(out, "usage: shardopt validate FILE.tsv [OPTIONS]\n\n"
+                 "Replays measured runs (runs/README.md says how a table of them looks) and tells how wrong the model "
+                 "is.\n\n");
+    words_help(&TABLE, 26, out);
+    fprintf(out,
+            "\nLimits of --max-error: median, p90, worst, bias (of each source), skipped, memory-median, memory-p90,"
+            "\n  memory-fitting (plans called fitting that were measured not to)."
+            "\nLimits of --min-ranking: tau (Kendall's, without bloom), tau-all, best (groups whose plan predicted "
+            "best is\n  within 3%% of the best).\n"
+            "Exit codes: 0 done, 1 a limit does not hold, 2 input is wrong, 70 a defect.\n");
 }
 
-static bool take_all(poptContext context, Arena *arena, ValidateOptions *out, Error *error) {
-    bool given[WORD_COUNT] = {false};
-    int code;
-    while ((code = poptGetNextOpt(context)) > 0) {
-        char *value = poptGetOptArg(context);
-        const char *text = arena_text(arena, value ? value : ""), *name = WORDS[code].name;
-        free(value);
-        if (!text) return error_memory(error);
-        if (given[code])
-            return error_set(error, ERROR_INPUT, arena_format(arena, "--%s", name), "is given twice; give it once");
-        given[code] = true;
-        if (!take((Word)code, text, arena, out, error)) return false;
-    }
-    const char *word = code < -1 ? poptBadOption(context, POPT_BADOPTION_NOALIAS) : NULL;
-    if (!word) word = "command line";
-    if (code == POPT_ERROR_BADOPT) return unknown(word, error);
-    if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "has no value; give one behind it");
-    if (code == POPT_ERROR_MALLOC) return error_memory(error);
-    if (code < -1) return error_set(error, ERROR_INPUT, word, "cannot be read (%s); see --help", poptStrerror(code));
+static bool take_path(const char *const *paths, int count, ValidateOptions *out, Error *error) {
+    if (out->help) return true;
+    if (count == 0 || !paths[0][0])
+        return error_set(error, ERROR_INPUT, "validate", "no table of runs is named; give FILE.tsv (see --help)");
+    if (count > 1) return error_set(error, ERROR_INPUT, paths[1], "is one file too many; give one");
+    out->path = paths[0];
     return true;
 }
 
-static bool take_path(poptContext context, Arena *arena, ValidateOptions *out, Error *error) {
-    const char *path = poptGetArg(context);
-    if (out->help) return true;
-    if (!path || !path[0])
-        return error_set(error, ERROR_INPUT, "validate", "no table of runs is named; give FILE.tsv (see --help)");
-    if (poptPeekArg(context))
-        return error_set(error, ERROR_INPUT, poptPeekArg(context), "is one file too many; give one");
-    out->path = arena_text(arena, path);
-    return out->path || error_memory(error);
-}
-
 bool validate_options_parse(int argc, char **argv, Arena *arena, ValidateOptions *out, Error *error) {
-    struct poptOption table[WORD_COUNT];
-    memset(table, 0, sizeof table);
-    for (int word = 1; word < WORD_COUNT; word++)
-        table[word - 1] = (struct poptOption){.longName = WORDS[word].name,
-                                              .shortName = WORDS[word].letter,
-                                              .argInfo = WORDS[word].takes ? POPT_ARG_STRING : POPT_ARG_NONE,
-                                              .val = word};
     ValidateOptions options = {.worst = WORST_DEFAULT};
-    poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
-    if (!context) return error_memory(error);
-    bool ok = take_all(context, arena, &options, error) && take_path(context, arena, &options, error);
-    poptFreeContext(context);
-    if (ok) *out = options;
-    return ok;
+    const char **paths;
+    int count;
+    if (!words_parse(&TABLE, argc, argv, arena, &options, &paths, &count, error) ||
+        !take_path(paths, count, &options, error))
+        return false;
+    *out = options;
+    return true;
 }

@@ -6,12 +6,11 @@
 #include "base/json.h"
 #include "models/model_json.h"
 #include "models/parameters.h"
+#include "tests/fuzz/files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Error error = {0};
@@ -32,20 +31,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!isfinite(model_flops_per_token(&model, convention, model.max_seq))) abort();
     return 0;
 }
-
-#ifdef SHARDOPT_FUZZ_MAIN
-#include "base/file.h"
-
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        Arena arena = {0};
-        Error error = {0};
-        char *text;
-        size_t length;
-        if (file_read(argv[i], JSON_BYTES_MAX, &arena, &text, &length, &error))
-            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
-        arena_free(&arena);
-    }
-    return 0;
-}
-#endif

@@ -4,11 +4,10 @@
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "search/import/import.h"
+#include "tests/fuzz/files.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool ok, const Error *error) {
     if (ok != (error->kind == ERROR_NONE) || (!ok && (error->kind != ERROR_INPUT || strchr(error->text, '\n'))))
@@ -36,20 +35,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     return 0;
 }
-
-#ifdef SHARDOPT_FUZZ_MAIN
-#include "base/file.h"
-
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        Arena arena = {0};
-        Error error = {0};
-        char *text;
-        size_t length;
-        if (file_read(argv[i], 64 << 20, &arena, &text, &length, &error))
-            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
-        arena_free(&arena);
-    }
-    return 0;
-}
-#endif

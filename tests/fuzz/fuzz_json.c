@@ -4,11 +4,10 @@
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "base/json.h"
+#include "tests/fuzz/files.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Error error = {0};
@@ -31,24 +30,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(printed);
     return 0;
 }
-
-#ifdef SHARDOPT_FUZZ_MAIN
-#include "base/file.h"
-
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        Arena arena = {0};
-        Error error = {0};
-        char *text;
-        size_t length;
-        bool ok = file_read(argv[i], JSON_BYTES_MAX, &arena, &text, &length, &error);
-        if (ok)
-            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
-        else
-            fprintf(stderr, "%s: %s\n", error.where, error.text);
-        arena_free(&arena);
-        if (!ok) return 1;
-    }
-    return 0;
-}
-#endif

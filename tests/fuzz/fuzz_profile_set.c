@@ -5,11 +5,10 @@
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "base/json.h"
 #include "cost/profile_set_json.h"
+#include "tests/fuzz/files.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool set_of(const char *text, size_t size, Arena *arena, ProfileSet *out, Error *error) {
     cJSON *json = json_parse(text, size, "fuzz", error);
@@ -60,27 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         free(second);
         compose(&set);
         Chip chip = {.name = "h100", .scaleup = SCALEUP_SWITCH};
-        StackQuery query = {"Megatron-LM", "NeMo 26.04.01", "hybridep", &chip};
+        StackQuery query = {"Megatron-LM", "NeMo 26.04.01", "hybridep", &chip, NULL};
         (void)profile_set_match(&set, &query);
         (void)profile_set_best_stack(&set, &chip);
     }
     arena_free(&arena);
     return 0;
 }
-
-#ifdef SHARDOPT_FUZZ_MAIN
-#include "base/file.h"
-
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        Arena arena = {0};
-        Error error = {0};
-        char *text;
-        size_t length;
-        if (file_read(argv[i], JSON_BYTES_MAX, &arena, &text, &length, &error))
-            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
-        arena_free(&arena);
-    }
-    return 0;
-}
-#endif

@@ -4,12 +4,11 @@
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "runs/labels.h"
+#include "tests/fuzz/files.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Arena arena = {0};
@@ -32,20 +31,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     arena_free(&arena);
     return 0;
 }
-
-#ifdef SHARDOPT_FUZZ_MAIN
-#include "base/file.h"
-
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        Arena arena = {0};
-        Error error = {0};
-        char *text;
-        size_t length;
-        if (file_read(argv[i], 64 << 20, &arena, &text, &length, &error))
-            LLVMFuzzerTestOneInput((const uint8_t *)text, length);
-        arena_free(&arena);
-    }
-    return 0;
-}
-#endif
