@@ -103,6 +103,13 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
     return ok;
 }
 
+/* What the launcher has against the model or the machine, whatever the plan: one chip alone is refused too. */
+static const char *refuses_all(const EmitFormat *format, const Request *request) {
+    const Plan plain = {.degrees.of = {1, 1, 1, 1, 1, 1},
+                        .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
+    return launch_refusal(format->launcher, &request->model, &request->work, &plain, 0, &request->machine.mesh);
+}
+
 static bool emit(const Options *options, const EmitFormat *format, Arena *arena, Streams streams, SearchResult *result,
                  Error *error) {
     OutputChoice choice;
@@ -112,7 +119,11 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
     if (!output_from_options(options, &choice, error) ||
         !find_plan(options, format, arena, &choice, streams.err, request, result, error))
         return false;
-    if (result->plan_count == 0)
+    const char *refusal = result->plan_count == 0 ? refuses_all(format, request) : NULL;
+    if (refusal)
+        fprintf(streams.err, "shardopt: emit %s: %s takes no plan of this: %s\n", format->name,
+                launcher_name(format->launcher), refusal);
+    else if (result->plan_count == 0)
         fprintf(streams.err,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",
                 format->name);

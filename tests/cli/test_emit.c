@@ -32,6 +32,8 @@ static const struct {
     {"two plans", "$P emit jax --from $D/report.json --plan fsdp=16", 2, "", "has two plans"},
     {"beyond the last plan", "$P emit jax --from $D/report.json --rank 9", 2, "", "--rank"},
     {"no plan fits", "$P emit maxtext --model 405b --chip v5e --slice 2x2", 3, "", "no plan fits"},
+    {"no plan of this model at all", "$P emit megatron --model falcon-7b --chip h100 --nodes 1", 3, "",
+     "megatron takes no plan of this: it has no ALiBi, and no layer whose attention and MLP read the same input"},
     {"help", "$P emit --help", 0, "Formats:\n  maxtext", ""},
 };
 
