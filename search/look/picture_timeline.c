@@ -72,29 +72,42 @@ static void add_box(Svg *svg, double x, double y, double width, double height) {
 }
 static void close_path(Svg *svg) { fputs("\"/>\n", svg->out); }
 
+/* Ticks as close as what is shown has room for, on both sides of what is left out. */
 static void draw_time(Svg *svg, const Window *window, double bottom, double top) {
-    SvgScale scale = {0, window->end, 0, 1, false};
-    double ticks[SVG_TICKS_MAX];
+    SvgScale scale = {0, window->end - max_real(0, window->in - window->out), 0, 1, false};
+    double ticks[SVG_TICKS_MAX], last = -1e9;
     int count = svg_ticks(&scale, 9, ticks);
-    for (int i = 0; i < count; i++) {
+    double step = count > 1 ? ticks[1] - ticks[0] : window->end;
+    for (double i = 0; step > 0 && i * step <= window->end * (1 + 1e-9); i++) {
         char text[NUMBER_TEXT_SIZE];
-        double x = x_of(window, ticks[i]);
-        if (ticks[i] > window->out && ticks[i] < window->in) continue;
+        double at = i * step, x = x_of(window, at), half = svg_text_width(svg_say_seconds(at, text)) / 2;
+        if (at > window->out && at < window->in) {
+            i = max_real(i, floor(window->in / step)); /* on behind what is left out */
+            continue;
+        }
         svg_line(svg, x, bottom, x, top, "grid");
-        svg_text(svg, x, bottom + 16, "middle", "dim", "%s", svg_say_seconds(ticks[i], text));
+        if (x - half < last + 4) continue;
+        last = x + half;
+        svg_text(svg, x, bottom + 16, "middle", "dim", "%s", text);
     }
     svg_line(svg, LEFT, bottom, RIGHT, bottom, "axis");
 }
 
 /* ---- stages ---- */
 
+/* Of each direction, where there are two. */
 static bool shown(const Play *play, int microbatch) {
-    return play->microbatches <= MICROBATCHES_SHOWN || microbatch < MICROBATCHES_SHOWN / 2 ||
-           microbatch >= play->microbatches - MICROBATCHES_SHOWN / 2;
+    int ways = play->two_ways ? 2 : 1, all = play->microbatches / ways, most = MICROBATCHES_SHOWN / ways;
+    return all <= most || microbatch < most / 2 || microbatch >= all - most / 2;
 }
 
 static bool pass_shown(const Play *play, const Pass *pass) {
     return shown(play, pass->microbatch) && (pass->kind != PASS_BOTH || shown(play, pass->back_microbatch));
+}
+
+/* Whether a pass reaches into what is left out. */
+static bool is_cut(const Window *window, double begins, double ends) {
+    return window->in > window->out && begins < window->in && ends > window->out;
 }
 
 /* From the first begin of what is not shown to its last end. */
@@ -119,6 +132,7 @@ static void draw_passes(Svg *svg, const Play *play, const Played *played, const 
         bool open = false;
         for (int i = 0; i < play->count[rank]; i++) {
             if ((int)play->passes[rank][i].kind != kind || !pass_shown(play, &play->passes[rank][i])) continue;
+            if (is_cut(window, played->begins[rank][i], played->ends[rank][i])) continue;
             double x = x_of(window, played->begins[rank][i]), to = x_of(window, played->ends[rank][i]);
             double gap = min_real(1, (to - x) / 5);
             if (to - x < 0.05) continue;
@@ -136,7 +150,9 @@ static void draw_passes(Svg *svg, const Play *play, const Played *played, const 
 static void draw_numbers(Svg *svg, const Play *play, const Played *played, const Window *window, int rank, double y) {
     for (int i = 0; i < play->count[rank]; i++) {
         double x = x_of(window, played->begins[rank][i]), to = x_of(window, played->ends[rank][i]);
-        if (to - x < LABEL_ROOM || !pass_shown(play, &play->passes[rank][i])) continue;
+        if (to - x < LABEL_ROOM || !pass_shown(play, &play->passes[rank][i]) ||
+            is_cut(window, played->begins[rank][i], played->ends[rank][i]))
+            continue;
         svg_text(svg, (x + to) / 2, y + 12, "middle", "small onbar", "%d", play->passes[rank][i].microbatch + 1);
     }
 }
@@ -256,9 +272,10 @@ static void draw_pass(Svg *svg, const Window *window, const Microbatch *one, int
     for (int i = 1; i < count; i++) {
         int group = lanes[i].group;
         if (group >= GROUP_DATA || !(one->hidden[group][phase] > 0)) continue;
-        double end = x_of(window, from + one->hidden[group][phase]);
+        double wide = x_of(window, from + one->hidden[group][phase]) - start;
         snprintf(tip, sizeof tip, "%s, beside compute: %s", lanes[i].name, step_text(one->hidden[group][phase], text));
-        svg_bar(svg, start, TOP + LANE * i, end - start - gap, LANE - 6, paint_of_role(group_role((Group)group)), tip);
+        svg_bar(svg, start, TOP + LANE * i, max_real(0.6, wide - min_real(1, wide / 8)), LANE - 6,
+                paint_of_role(group_role((Group)group)), tip);
     }
 }
 

@@ -47,6 +47,8 @@ const PAGES = [
     ['infeasible', 3, 1, ['plan', '--model', '70b', '--chip', 'v5e', '--slice', '2x2', '--batch', '128Ki']],
     ['hostile', 0, 8, ['plan', '--model', hostile, '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--top', '2']],
     ['explain', 0, 5, ['explain', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--plan', 'fsdp=16']],
+    ['deep', 0, 5, ['explain', '--model', '405b', '--chip', 'h100', '--nodes', '128', '--batch', '16Mi', '--padding', 'any',
+        '--plan', 'tensor=8 pipeline=32 data=4 schedule=1f1b']],
     ['sweep', 0, 1, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
     ['bars', 0, 1, ['sweep', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '64Ki,128Ki,256Ki']],
     ['validate', 0, 1, ['validate', path.join(source, 'runs/data/train.tsv')]],
