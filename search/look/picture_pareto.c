@@ -119,7 +119,7 @@ static void list_points(Sheet *table, const char *against, const Point *points, 
 
 bool picture_pareto(const LookView *view, FILE *out, Prose *words, Sheet *table) {
     Point memory[POINTS_MAX], chips[POINTS_MAX];
-    if (!view_first(view)) return false;
+    if (!view_first(view) || (!view->facts && view->report->result.plan_count < 2)) return false;
     int memory_count = memory_points(view, memory), chip_count = chip_points(view, chips);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const Point *least = &memory[0];
