@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     const RematRule *rules;
     int count;
+    bool by_chunk;    /* layers of a stage are counted by its chunks: as many of each (Megatron's block) */
     bool first_least; /* the first keeps whatever another one keeps: where it fits, none is faster */
 } RematOffer;
 

@@ -120,7 +120,10 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     if (!offer || !list.rules) return error_memory(error);
     list.count = 0;
     add_all(&list, launchers, model);
-    *offer = (RematOffer){list.rules, list.count, first_least(&list)};
+    *offer = (RematOffer){.rules = list.rules,
+                          .count = list.count,
+                          .by_chunk = launchers >> LAUNCHER_MEGATRON & 1,
+                          .first_least = first_least(&list)};
     *out = offer;
     return true;
 }

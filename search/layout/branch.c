@@ -109,6 +109,7 @@ bool branch_follows(const LayoutGraph *graph, const Branch *branch, int index, i
     const RematRule *rule = &graph->offer->rules[index];
     int64_t layers = (int64_t)graph->layers, in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
     memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
+    if (graph->offer->by_chunk && in < layers && in % graph->chunks != 0) return false;
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         if (rule->state[a] == STATE_SAVED || !graph->exists[a]) continue;
         int item = 0;

@@ -50,6 +50,7 @@ typedef struct {
     int64_t required[ACTIVATION_COUNT][STATE_COUNT];
     const RematOffer *offer; /* not NULL: a layout follows one of its rules, under a plain sharding */
     bool exists[ACTIVATION_COUNT];
+    int64_t chunks; /* of a stage */
 } LayoutGraph;
 
 /* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. A required policy (setting->remat) that

@@ -101,6 +101,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
     graph->offer = setting_offer(builder->setting);
+    graph->chunks = max_whole(1, builder->knobs->virtual_stages);
     for (int a = 0; a < ACTIVATION_COUNT; a++) graph->exists[a] = costs[a].exists;
     if (!require_policy(builder, costs)) graph->rule.memory_limit_bytes = -1; /* nothing fits */
     stage_as_required(builder, &shardings[0], costs, &graph->base);
