@@ -17,8 +17,8 @@
 
 /* Of a file, and of what is inflated from one. */
 static const size_t BYTES_MAX = (size_t)2 << 30;
-/* The result is evaluated and written once more after the limit's end; that must fit in too. */
-static const double RESERVE_SECONDS = 0.25;
+/* What is under way when the limit comes is finished, and the result evaluated and written: that must fit in too. */
+static const double RESERVE_SECONDS = 0.25, RESERVE_SHARE = 0.01;
 
 static volatile sig_atomic_t interrupts;
 
@@ -95,13 +95,14 @@ static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, 
     World world = {.options = options, .err = streams.err, .start = clock_seconds()};
     StrategyGraph graph;
     GraphResult result;
-    GraphControl control = {.context = &world,
-                            .seconds = world_seconds,
-                            .interrupted = world_interrupted,
-                            .progress = options->verbose && !options->quiet ? world_progress : NULL,
-                            .time_limit = fmax(options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
-                            .effort = options->effort,
-                            .threads = options->threads};
+    GraphControl control = {
+        .context = &world,
+        .seconds = world_seconds,
+        .interrupted = world_interrupted,
+        .progress = options->verbose && !options->quiet ? world_progress : NULL,
+        .time_limit = fmax((1 - RESERVE_SHARE) * options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
+        .effort = options->effort,
+        .threads = options->threads};
     bool same = options->output && options->solution && strcmp(options->output, options->solution) == 0;
     if (same && strcmp(options->output, "-") != 0)
         return error_set(error, ERROR_INPUT, "--solution", "is the file of --output too; give another one");

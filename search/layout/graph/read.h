@@ -13,9 +13,10 @@
 
 #include <stddef.h>
 
-/* One pass over `length` bytes, digits straight to numbers (a file of 100 MB in about a quarter of a second); takes at
- * most about 30 bytes for each number in it. Errors of every kind, of sizes that do not match too, are ERROR_INPUT at
- * "where:line:column". graph_free() ends what was made, also after a failure. */
+/* One pass over `length` bytes, digits straight to numbers (a file of 100 MB in about a quarter of a second). Takes at most
+ * 16 bytes for each number and 32 for each row in it, and at most 2^28 numbers and 2^25 rows in a list. Errors of every
+ * kind, of sizes that do not match too, are ERROR_INPUT at "where:line:column". graph_free() ends what was made, also after
+ * a failure. */
 bool graph_read(const char *text, size_t length, const char *where, StrategyGraph *graph, Error *error);
 void graph_free(StrategyGraph *graph);
 

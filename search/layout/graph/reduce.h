@@ -64,6 +64,7 @@ typedef struct {
     int queue_first, queue_count;
     ReduceStep *steps;
     int step_count, step_room;
+    int64_t grown; /* entries that folds have added */
     int slots;
     int64_t *slot_time; /* slots + 1: when it begins */
     int64_t *base;      /* slots: what every choice takes */

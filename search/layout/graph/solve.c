@@ -17,7 +17,8 @@
 enum {
     ROUNDS_MAX = 6,      /* of fixing and reducing again */
     WORKERS_BY_WORK = 2, /* side by side where work counts, whatever the threads */
-    SWEEPS = 3,          /* of messages for a change of prices */
+    SMALL_SWEEPS = 3,    /* of messages for a change of prices */
+    SETTLING_SWEEPS = 3, /* of messages at prices that stay */
     SMALL_NODES = 1500,
     SMALL_ENTRIES = 3000000
 };
@@ -25,6 +26,8 @@ enum {
 static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_CYCLE_UNTIL = 0.25, TURN_UNTIL[] = {0.4, 0.6};
 static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e10;
 static const double HEAT_OF_GAP = 10;
+/* What a first step of prices could gain, as a share of the cost. Small cores start again from where they came to rest. */
+static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
 static const int64_t REPAIR_ENTRIES_MAX = 1000000;
 
 typedef struct {
@@ -113,32 +116,45 @@ static void settle(Solver *solver) {
     if (dual->best_bound > -INFINITY)
         memcpy(dual->price, dual->best_price, (size_t)solver->core->times * sizeof *dual->price);
     dual_price(dual, dual->price);
-    for (int k = 0; k < SWEEPS; k++) dual_sweep(dual, solver->rounding);
+    for (int k = 0; k < SETTLING_SWEEPS; k++) dual_sweep(dual, solver->rounding);
     certify(solver->exact, dual, NULL);
     raise_bound(solver, certified_cost(solver->exact));
 }
 
-static void find_bound(Solver *solver, double until) {
+/* The volume algorithm from the prices in force, with a first step that could gain `gap`. */
+static void move_prices(Solver *solver, double gap, double until) {
     Dual *dual = solver->dual;
     const Core *core = solver->core;
-    double bound = 0, work = 0, fine = is_small(solver) ? 1e-7 : 3e-6;
-    double a_step = 2.0 * SWEEPS * (double)(core->matrix_size + core->message_size + 1) + core->times +
+    bool small = is_small(solver);
+    /* On large cores messages of one sweep follow the prices closely enough. */
+    int sweeps = small ? SMALL_SWEEPS : 1;
+    double most = is_timed(solver) ? INFINITY : LARGE_BOUND_WORK * solver->control->effort, work = 0;
+    double fine = small ? 1e-7 : 3e-6;
+    double a_step = 2.0 * sweeps * (double)(core->matrix_size + core->message_size + 1) + core->times +
                     (double)core->item_usage[core->items];
-    for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, solver->rounding);
-    double scale = fabs(bound) + (double)core->constant + 1;
-    volume_start(dual, 0.02 * scale);
-    while (core->times > 0 && !is_over(solver, until) && work < LARGE_BOUND_WORK * solver->control->effort) {
-        if (isfinite(dual->best_bound) && dual->step < fine * (fabs(dual->best_bound) + (double)core->constant + 1))
-            break;
-        volume_step(dual, SWEEPS, solver->rounding);
+    volume_start(dual, gap);
+    while (core->times > 0 && !is_over(solver, until) && work < most) {
+        double bound = dual->best_bound + (double)core->constant;
+        if (isfinite(dual->best_bound) && dual->step < fine * (fabs(bound) + 1)) break;
+        if (solver->cost < INT64_MAX && bound > (double)solver->cost) break;
+        volume_step(dual, sweeps, solver->rounding);
         work += a_step;
-        if (solver->cost < INT64_MAX && dual->best_bound + (double)core->constant > (double)solver->cost) break;
         if (seconds(solver) > solver->last_progress + 1) {
             solver->last_progress = seconds(solver);
             tell(solver, "prices");
         }
     }
-    settle(solver);
+}
+
+static void find_bound(Solver *solver, double until) {
+    Dual *dual = solver->dual;
+    double bound = 0;
+    for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, solver->rounding);
+    double scale = fabs(bound) + (double)solver->core->constant + 1;
+    for (size_t start = 0; start < (is_small(solver) ? COUNT_OF(FIRST_GAPS) : 1); start++) {
+        move_prices(solver, FIRST_GAPS[start] * scale, until);
+        settle(solver);
+    }
 }
 
 static double cycle_progress(void *context, int64_t work) {
@@ -215,7 +231,6 @@ static bool fix_and_reduce(Solver *solver) {
 
 static bool search_stop(void *context) { return is_over(context, ((Solver *)context)->search_until); }
 
-/* Branch and bound until a share of the time, or an amount of work. */
 static void search_small(Solver *solver, double until, double work) {
     JumpAsks asks = {solver, search_stop, offer};
     int64_t cutoff = solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
