@@ -19,12 +19,15 @@ enum {
     WORKERS_BY_WORK = 2, /* side by side where work counts, whatever the threads */
     SMALL_SWEEPS = 3,    /* of messages for a change of prices */
     SETTLING_SWEEPS = 3, /* of messages at prices that stay */
+    FIXES_MAX = 4,       /* in a row before branch and bound */
+    TURNS_MAX = 5,       /* of branch and bound, where work counts */
     SMALL_NODES = 1500,
     SMALL_ENTRIES = 3000000
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
-static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_CYCLE_UNTIL = 0.25, TURN_UNTIL[] = {0.4, 0.6};
-static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e10;
+static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_CYCLE_UNTIL = 0.25;
+static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e9,
+                    SMALL_TURN_WORK = 2e8;
 static const double HEAT_OF_GAP = 10;
 /* What a first step of prices could gain, as a share of the cost. Small cores start again from where they came to rest. */
 static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
@@ -47,7 +50,6 @@ typedef struct {
     double last_progress;
     /* Of the cycle under way. */
     double cycle_from, cycle_until, cycle_work;
-    double search_until; /* share of the time for the branch and bound under way */
 } Solver;
 
 static double seconds(const Solver *solver) { return solver->control->seconds(solver->control->context); }
@@ -213,10 +215,8 @@ static void anneal_large(Solver *solver) {
     run_cycle(solver, heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
 }
 
-/* Reduced costs take states and pairs away, which lets reductions go on. True: the core is a good deal smaller. */
+/* Reduced costs take states and pairs away, which lets reductions go on. True: they did, and there is a new core. */
 static bool fix_and_reduce(Solver *solver) {
-    size_t before = entries(solver);
-    int nodes = solver->core->nodes;
     if (solver->cost == INT64_MAX) return false;
     int64_t fixed = certify_fix(solver->exact, solver->cost, solver->reduction);
     if (fixed == 0) return false;
@@ -226,16 +226,14 @@ static bool fix_and_reduce(Solver *solver) {
     }
     make_core(solver);
     tell(solver, "fixed");
-    return solver->core->nodes < nodes || (double)entries(solver) < 0.9 * (double)before;
+    return true;
 }
 
-static bool search_stop(void *context) { return is_over(context, ((Solver *)context)->search_until); }
-
-static void search_small(Solver *solver, double until, double work) {
-    JumpAsks asks = {solver, search_stop, offer};
+/* Branch and bound for an amount of work. */
+static void search_small(Solver *solver, double work) {
+    JumpAsks asks = {solver, stop, offer};
     int64_t cutoff = solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
     int64_t branches = (int64_t)min_real(work / (100.0 * (double)(entries(solver) + 1000)) + 10, 1e15);
-    solver->search_until = until;
     JumpResult result =
         jump_search(solver->dual, solver->exact, solver->anneal->descent[0], cutoff, branches, &asks, &solver->space);
     solver->result->branches += result.branches;
@@ -252,30 +250,33 @@ static bool is_spent(Solver *solver) {
     return true;
 }
 
-/* Branch and bound and annealing in turns: the one proves, the other finds, and what is found fixes more. */
+/* Branch and bound and annealing in turns, each twice as long as the last: the one proves, the other finds, and what is
+ * found fixes more at the root. */
 static void search_in_turns(Solver *solver) {
-    double effort = solver->control->effort, endless = is_timed(solver) ? INFINITY : effort;
-    size_t times = (size_t)solver->core->times;
-    find_bound(solver, TURN_UNTIL[0]);
-    double *price = workspace_take(&solver->space, times + 1, sizeof *price);
-    memcpy(price, solver->dual->price, times * sizeof *price);
-    tell(solver, "branch and bound");
-    search_small(solver, TURN_UNTIL[0], SMALL_SEARCH_WORK * effort);
-    if (is_proven(solver) || solver->result->proof == GRAPH_INFEASIBLE || is_over(solver, 1)) return;
+    double length = is_timed(solver) ? 1 : solver->control->effort;
+    for (int turn = 0; turn < TURNS_MAX || is_timed(solver); turn++, length *= 2) {
+        find_bound(solver, 1);
+        for (int fix = 0; fix < FIXES_MAX && !is_proven(solver) && fix_and_reduce(solver); fix++) {
+            if (is_spent(solver)) return;
+            find_bound(solver, 1);
+        }
+        if (is_proven(solver) || is_over(solver, 1)) return;
+        size_t times = (size_t)solver->core->times;
+        double *price = workspace_take(&solver->space, times + 1, sizeof *price);
+        memcpy(price, solver->dual->price, times * sizeof *price);
+        tell(solver, "branch and bound");
+        search_small(solver, SMALL_SEARCH_WORK * length);
+        memcpy(solver->dual->best_price, price, times * sizeof *price);
+        workspace_give(&solver->space, price, times + 1, sizeof *price);
+        if (is_proven(solver) || solver->result->proof == GRAPH_INFEASIBLE || is_over(solver, 1)) return;
 
-    memcpy(solver->dual->best_price, price, times * sizeof *price);
-    settle(solver);
-    if (!anneal_best(solver->anneal)) find_choice(solver);
-    use_prices(solver);
-    run_cycle(solver, heat(solver, 0.05, 1), 2 * SMALL_CYCLE_WORK * endless, TURN_UNTIL[1]);
-    settle(solver);
-    if (is_proven(solver)) return;
-
-    fix_and_reduce(solver);
-    if (is_proven(solver) || is_spent(solver)) return;
-    find_bound(solver, 1);
-    tell(solver, "branch and bound");
-    search_small(solver, 1, 2 * SMALL_SEARCH_WORK * endless);
+        settle(solver);
+        if (!anneal_best(solver->anneal)) find_choice(solver);
+        use_prices(solver);
+        run_cycle(solver, heat(solver, 0.05, 1), SMALL_TURN_WORK * length, 1);
+        settle(solver);
+        if (is_proven(solver) || is_over(solver, 1)) return;
+    }
 }
 
 static void work_on_core(Solver *solver) {
