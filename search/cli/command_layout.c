@@ -93,7 +93,7 @@ static int exit_of_layout(const GraphResult *result) {
 
 static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
     World world = {.options = options, .err = streams.err, .start = clock_seconds()};
-    StrategyGraph graph;
+    StrategyGraph graph = {0}; /* a file that cannot be read leaves it so */
     GraphResult result;
     GraphControl control = {
         .context = &world,
