@@ -40,7 +40,7 @@ if(SHARDOPT_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name}) # what it finds goes there
     file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/data/models/configs tests/data/import tests/fuzz/${name})
-    add_test(NAME ${name} COMMAND ${name} -max_total_time=15 -max_len=65536 -timeout=10
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=8 -max_len=65536 -timeout=10
              ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name} ${seeds})
   endforeach()
 endif()
