@@ -59,6 +59,7 @@ typedef struct {
     double seconds, cost, bound;
     int nodes, core_nodes;
     bool proven, failed;
+    bool infeasible; /* proven: nothing fits */
 } Row;
 
 static Row solve(const char *path, const Choice *choice, double limit) {
@@ -83,7 +84,8 @@ static Row solve(const char *path, const Choice *choice, double limit) {
                  graph.node_count,
                  result.core_nodes,
                  result.proof == GRAPH_OPTIMAL,
-                 false};
+                 false,
+                 result.proof == GRAPH_INFEASIBLE};
 }
 
 /* In a process of its own; bytes: the most that it held. */
@@ -121,6 +123,11 @@ static bool print_row(const char *name, const char *path, const Choice *choice, 
     char gap[NUMBER_TEXT_SIZE], over[NUMBER_TEXT_SIZE], beyond[NUMBER_TEXT_SIZE];
     double held = 0;
     Row row = solve_apart(path, choice, limit * choice->share, &held);
+    if (!row.failed && row.infeasible) {
+        printf("| %s | %d | %d | nothing fits | proven | - | - | - | %.0f | %.1f | %s |\n", name, row.nodes,
+               row.core_nodes, limit, row.seconds, number_bytes(held, bytes));
+        return true;
+    }
     if (row.failed || !isfinite(row.cost)) {
         printf("| %s | failed |\n", name);
         return false;
