@@ -72,14 +72,6 @@ const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-int degrees_compare(const Degrees *a, const Degrees *b) {
-    for (int i = 0; i < ROLE_COUNT; i++) {
-        int order = compare(a->of[i], b->of[i]);
-        if (order != 0) return order;
-    }
-    return 0;
-}
-
 static int compare_pairs(const int64_t (*pairs)[2], size_t count) {
     for (size_t i = 0; i < count; i++) {
         int order = compare(pairs[i][0], pairs[i][1]);

@@ -11,7 +11,8 @@ typedef struct {
     /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage.h): how stages
      * are balanced, and which sets the pace. 0: 1. */
     double layer_weight;
-    double layer_flops, layer_active; /* layer_flops() of the model at `seq` (cost/shard.h); 0: worked out where needed */
+    /* layer_flops() of the model at `seq` (cost/shard.h); 0: worked out where needed */
+    double layer_flops, layer_active;
 } Work;
 
 static inline double work_layer_weight(const Work *work) { return work->layer_weight > 0 ? work->layer_weight : 1; }
@@ -133,8 +134,8 @@ const char *degrees_notation(const Degrees *degrees, bool brief, char *text);
 /* The same with a folded expert grid in the place of the role: "... expert=64(folded) ...". */
 const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief, char *text);
 
-/* Total order of the tie rule behind time and memory: degrees, knobs, placement. <0, 0, >0. */
-int degrees_compare(const Degrees *a, const Degrees *b);
+/* Total order of the tie rule behind time and memory: degrees (degrees_compare(), mesh/factorization.h), knobs,
+ * placement. <0, 0, >0. */
 int knobs_compare(const Knobs *a, const Knobs *b);
 int placement_compare(const Placement *a, const Placement *b);
 

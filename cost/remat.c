@@ -186,10 +186,20 @@ bool activation_exists(const Model *model, Activation activation) {
     return false;
 }
 
-bool remat_offers(const RematOffer *offer, Activation activation, ActivationState state) {
-    for (int i = 0; i < offer->count; i++)
-        if (offer->rules[i].state[activation] == state) return true;
-    return false;
+/* Whether the first rule changes nothing that another one leaves as it is. */
+static bool first_least(const RematRule *rules, int count) {
+    for (int i = 1; i < count; i++)
+        for (int a = 0; a < ACTIVATION_COUNT; a++)
+            if (rules[0].state[a] != STATE_SAVED && (rules[i].state[a] != rules[0].state[a] || rules[i].layers > 0))
+                return false;
+    return rules[0].layers == 0;
+}
+
+RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk) {
+    RematOffer offer = {.rules = rules, .count = count, .by_chunk = by_chunk, .first_least = first_least(rules, count)};
+    for (int i = 0; i < count; i++)
+        for (int a = 0; a < ACTIVATION_COUNT; a++) offer.has[a][rules[i].state[a]] = true;
+    return offer;
 }
 
 void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]) {

@@ -21,12 +21,13 @@ typedef struct {
 typedef struct {
     const RematRule *rules;
     int count;
+    bool has[ACTIVATION_COUNT][STATE_COUNT]; /* whether one of the rules holds an activation so */
     bool by_chunk;    /* layers of a stage are counted by its chunks: as many of each (Megatron's block) */
     bool first_least; /* the first keeps whatever another one keeps: where it fits, none is faster */
 } RematOffer;
 
-/* Whether one of the rules holds an activation so. */
-bool remat_offers(const RematOffer *offer, Activation activation, ActivationState state);
+/* An offer of these rules, which stay the caller's. */
+RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk);
 
 /* "auto"; the name of a policy ("full", "save_qkv_proj"), also for some layers alone ("full:40"); or states by
  * activation ("qkv=saved context=saved"), where what is not named is recomputed, as in MaxText's `custom`. False: *error

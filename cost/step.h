@@ -50,6 +50,14 @@ typedef struct {
     double of[RESOURCE_COUNT];
 } Resources;
 
+/* Bytes at the moment that has most. */
+static inline double resources_peak(const Resources *resources) {
+    double peak = resources->of[RES_MEMORY];
+    for (int moment = 1; moment < MOMENT_COUNT; moment++)
+        if (resources->of[RES_MEMORY + moment] > peak) peak = resources->of[RES_MEMORY + moment];
+    return peak;
+}
+
 static inline int res_messages(Group group, Phase phase) {
     return RES_MESSAGES + (int)group * PHASE_COUNT + (int)phase;
 }

@@ -115,9 +115,8 @@ static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached
                .layout = solution->layout,
                .nesting = problem->wirings[at->machine].nesting,
                .machine = problem->first_machine + at->machine,
-               .sequences = problem->setting.work.sequences};
-    for (int moment = 0; moment < MOMENT_COUNT; moment++)
-        row.memory_bytes = max_real(row.memory_bytes, solution->resources.of[RES_MEMORY + moment]);
+               .sequences = problem->setting.work.sequences,
+               .memory_bytes = resources_peak(&solution->resources)};
     return row;
 }
 

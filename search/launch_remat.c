@@ -100,16 +100,6 @@ static void add_all(List *list, LauncherSet launchers, const Model *model) {
     if (launchers >> LAUNCHER_DEEPSPEED & 1) add_none(list), add_full(list, 0);
 }
 
-/* Whether the first rule changes nothing that another one leaves as it is. */
-static bool first_least(const List *list) {
-    for (int i = 1; i < list->count; i++)
-        for (int a = 0; a < ACTIVATION_COUNT; a++)
-            if (list->rules[0].state[a] != STATE_SAVED &&
-                (list->rules[i].state[a] != list->rules[0].state[a] || list->rules[i].layers > 0))
-                return false;
-    return list->rules[0].layers == 0;
-}
-
 bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error) {
     List list = {0};
     *out = NULL;
@@ -120,10 +110,7 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     if (!offer || !list.rules) return error_memory(error);
     list.count = 0;
     add_all(&list, launchers, model);
-    *offer = (RematOffer){.rules = list.rules,
-                          .count = list.count,
-                          .by_chunk = launchers >> LAUNCHER_MEGATRON & 1,
-                          .first_least = first_least(&list)};
+    *offer = remat_offer(list.rules, list.count, launchers >> LAUNCHER_MEGATRON & 1);
     *out = offer;
     return true;
 }

@@ -4,46 +4,27 @@
 
 #include "base/util.h"
 #include "cost/sharding.h"
+#include "search/layout/branch.h"
 
 #include <math.h>
-#include <string.h>
 
-static const char *residual_words(const Sharding *of) {
-    return of->residual == RESIDUAL_SEQUENCE ? "split over tensor along the sequence" : "whole on every chip of tensor";
-}
-
-static const char *mlp_words(const Sharding *of) {
-    return of->mlp == MLP_GATHERED ? "weights gathered over tensor" : "activations move over tensor";
-}
-
-static const char *kv_words(const Sharding *of) {
-    return of->kv == KV_SPLIT        ? "split over tensor"
-           : of->kv == KV_REPLICATED ? "copied to the chips that need them"
-                                     : "computed once and gathered over tensor";
-}
-
-static const char *table_words(TableChoice choice) {
-    return choice == TABLE_VOCABULARY ? "by vocabulary over tensor" : "by width over tensor";
-}
-static const char *embedding_words(const Sharding *of) { return table_words(of->embedding); }
-static const char *logits_words(const Sharding *of) { return table_words(of->logits); }
-
-static void take_residual(Sharding *to, const Sharding *from) { to->residual = from->residual; }
-static void take_mlp(Sharding *to, const Sharding *from) { to->mlp = from->mlp; }
-static void take_kv(Sharding *to, const Sharding *from) { to->kv = from->kv; }
-static void take_embedding(Sharding *to, const Sharding *from) { to->embedding = from->embedding; }
-static void take_logits(Sharding *to, const Sharding *from) { to->logits = from->logits; }
-
+/* The choices of a sharding, by their node of the strategy graph, and what each says. */
 static const struct {
-    const char *name;
-    const char *(*words)(const Sharding *of);
-    void (*take)(Sharding *to, const Sharding *from);
-} CHOICES[] = {
-    {"residual stream", residual_words, take_residual},
-    {"mlp", mlp_words, take_mlp},
-    {"keys and values", kv_words, take_kv},
-    {"embedding", embedding_words, take_embedding},
-    {"logits", logits_words, take_logits},
+    const char *name, *words[STRATEGIES_MAX];
+} CHOICES[NODE_ACTIVATION] = {
+    [NODE_RESIDUAL] = {"residual stream",
+                       {[RESIDUAL_REPLICATED] = "whole on every chip of tensor",
+                        [RESIDUAL_SEQUENCE] = "split over tensor along the sequence"}},
+    [NODE_MLP] = {"mlp",
+                  {[MLP_TENSOR] = "activations move over tensor", [MLP_GATHERED] = "weights gathered over tensor"}},
+    [NODE_KV] = {"keys and values",
+                 {[KV_SPLIT] = "split over tensor",
+                  [KV_REPLICATED] = "copied to the chips that need them",
+                  [KV_GATHERED] = "computed once and gathered over tensor"}},
+    [NODE_EMBEDDING] = {"embedding",
+                        {[TABLE_VOCABULARY] = "by vocabulary over tensor", [TABLE_D_MODEL] = "by width over tensor"}},
+    [NODE_LOGITS] = {"logits",
+                     {[TABLE_VOCABULARY] = "by vocabulary over tensor", [TABLE_D_MODEL] = "by width over tensor"}},
 };
 
 /* What a plan takes of a step and of a chip. */
@@ -62,12 +43,8 @@ typedef struct {
 static Price price_of(const Effects *effects, const Plan *plan) {
     const Estimate *estimate = &effects->ranked->estimate;
     Resources resources;
-    Price price = {0};
     plan_resources(&effects->setting, &estimate->shard, plan, &resources);
-    price.seconds = step_seconds(&estimate->rule, &resources, &estimate->rates);
-    for (int moment = 0; moment < MOMENT_COUNT; moment++)
-        price.bytes = max_real(price.bytes, resources.of[RES_MEMORY + moment]);
-    return price;
+    return (Price){step_seconds(&estimate->rule, &resources, &estimate->rates), resources_peak(&resources)};
 }
 
 /* a - b; what only rounding makes of it is nothing. */
@@ -92,13 +69,15 @@ static void save_again(Layout *layout, int activation, int state) {
 }
 
 static void add_choices(Effects *effects, const Sharding *usual) {
-    const Sharding *chosen = &effects->ranked->plan.layout.sharding;
-    for (size_t i = 0; i < COUNT_OF(CHOICES); i++) {
-        const char *now = CHOICES[i].words(chosen), *instead = CHOICES[i].words(usual);
+    for (int node = 0; node < NODE_ACTIVATION; node++) {
         Plan plan = effects->ranked->plan;
-        if (strcmp(now, instead) == 0) continue;
-        CHOICES[i].take(&plan.layout.sharding, usual);
-        add_effect(effects, (LayoutEffect){.of = CHOICES[i].name, .chosen = now, .instead = instead, .layers = 0},
+        int now = sharding_choice(&plan.layout.sharding, node), instead = sharding_choice(usual, node);
+        if (now == instead) continue;
+        sharding_choose(&plan.layout.sharding, node, instead);
+        add_effect(effects,
+                   (LayoutEffect){.of = CHOICES[node].name,
+                                  .chosen = CHOICES[node].words[now],
+                                  .instead = CHOICES[node].words[instead]},
                    &plan);
     }
 }
@@ -120,9 +99,8 @@ static void add_states(Effects *effects) {
 }
 
 int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]) {
-    Effects effects = {.ranked = ranked, .setting = request_setting(request), .out = out};
+    Effects effects = {.ranked = ranked, .setting = ranked_setting(request, ranked), .out = out};
     Sharding shardings[SHARDINGS_MAX];
-    effects.setting.work = ranked->work;
     effects.as_it_is = price_of(&effects, &ranked->plan);
     if (shardings_of(&effects.setting, &ranked->estimate.shard, shardings) < 1) return 0;
     add_choices(&effects, &shardings[0]);

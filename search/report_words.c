@@ -143,6 +143,12 @@ Training training_of(const Request *request, const RankedPlan *ranked) {
     return training;
 }
 
+Setting ranked_setting(const Request *request, const RankedPlan *ranked) {
+    Setting setting = request_setting(request);
+    setting.work = ranked->work;
+    return setting;
+}
+
 int64_t stage_layers(const Plan *plan) {
     const int64_t *states = plan->layout.layers[ACTIVATION_LAYER_INPUT];
     return states[STATE_SAVED] + states[STATE_RECOMPUTED] + states[STATE_OFFLOADED];
@@ -151,7 +157,6 @@ int64_t stage_layers(const Plan *plan) {
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX],
                double *in_flight) {
     const Estimate *estimate = &ranked->estimate;
-    Setting setting = request_setting(request);
-    setting.work = ranked->work;
+    Setting setting = ranked_setting(request, ranked);
     return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
 }

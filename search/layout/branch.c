@@ -105,7 +105,8 @@ bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
     return true;
 }
 
-bool branch_follows(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]) {
+/* The counts of a branch under a rule; false: it cannot follow it. */
+static bool follow(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]) {
     const RematRule *rule = &graph->offer->rules[index];
     int64_t layers = (int64_t)graph->layers, in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
     memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
@@ -194,4 +195,21 @@ void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources 
     for (int i = 0; i < branch.item_count; i++)
         counts[i] = layout->layers[branch.items[i].activation][branch.items[i].state];
     branch_resources(&branch, counts, out);
+}
+
+bool offered_next(const LayoutGraph *graph, Offered *at) {
+    int branches = branch_count(graph);
+    for (; at->index < branches; at->index++, at->rule = 0) {
+        if (at->rule == 0 && !branch_at(graph, at->index, &at->branch)) continue;
+        while (at->rule < graph->offer->count) {
+            if (!follow(graph, &at->branch, at->rule++, at->counts)) continue;
+            branch_resources(&at->branch, at->counts, &at->resources);
+            return true;
+        }
+    }
+    return false;
+}
+
+void offered_fits(const LayoutGraph *graph, Offered *at) {
+    if (graph->offer->first_least && at->rule == 1) at->rule = graph->offer->count;
 }

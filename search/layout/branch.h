@@ -30,9 +30,17 @@ int branch_count(const LayoutGraph *graph);
 /* The branch of an index; false: forbidden, or not plain where the graph has an offer. */
 bool branch_at(const LayoutGraph *graph, int index, Branch *out);
 
-/* The counts of a branch under rule `index` of the graph's offer; false: the branch cannot follow it, since something is
- * not to be made again, or the host has no room. */
-bool branch_follows(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]);
+/* The layouts of a graph with an offer, one after the other: every branch under every rule that it can follow (it cannot
+ * where something is not to be made again, or the host has no room). `Offered at = {0};` stands before the first. */
+typedef struct {
+    int index, rule; /* the branch, and the rule behind the one that it stands at */
+    Branch branch;
+    int64_t counts[ITEMS_MAX];
+    Resources resources;
+} Offered;
+bool offered_next(const LayoutGraph *graph, Offered *at); /* false: that was the last */
+/* The one it stands at fits: where that is the least that the branch can do, its other rules are passed over. */
+void offered_fits(const LayoutGraph *graph, Offered *at);
 
 /* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation
  * is as good as in every resource. */

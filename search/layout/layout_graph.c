@@ -119,7 +119,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
             if (state == STATE_RECOMPUTED ? !costs[a].recomputable
                                           : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
-            if (graph->offer && !remat_offers(graph->offer, (Activation)a, (ActivationState)state)) continue;
+            if (graph->offer && !graph->offer->has[a][state]) continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
             activation_adds(builder, &costs[a], state, &strategy->adds);

@@ -277,25 +277,16 @@ void branch_relax(const StepRule *rule, const Branch *branch, const Rates *least
 
 /* Where layouts follow rules: component-wise least over those that fit. */
 static void relax_offered(const LayoutGraph *graph, Relaxation *out) {
-    for (int index = 0; index < branch_count(graph); index++) {
-        Branch branch;
-        if (!branch_at(graph, index, &branch)) continue;
-        bool enough = false;
-        for (int r = 0; r < graph->offer->count && !enough; r++) {
-            int64_t counts[ITEMS_MAX];
-            Resources resources, *least = &out->row[0].resources;
-            double missing = 0;
-            if (!branch_follows(graph, &branch, r, counts)) continue;
-            branch_resources(&branch, counts, &resources);
-            for (int moment = 0; moment < MOMENT_COUNT; moment++)
-                missing = max_real(missing, resources.of[RES_MEMORY + moment] - graph->rule.memory_limit_bytes);
-            out->missing_bytes = min_real(out->missing_bytes, missing);
-            if (missing > 0) continue;
-            enough = r == 0 && graph->offer->first_least;
-            for (int i = 0; i < RESOURCE_COUNT; i++)
-                least->of[i] = out->rows == 0 ? resources.of[i] : min_real(least->of[i], resources.of[i]);
-            out->rows = 1;
-        }
+    Offered at = {0};
+    Resources *least = &out->row[0].resources;
+    while (offered_next(graph, &at)) {
+        double missing = max_real(0, resources_peak(&at.resources) - graph->rule.memory_limit_bytes);
+        out->missing_bytes = min_real(out->missing_bytes, missing);
+        if (missing > 0) continue;
+        for (int i = 0; i < RESOURCE_COUNT; i++)
+            least->of[i] = out->rows == 0 ? at.resources.of[i] : min_real(least->of[i], at.resources.of[i]);
+        out->rows = 1;
+        offered_fits(graph, &at);
     }
     out->fits = out->rows > 0;
 }

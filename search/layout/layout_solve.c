@@ -22,12 +22,6 @@ typedef struct {
     int64_t counts[ITEMS_MAX];
 } Best;
 
-static double peak_memory(const Resources *resources) {
-    double peak = resources->of[RES_MEMORY];
-    for (int moment = 1; moment < MOMENT_COUNT; moment++) peak = max_real(peak, resources->of[RES_MEMORY + moment]);
-    return peak;
-}
-
 static void useful_branch(const LayoutGraph *graph, int index, Branch *out) {
     branch_at(graph, index, out);
     branch_drop_useless(out);
@@ -51,7 +45,7 @@ static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candida
             count++;
             continue;
         }
-        double seconds = step_seconds(&graph->rule, &branch.saved, rates), peak = peak_memory(&branch.saved);
+        double seconds = step_seconds(&graph->rule, &branch.saved, rates), peak = resources_peak(&branch.saved);
         if (best->index < 0 || seconds < best->seconds || (seconds == best->seconds && peak < best->peak))
             *best = (Best){.index = index, .seconds = seconds, .peak = peak};
     }
@@ -62,29 +56,22 @@ static int list_candidates(const LayoutGraph *graph, const Rates *rates, Candida
 static bool better(double seconds, const Resources *a, const LayoutSolution *b) {
     if (!b->found || seconds != b->seconds) return !b->found || seconds < b->seconds;
     double sent = a->of[RES_OFFLOAD_BYTES], other = b->resources.of[RES_OFFLOAD_BYTES];
-    return sent != other ? sent < other : peak_memory(a) < peak_memory(&b->resources);
+    return sent != other ? sent < other : resources_peak(a) < resources_peak(&b->resources);
 }
 
 /* Where layouts follow rules they are few enough to try. */
 static void solve_offered(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out) {
-    for (int index = 0; index < branch_count(graph); index++) {
-        Branch branch;
-        bool enough = false;
-        if (!branch_at(graph, index, &branch)) continue;
-        for (int r = 0; r < graph->offer->count && !enough; r++) {
-            int64_t counts[ITEMS_MAX];
-            Resources resources;
-            if (!branch_follows(graph, &branch, r, counts)) continue;
-            branch_resources(&branch, counts, &resources);
-            if (!resources_fit(&resources, graph->rule.memory_limit_bytes)) continue;
-            enough = r == 0 && graph->offer->first_least;
-            double seconds = step_seconds(&graph->rule, &resources, rates);
-            if (!better(seconds, &resources, out)) continue;
+    Offered at = {0};
+    while (offered_next(graph, &at)) {
+        if (!resources_fit(&at.resources, graph->rule.memory_limit_bytes)) continue;
+        double seconds = step_seconds(&graph->rule, &at.resources, rates);
+        if (better(seconds, &at.resources, out)) {
             out->found = true;
             out->seconds = out->bound_seconds = seconds;
-            out->layout = branch_layout(graph, &branch, counts);
-            out->resources = resources;
+            out->layout = branch_layout(graph, &at.branch, at.counts);
+            out->resources = at.resources;
         }
+        offered_fits(graph, &at);
     }
 }
 

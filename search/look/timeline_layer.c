@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "search/prose.h"
+#include "search/report_words.h"
 
 static const double LANE = 22, HEAD = 36;
 
@@ -90,12 +91,11 @@ static const LayerKind *commonest(const Model *model) {
 
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out) {
     const Estimate *estimate = &ranked->estimate;
-    Setting setting = request_setting(request);
+    Setting setting = ranked_setting(request, ranked);
     StepRule rule = rule_at(&estimate->rule, &estimate->rates);
     Op ops[OPS_MAX];
     double now = 0, free_at[GROUP_COUNT] = {0};
     *out = (LayerLine){.lanes = 1};
-    setting.work = ranked->work;
     int count =
         ops_of_layer(&request->model, commonest(&request->model), &estimate->shard, &ranked->plan.layout.sharding,
                      &ranked->plan.knobs.methods, setting_imbalance(&setting), ops);

@@ -43,7 +43,7 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
         double alone = INFINITY, found = plan->ranked_seconds;
         int step = offer->count > 40 ? 17 : 1; /* of many rules some, and those of the plan */
         for (int r = 0; r < offer->count; r++) {
-            RematOffer one = {&offer->rules[r], 1, offer->by_chunk, true};
+            RematOffer one = remat_offer(&offer->rules[r], 1, offer->by_chunk);
             bool followed = true;
             for (int a = 0; a < ACTIVATION_COUNT; a++) {
                 int64_t layers[STATE_COUNT], all = 0;
