@@ -14,6 +14,12 @@ const char *role_name(Role role) {
     return NAMES[role];
 }
 
+int degrees_compare(const Degrees *a, const Degrees *b) {
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (a->of[role] != b->of[role]) return a->of[role] < b->of[role] ? -1 : 1;
+    return 0;
+}
+
 /* Ways to deal `exponent` equal primes to the roles: stars and bars. Without roles only nothing can be dealt. */
 static uint32_t deals(int exponent, int roles) {
     if (roles == 0) return exponent == 0;
@@ -149,12 +155,7 @@ bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *ar
     return true;
 }
 
-static int in_order(const void *a, const void *b) {
-    const Degrees *x = a, *y = b;
-    for (int role = 0; role < ROLE_COUNT; role++)
-        if (x->of[role] != y->of[role]) return x->of[role] < y->of[role] ? -1 : 1;
-    return 0;
-}
+static int in_order(const void *a, const void *b) { return degrees_compare(a, b); }
 
 bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
                             Degrees **out, int64_t *count, Error *error) {

@@ -24,6 +24,9 @@ static inline int64_t degrees_replicas(const Degrees *degrees) {
     return degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
 }
 
+/* Lexicographic: <0, 0, >0. */
+int degrees_compare(const Degrees *a, const Degrees *b);
+
 typedef struct {
     int32_t factor[MESH_AXES_MAX][ROLE_COUNT]; /* of each axis; products over roles are the axis sizes */
 } Placement;

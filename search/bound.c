@@ -365,6 +365,7 @@ static const DetailSlot *least_details(LeastSums *cache, const Setting *setting,
 /* The branch of the least sums: everything saved, and the states of activations by their cheapest. */
 static void least_branch(const Setting *setting, const Shard *shard, const DetailSlot *slot, const StepRule *rule,
                          const double weights[MOMENT_COUNT], const bool offloadable[ACTIVATION_COUNT], Branch *out) {
+    const RematOffer *offer = setting_offer(setting);
     out->item_count = 0;
     for (int a = 0; a < ACTIVATION_COUNT && !setting_remat(setting); a++) {
         const ActivationCost *cost = &slot->cheapest[a];
@@ -373,7 +374,7 @@ static void least_branch(const Setting *setting, const Shard *shard, const Detai
             if (state == STATE_RECOMPUTED ? !cost->recomputable
                                           : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
                 continue;
-            if (setting_offer(setting) && !remat_offers(setting->offer, (Activation)a, state)) continue;
+            if (offer && !offer->has[a][state]) continue;
             BranchItem *item = &out->items[out->item_count++];
             *item = (BranchItem){.activation = a, .state = state, .layers = shard->layers};
             resources_add_state(cost, state, 1, weights, &item->adds);

@@ -7,13 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {
-    if (index == 0) return request->work.sequences;
+/* The least and the most that the tolerance allows. */
+static void batch_range(const Request *request, int64_t *low, int64_t *high) {
     double asked = (double)request->work.sequences;
-    int64_t low = (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9);
-    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
-    int64_t first = max_whole(1, divide_up(max_whole(low, 1), replicas)) * replicas;
-    int64_t batch = first + (index - 1) * replicas;
+    *low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
+    *high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+}
+
+int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {
+    int64_t low, high;
+    if (index == 0) return request->work.sequences;
+    batch_range(request, &low, &high);
+    int64_t batch = divide_up(low, replicas) * replicas + (index - 1) * replicas;
     if (request->batch_tolerance <= 0 || batch > high) return 0;
     bool asked_is_among = request->work.sequences % replicas == 0;
     if (asked_is_among && batch >= request->work.sequences) batch += replicas;
@@ -21,10 +26,9 @@ int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {
 }
 
 int64_t batch_count(const Request *request, int64_t replicas) {
+    int64_t low, high;
     if (request->batch_tolerance <= 0) return 1;
-    double asked = (double)request->work.sequences;
-    int64_t low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
-    int64_t high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+    batch_range(request, &low, &high);
     int64_t multiples = high / replicas - (low - 1) / replicas;
     return 1 + multiples - (request->work.sequences % replicas == 0 ? 1 : 0);
 }

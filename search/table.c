@@ -49,14 +49,20 @@ void table_may_drop(Table *table, size_t column) {
     if (table && column < table->columns && table->drop_count < DROPS_MAX) table->drops[table->drop_count++] = column;
 }
 
+/* The next of a text's lines, without its trailing blanks: *text goes on behind it. NULL: there is none. */
+static const char *next_line(const char **text, size_t *shown) {
+    const char *line = *text;
+    if (!line || !*line) return NULL;
+    size_t length = strcspn(line, "\n");
+    *text = line + length + (line[length] == '\n');
+    for (*shown = length; *shown > 0 && line[*shown - 1] == ' ';) --*shown;
+    return line;
+}
+
 static size_t widest_line(const char *text) {
-    size_t widest = 0;
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n"), shown = length;
-        while (shown > 0 && line[shown - 1] == ' ') shown--;
+    size_t widest = 0, shown;
+    while (next_line(&text, &shown))
         if (shown > widest) widest = shown;
-        line += length + (line[length] == '\n');
-    }
     return widest;
 }
 
@@ -77,15 +83,13 @@ static char *print_to_fit(Table *table, size_t indent) {
 bool table_write(Table *table, const char *indent, FILE *out) {
     char *text = print_to_fit(table, strlen(indent));
     if (!text && table->columns > 0) return false;
-    bool heading = true;
-    for (const char *line = text; line && *line; heading = false) {
-        size_t length = strcspn(line, "\n"), shown = length;
-        while (shown > 0 && line[shown - 1] == ' ') shown--;
+    const char *rest = text, *line;
+    size_t shown;
+    for (bool heading = true; (line = next_line(&rest, &shown)) != NULL; heading = false) {
         if (heading) page_strong(out);
         fprintf(out, "%s%.*s", shown ? indent : "", (int)shown, line);
         if (heading) page_plain(out);
         fputc('\n', out);
-        line += length + (line[length] == '\n');
     }
     free(text);
     return true;

@@ -91,22 +91,14 @@ void layout_options_help(FILE *out) {
                  "interrupted\n(the best so far is printed).\n");
 }
 
-static bool take_path(const char *const *paths, int count, LayoutOptions *out, Error *error) {
-    if (out->help) return true;
-    if (count == 0 || !paths[0][0])
-        return error_set(error, ERROR_INPUT, "layout",
-                         "no graph is named; give FILE.json or FILE.json.gz (see --help)");
-    if (count > 1) return error_set(error, ERROR_INPUT, paths[1], "is one file too many; give one");
-    out->path = paths[0];
-    return true;
-}
-
 bool layout_options_parse(int argc, char **argv, Arena *arena, LayoutOptions *out, Error *error) {
     LayoutOptions options = {.time_limit = INFINITY, .effort = 1};
     const char **paths;
     int count;
     if (!words_parse(&TABLE, argc, argv, arena, &options, &paths, &count, error) ||
-        !take_path(paths, count, &options, error))
+        (!options.help &&
+         !words_one_file(&TABLE, paths, count, "no graph is named; give FILE.json or FILE.json.gz (see --help)",
+                         &options.path, error)))
         return false;
     *out = options;
     return true;

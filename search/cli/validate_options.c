@@ -124,21 +124,13 @@ void validate_options_help(FILE *out) {
             "Exit codes: 0 done, 1 a limit does not hold, 2 input is wrong, 70 a defect.\n");
 }
 
-static bool take_path(const char *const *paths, int count, ValidateOptions *out, Error *error) {
-    if (out->help) return true;
-    if (count == 0 || !paths[0][0])
-        return error_set(error, ERROR_INPUT, "validate", "no table of runs is named; give FILE.tsv (see --help)");
-    if (count > 1) return error_set(error, ERROR_INPUT, paths[1], "is one file too many; give one");
-    out->path = paths[0];
-    return true;
-}
-
 bool validate_options_parse(int argc, char **argv, Arena *arena, ValidateOptions *out, Error *error) {
     ValidateOptions options = {.worst = WORST_DEFAULT};
     const char **paths;
     int count;
     if (!words_parse(&TABLE, argc, argv, arena, &options, &paths, &count, error) ||
-        !take_path(paths, count, &options, error))
+        (!options.help && !words_one_file(&TABLE, paths, count, "no table of runs is named; give FILE.tsv (see --help)",
+                                          &options.path, error)))
         return false;
     *out = options;
     return true;

@@ -72,6 +72,14 @@ bool words_parse(const WordTable *table, int argc, char **argv, Arena *arena, vo
     return ok;
 }
 
+bool words_one_file(const WordTable *table, const char *const *arguments, int count, const char *missing,
+                    const char **out, Error *error) {
+    if (count == 0 || !arguments[0][0]) return error_set(error, ERROR_INPUT, table->command, "%s", missing);
+    if (count > 1) return error_set(error, ERROR_INPUT, arguments[1], "is one file too many; give one");
+    *out = arguments[0];
+    return true;
+}
+
 void words_help(const WordTable *table, int columns, FILE *out) {
     for (int i = 1; i < table->count; i++) {
         const Word *word = &table->words[i];

@@ -32,6 +32,10 @@ enum { WORDS_MAX = 32 };
 bool words_parse(const WordTable *table, int argc, char **argv, Arena *arena, void *out, const char ***arguments,
                  int *count, Error *error);
 
+/* For commands of one file: the only argument, into *out. `missing`: what is said where there is none. */
+bool words_one_file(const WordTable *table, const char *const *arguments, int count, const char *missing,
+                    const char **out, Error *error);
+
 /* A line for each option, its words in `columns`. */
 void words_help(const WordTable *table, int columns, FILE *out);
 
