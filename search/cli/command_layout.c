@@ -29,9 +29,8 @@ static void on_interrupt(int number) {
 }
 
 typedef struct {
-    const LayoutOptions *options;
     FILE *err;
-    double start, last;
+    double start;
 } World;
 
 static double world_seconds(void *context) { return clock_seconds() - ((World *)context)->start; }
@@ -72,7 +71,8 @@ static bool write_all(const LayoutView *view, const LayoutOptions *options, Stre
     size_t length = 0, solution_length = 0;
     bool ok = true;
     FILE *memory = open_memstream(&text, &length), *choice = open_memstream(&solution, &solution_length);
-    if (memory) ok = options->json ? layout_write_json(memory, view, error) : layout_write_text(memory, view, error);
+    if (memory && options->json) ok = layout_write_json(memory, view, error);
+    if (memory && !options->json) layout_write_text(memory, view);
     if (choice) layout_write_solution(choice, view);
     if (!memory || !choice) ok = error_memory(error);
     if (memory && fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -92,7 +92,7 @@ static int exit_of_layout(const GraphResult *result) {
 }
 
 static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
-    World world = {.options = options, .err = streams.err, .start = clock_seconds()};
+    World world = {.err = streams.err, .start = clock_seconds()};
     StrategyGraph graph = {0}; /* a file that cannot be read leaves it so */
     GraphResult result;
     GraphControl control = {

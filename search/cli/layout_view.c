@@ -4,7 +4,8 @@
 #include "base/json.h"
 #include "base/number.h"
 
-double layout_gap(const GraphResult *result) {
+/* (cost - bound) / cost, 0 where it is proven. */
+static double gap_of(const GraphResult *result) {
     double cost = (double)result->value.cost;
     if (result->proof == GRAPH_OPTIMAL || !result->found || cost <= 0) return 0;
     return (cost - (double)result->bound) / cost;
@@ -33,19 +34,18 @@ static void write_found(FILE *out, const LayoutView *view) {
         fprintf(out, "  bound  the same: proven, no choice costs less\n");
     else
         fprintf(out, "  bound  %s: no choice costs less than %.3f%% below this cost\n",
-                number_grouped(result->bound, bound), 100 * layout_gap(result));
+                number_grouped(result->bound, bound), 100 * gap_of(result));
     fprintf(out, "  usage  %s at most, first at moment %s", number_grouped(result->value.peak_usage, peak),
             number_grouped(result->value.peak_time, time));
     if (view->graph->is_limited) fprintf(out, "; limit %s", number_grouped(view->graph->usage_limit, limit));
     fprintf(out, "\n");
 }
 
-bool layout_write_text(FILE *out, const LayoutView *view, Error *error) {
+void layout_write_text(FILE *out, const LayoutView *view) {
     const GraphResult *result = view->result;
     const StrategyGraph *graph = view->graph;
     char nodes[NUMBER_TEXT_SIZE], edges[NUMBER_TEXT_SIZE], core[NUMBER_TEXT_SIZE], core_edges[NUMBER_TEXT_SIZE];
     char bound[NUMBER_TEXT_SIZE];
-    (void)error;
     fprintf(out, "%s: %s nodes, %s edges", graph->name[0] ? graph->name : view->path,
             number_grouped(graph->node_count, nodes), number_grouped(graph->edge_count, edges));
     if (result->proof != GRAPH_INFEASIBLE)
@@ -59,7 +59,6 @@ bool layout_write_text(FILE *out, const LayoutView *view, Error *error) {
     else
         fprintf(out, "  No choice that fits was found, and none is excluded; each costs at least %s.\n",
                 number_grouped(result->bound, bound));
-    return true;
 }
 
 static bool add_found(cJSON *json, const LayoutView *view) {
@@ -76,7 +75,7 @@ static bool add_all(cJSON *json, const LayoutView *view) {
     bool ok =
         json_add_whole(json, "format_version", 1) && json_add_text(json, "name", graph->name) && add_found(json, view);
     ok = ok && (known ? json_add_whole(json, "bound", result->bound) : json_add_text(json, "bound", NULL));
-    ok = ok && (result->found ? json_add_real(json, "gap", layout_gap(result)) : json_add_text(json, "gap", NULL));
+    ok = ok && (result->found ? json_add_real(json, "gap", gap_of(result)) : json_add_text(json, "gap", NULL));
     ok = ok && json_add_text(json, "proof", PROOFS[result->proof]);
     ok = ok && (result->found ? json_add_whole(json, "peak_usage", result->value.peak_usage)
                               : json_add_text(json, "peak_usage", NULL));

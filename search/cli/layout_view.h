@@ -13,9 +13,7 @@ typedef struct {
     const GraphResult *result;
 } LayoutView;
 
-/* (cost - bound) / cost, 0 where it is proven. */
-double layout_gap(const GraphResult *result);
-bool layout_write_text(FILE *out, const LayoutView *view, Error *error);
+void layout_write_text(FILE *out, const LayoutView *view);
 bool layout_write_json(FILE *out, const LayoutView *view, Error *error);
 /* "[0, 0, 2]", a strategy for each node, as the contest takes it. */
 void layout_write_solution(FILE *out, const LayoutView *view);

@@ -4,7 +4,6 @@
 #include "base/util.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A cycle ends at this share of its first temperature; what is left of it is descent. */
 static const double COLD = 1e-3, COOLING_SHARE = 0.93;

@@ -150,16 +150,17 @@ static __int128 left_at(const ExactBound *exact, int edge, int s, int t) {
     return ((__int128)entry << exact->shift) - exact->early[exact->early_start[edge] + (size_t)t] - late;
 }
 
-/* The least that is left at an edge for a state of one end, over the reachable states of the other. */
+/* The least that is left at an edge for state s of u, or t of v (the other is -1), over the reachable states of the
+ * other end. */
 static __int128 least_left(const ExactBound *exact, int edge, int s, int t) {
     const Core *core = exact->core;
     int u = core->edge_u[edge], v = core->edge_v[edge];
     __int128 least = UNREACHABLE;
-    int first = s >= 0 ? 0 : t, count = s >= 0 ? core->count[v] : core->count[u];
+    int count = s >= 0 ? core->count[v] : core->count[u];
     for (int k = 0; k < count; k++) {
         int other = s >= 0 ? core->at[v] + k : core->at[u] + k;
         if (!reachable(exact->belief[other])) continue;
-        __int128 left = s >= 0 ? left_at(exact, edge, s, k) : left_at(exact, edge, k, first);
+        __int128 left = s >= 0 ? left_at(exact, edge, s, k) : left_at(exact, edge, k, t);
         if (left < least) least = left;
     }
     return least;

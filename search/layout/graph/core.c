@@ -124,7 +124,6 @@ static void make_arcs(Core *core, Workspace *space) {
     }
     for (int i = 0; i < core->nodes; i++) {
         core->arc_start[i + 1] = core->arc_start[i] + used[i];
-        if (used[i] > core->degree_max) core->degree_max = used[i];
         used[i] = 0;
     }
     for (int e = 0; e < core->edges; e++) {
@@ -257,11 +256,9 @@ static void make_memory(Core *core, const Reduction *reduction, Workspace *space
     Span *spans = WORKSPACE_NEW(space, Span, items_max);
     core->times = keep_slots(reduction, space, kept);
     core->slack = WORKSPACE_NEW(space, int64_t, core->times + 1);
-    core->slot_of = WORKSPACE_NEW(space, int, core->times + 1);
     for (int t = 0, k = 0; t <= slots; t++) { /* the first kept slot from t on */
         time_of[t] = k;
         if (k == core->times || kept[k] != t) continue;
-        core->slot_of[k] = t;
         core->slack[k] = reduction->graph->usage_limit - reduction->base[t];
         k++;
     }
@@ -318,17 +315,15 @@ void core_fill(Core *core, double cap) {
         }
 }
 
-int64_t core_cost(const Core *core, const int *choice) {
-    int64_t sum = 0;
-    for (int i = 0; i < core->nodes; i++) sum += core->cost[core->at[i] + choice[i]];
-    for (int e = 0; e < core->edges; e++) {
-        int u = core->edge_u[e], v = core->edge_v[e];
-        int64_t cost =
-            core->entry[core->entry_start[e] + (size_t)choice[u] * (size_t)core->count[v] + (size_t)choice[v]];
-        if (is_infinite(cost)) return INT64_MAX;
-        sum += cost;
-    }
-    return sum;
+void core_profile(const Core *core, const int *choice, int64_t *profile) {
+    memset(profile, 0, ((size_t)core->times + 1) * sizeof *profile);
+    for (int i = 0; i < core->nodes; i++)
+        for (int k = core->item_start[i]; k < core->item_start[i + 1]; k++) {
+            int64_t usage = core->usage[core->item_usage[k] + (size_t)choice[i]];
+            profile[core->item_first[k]] += usage;
+            profile[core->item_past[k]] -= usage;
+        }
+    for (int t = 1; t < core->times; t++) profile[t] += profile[t - 1];
 }
 
 double core_cost_range(const Core *core) {

@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
     int nodes, edges, times, states, items;
-    int states_max, degree_max;
+    int states_max;
     int *node_of;         /* of the reduction */
     int *count;           /* states of each node */
     int *width;           /* the same, rounded up to CORE_LANES */
@@ -41,7 +41,6 @@ typedef struct {
     size_t *item_usage;          /* in `usage`: a vector over the node's states */
     int64_t *usage;
     int64_t *slack; /* times: what the choice may take, >= 0 */
-    int *slot_of;   /* times: the reduction's slot */
     __int128 constant;
     /* In doubles, entries no larger than `cap`: what costs more than the best known choice is as good as forbidden. */
     double cap;
@@ -53,8 +52,8 @@ typedef struct {
 Core *core_new(const Reduction *reduction, Workspace *space);
 /* Sets `cap` and fills the doubles. A cap above every better choice's cost less the constant, else what costs more than it is lost. */
 void core_fill(Core *core, double cap);
-/* The cost of a choice of core states, without the constant; INT64_MAX: something forbidden is in it. */
-int64_t core_cost(const Core *core, const int *choice);
+/* What a choice takes at each time; times + 1. */
+void core_profile(const Core *core, const int *choice, int64_t *profile);
 /* All finite costs at their largest: a cap that loses nothing. */
 double core_cost_range(const Core *core);
 

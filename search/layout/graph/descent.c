@@ -2,7 +2,6 @@
 #include "search/layout/graph/descent.h"
 
 #include "base/util.h"
-#include "search/layout/graph/dual.h"
 #include "search/layout/graph/kernel.h"
 
 #include <math.h>
@@ -67,7 +66,6 @@ static const double *row_of(const Core *core, const CoreArc *arc, int state) {
 static void note_best(Descent *descent) {
     if (!descent->fits || descent->cost >= descent->best_cost - 0.25 || descent->cost >= descent->core->cap) return;
     descent->best_cost = descent->cost;
-    descent->best_work = descent->work;
     memcpy(descent->best, descent->choice, (size_t)descent->core->nodes * sizeof *descent->best);
 }
 
@@ -254,13 +252,13 @@ static int by_priced(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-bool descent_propose(Descent *descent, const int *nodes, int count) {
+/* `wanted[i]` for the nodes listed: takes the pieces that are worth it. */
+static void propose(Descent *descent, const int *nodes, int count) {
     bool taken = false;
     int pieces = find_pieces(descent, nodes, count);
     if (pieces > 1) qsort(descent->pieces, (size_t)pieces, sizeof *descent->pieces, by_priced);
     for (int k = 0; k < pieces; k++) taken |= take_piece(descent, &descent->pieces[k]);
     if (taken) note_best(descent);
-    return taken;
 }
 
 /* ---- trees ---- */
@@ -349,7 +347,7 @@ static void move_once(Descent *descent) {
     for (int k = 1; k < count; k++) /* an arc lies among its owner's */
         descent->parent[descent->tree[k]] = core->arcs[core->arcs[descent->via[descent->tree[k]]].back].other;
     solve_tree(descent, count, factor, descent->parent);
-    descent_propose(descent, descent->tree, count);
+    propose(descent, descent->tree, count);
     descent->work += 16 * (int64_t)count + 64;
 }
 
@@ -366,5 +364,5 @@ void descent_cross(Descent *descent, const int *other) {
         descent->wanted[i] = other[i];
         if (other[i] != descent->choice[i]) descent->tree[count++] = i;
     }
-    descent_propose(descent, descent->tree, count);
+    propose(descent, descent->tree, count);
 }

@@ -31,9 +31,8 @@ typedef struct {
     __int128 excess; /* sum of what is above 0 there */
     /* The best that fits. */
     int *best;
-    double best_cost;  /* INFINITY: none yet */
-    int64_t work;      /* entries looked at */
-    int64_t best_work; /* `work` when the best was found */
+    double best_cost; /* INFINITY: none yet */
+    int64_t work;     /* entries looked at */
     /* Scratch. */
     int *tree, *via, *parent, *frontier, *seen, *inside, *wanted, *changed, *mark, *offset;
     int stamp, mark_stamp;
@@ -43,14 +42,11 @@ typedef struct {
     int64_t *change;
 } Descent;
 
-/* tree_max: nodes of a tree at most. */
 Descent *descent_new(const Core *core, Workspace *space, uint64_t seed);
 /* Starts from a choice, whether it fits or not. */
 void descent_start(Descent *descent, const int *choice);
 /* Everything that is kept in step, from scratch: what doubles may have lost is put right. */
 void descent_renew(Descent *descent);
-/* `wanted[i]` for the nodes listed; takes the pieces that are worth it. True: something was taken. */
-bool descent_propose(Descent *descent, const int *nodes, int count);
 /* Moves of random sizes until `work` is used up. */
 void descent_run(Descent *descent, int64_t work);
 /* Takes of another choice the pieces that make this one better. */

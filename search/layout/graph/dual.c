@@ -33,8 +33,6 @@ Dual *dual_new(const Core *core, Workspace *space) {
     return dual;
 }
 
-void dual_forget_messages(Dual *dual) { memset(dual->message, 0, dual->core->message_size * sizeof *dual->message); }
-
 WIDE static void price_items(const Core *core, const double *sums, double *priced) {
     for (int i = 0; i < core->nodes; i++) {
         double *to = priced + core->at[i];
@@ -128,20 +126,9 @@ WIDE static double sweep(Dual *dual, int *rounding) {
 
 double dual_sweep(Dual *dual, int *rounding) { return sweep(dual, rounding) - dual->offset; }
 
-void core_profile(const Core *core, const int *choice, int64_t *profile) {
-    memset(profile, 0, ((size_t)core->times + 1) * sizeof *profile);
-    for (int i = 0; i < core->nodes; i++)
-        for (int k = core->item_start[i]; k < core->item_start[i + 1]; k++) {
-            int64_t usage = core->usage[core->item_usage[k] + (size_t)choice[i]];
-            profile[core->item_first[k]] += usage;
-            profile[core->item_past[k]] -= usage;
-        }
-    for (int t = 1; t < core->times; t++) profile[t] += profile[t - 1];
-}
-
 void volume_start(Dual *dual, double gap) {
     dual->step = gap;
-    dual->failures = dual->successes = 0;
+    dual->failures = 0;
     dual->best_bound = -INFINITY;
 }
 

@@ -20,19 +20,16 @@ typedef struct {
     /* The volume algorithm's. */
     double *best_price, *average, best_bound, step;
     int64_t *profile;
-    int failures, successes;
+    int failures;
 } Dual;
 
 /* No messages, no prices. */
 Dual *dual_new(const Core *core, Workspace *space);
-void dual_forget_messages(Dual *dual);
 /* Prices into `priced`, `unary` and `offset`. */
 void dual_price(Dual *dual, const double *price);
 /* Messages forward and back. The bound on cost less core->constant, for the prices in force. rounding: NULL, or gets a
  * choice made on the way forward. */
 double dual_sweep(Dual *dual, int *rounding);
-/* What a choice takes at each time. */
-void core_profile(const Core *core, const int *choice, int64_t *profile);
 
 /* A first step length for volume_step, from a guess of the gap. */
 void volume_start(Dual *dual, double gap);

@@ -18,7 +18,6 @@ void fill_set(Fill *fill, const int64_t *values, int times) {
     memset(fill->added, 0, 2 * (size_t)fill->leaves * sizeof *fill->added);
     for (int t = 0; t < fill->leaves; t++) fill->most[fill->leaves + t] = t < times ? values[t] : INT64_MIN / 4;
     for (int p = fill->leaves - 1; p > 0; p--) fill->most[p] = max_whole(fill->most[2 * p], fill->most[2 * p + 1]);
-    if (fill->leaves == 1) fill->most[1] = times > 0 ? values[0] : INT64_MIN / 4;
 }
 
 static void renew(Fill *fill, int p) {

@@ -5,7 +5,6 @@
 #include "search/layout/graph/peaks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -5,8 +5,6 @@
  * the rows' least entries, and a pair is left at the first edge that cannot be made up for. */
 #include "search/layout/graph/reduce_internal.h"
 
-#include <string.h>
-
 /* Entries looked at in one round. */
 static const int64_t WORK_MAX = 400 * 1000 * 1000;
 

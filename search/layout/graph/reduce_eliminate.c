@@ -3,8 +3,6 @@
  * so they are minimised out. */
 #include "search/layout/graph/reduce_internal.h"
 
-#include <string.h>
-
 /* Work of one elimination, and how much larger than what goes the new matrix may be. */
 static const int64_t WORK_MAX = 1 << 24, GROWTH = 4;
 

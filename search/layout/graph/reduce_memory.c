@@ -5,7 +5,6 @@
 #include "search/layout/graph/reduce_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Least and largest of an item's usages. */
 static int64_t least_usage(const MemoryItem *item, int states) {

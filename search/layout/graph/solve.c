@@ -9,10 +9,8 @@
 #include "search/layout/graph/jump.h"
 
 #include <math.h>
-#include <string.h>
-#ifdef _OPENMP
 #include <omp.h>
-#endif
+#include <string.h>
 
 enum {
     ROUNDS_MAX = 6,      /* of fixing and reducing again */
@@ -325,14 +323,6 @@ static void run(Solver *solver) {
     result->bound = result->proof == GRAPH_OPTIMAL ? solver->cost : solver->bound;
 }
 
-static int thread_count(int asked) {
-#ifdef _OPENMP
-    return asked > 0 ? asked : omp_get_max_threads();
-#else
-    return asked > 0 ? 1 : 1;
-#endif
-}
-
 bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena *arena, GraphResult *result,
                  Error *error) {
     GraphControl own = *control;
@@ -340,7 +330,7 @@ bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena 
     size_t nodes = (size_t)graph->node_count + 1;
     *result = (GraphResult){0};
     if (!solver) return error_memory(error);
-    own.threads = thread_count(control->threads);
+    if (own.threads <= 0) own.threads = omp_get_max_threads();
     *solver = (Solver){.graph = graph, .control = &own, .result = result, .cost = INT64_MAX};
     solver->strategies = ARENA_NEW(arena, int, nodes);
     solver->scratch = ARENA_NEW(arena, int, nodes);
