@@ -53,10 +53,7 @@ static bool before(const Open *a, const Open *b) {
 static void push(Jump *jump, Open open) {
     if (jump->count == jump->room) {
         int64_t room = 2 * jump->room + 64;
-        Open *larger = workspace_take(jump->space, (size_t)room, sizeof *larger);
-        if (jump->count) memcpy(larger, jump->heap, (size_t)jump->count * sizeof *larger);
-        workspace_give(jump->space, jump->heap, (size_t)jump->room, sizeof *larger);
-        jump->heap = larger;
+        jump->heap = workspace_grow(jump->space, jump->heap, (size_t)jump->room, (size_t)room, sizeof *jump->heap);
         jump->room = room;
     }
     int64_t k = jump->count++;

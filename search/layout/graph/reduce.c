@@ -26,10 +26,7 @@ static void add_to_list(Reduction *reduction, int node, int edge) {
     ReducedNode *n = &reduction->nodes[node];
     if (n->degree == n->degree_room) {
         int room = n->degree_room ? 2 * n->degree_room : 8;
-        int *larger = workspace_take(reduction->space, (size_t)room, sizeof *larger);
-        if (n->degree) memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
-        workspace_give(reduction->space, n->edges, (size_t)n->degree_room, sizeof *larger);
-        n->edges = larger;
+        n->edges = workspace_grow(reduction->space, n->edges, (size_t)n->degree_room, (size_t)room, sizeof *n->edges);
         n->degree_room = room;
     }
     n->edges[n->degree++] = edge;
@@ -59,13 +56,11 @@ static int find_edge(Reduction *reduction, int a, int b) {
 static int new_edge(Reduction *reduction) {
     if (reduction->edge_count < reduction->edge_room) return reduction->edge_count++;
     int old = reduction->edge_room, room = 2 * old + 64;
-    ReducedEdge *edges = workspace_take_zeroed(reduction->space, (size_t)room, sizeof *edges);
-    int *queue = workspace_take_zeroed(reduction->space, (size_t)room, sizeof *queue);
-    if (old) memcpy(edges, reduction->edges, (size_t)old * sizeof *edges);
+    int *queue = workspace_take(reduction->space, (size_t)room, sizeof *queue);
     for (int k = 0; k < reduction->queue_count; k++) queue[k] = reduction->queue[(reduction->queue_first + k) % old];
-    workspace_give(reduction->space, reduction->edges, (size_t)old, sizeof *edges);
     workspace_give(reduction->space, reduction->queue, (size_t)old, sizeof *queue);
-    reduction->edges = edges;
+    reduction->edges =
+        workspace_grow(reduction->space, reduction->edges, (size_t)old, (size_t)room, sizeof *reduction->edges);
     reduction->queue = queue;
     reduction->queue_first = 0;
     reduction->edge_room = room;
@@ -96,10 +91,8 @@ void reduction_join(Reduction *reduction, int a, int b, int64_t *cost, size_t ro
 int *reduction_step(Reduction *reduction, int node, int a, int b, int columns, int size) {
     if (reduction->step_count == reduction->step_room) {
         int room = 2 * reduction->step_room + 1024;
-        ReduceStep *larger = workspace_take(reduction->space, (size_t)room, sizeof *larger);
-        if (reduction->step_count) memcpy(larger, reduction->steps, (size_t)reduction->step_count * sizeof *larger);
-        workspace_give(reduction->space, reduction->steps, (size_t)reduction->step_room, sizeof *larger);
-        reduction->steps = larger;
+        reduction->steps = workspace_grow(reduction->space, reduction->steps, (size_t)reduction->step_room,
+                                          (size_t)room, sizeof *reduction->steps);
         reduction->step_room = room;
     }
     int *map = workspace_take(reduction->space, (size_t)size, sizeof *map);

@@ -66,10 +66,8 @@ static void split_sum(Reduction *reduction, int edge) {
 static void append_item(Reduction *reduction, ReducedNode *node, MemoryItem item) {
     if (node->item_count == node->item_room) {
         int room = node->item_room ? 2 * node->item_room : 4;
-        MemoryItem *larger = workspace_take(reduction->space, (size_t)room, sizeof *larger);
-        if (node->item_count) memcpy(larger, node->items, (size_t)node->item_count * sizeof *larger);
-        workspace_give(reduction->space, node->items, (size_t)node->item_room, sizeof *larger);
-        node->items = larger;
+        node->items =
+            workspace_grow(reduction->space, node->items, (size_t)node->item_room, (size_t)room, sizeof *node->items);
         node->item_room = room;
     }
     node->items[node->item_count++] = item;

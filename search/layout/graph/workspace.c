@@ -29,6 +29,13 @@ void *workspace_take_zeroed(Workspace *workspace, size_t count, size_t size) {
     return memset(workspace_take(workspace, count, size), 0, count * size);
 }
 
+void *workspace_grow(Workspace *workspace, void *block, size_t count, size_t more, size_t size) {
+    void *larger = workspace_take(workspace, more, size);
+    if (block) memcpy(larger, block, count * size);
+    workspace_give(workspace, block, count, size);
+    return larger;
+}
+
 void workspace_give(Workspace *workspace, void *block, size_t count, size_t size) {
     if (!block) return;
     int class = class_of(workspace, count, size);

@@ -22,6 +22,8 @@ typedef struct {
 void *workspace_take(Workspace *workspace, size_t count, size_t size);
 /* The same, cleared. */
 void *workspace_take_zeroed(Workspace *workspace, size_t count, size_t size);
+/* A longer block that begins as the old one (`count` objects; NULL is nothing), which is given back. */
+void *workspace_grow(Workspace *workspace, void *block, size_t count, size_t more, size_t size);
 /* Gives back what was taken with this count and size; NULL is nothing. */
 void workspace_give(Workspace *workspace, void *block, size_t count, size_t size);
 
