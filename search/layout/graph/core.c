@@ -203,57 +203,45 @@ static int keep_slots(const Reduction *reduction, Workspace *space, int *kept) {
     return count;
 }
 
-typedef struct {
-    int first, past;
-    const int64_t *usage;
-} Span;
-
-static int by_span(const void *a, const void *b) {
-    const Span *x = a, *y = b;
-    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
-                                : (x->past > y->past) - (x->past < y->past);
-}
-
-/* Items over core times; those of a node with one interval are one. Counts where `usage` is NULL yet. */
-static void copy_items(Core *core, const Reduction *reduction, const int *time_of, Span *spans) {
+/* Items over core times; those of a node with one interval are one. */
+static void copy_items(Core *core, const Reduction *reduction, const int *time_of, MemoryItem *spans) {
     size_t used = 0;
-    core->items = 0;
     for (int c = 0; c < core->nodes; c++) {
         const ReducedNode *node = &reduction->nodes[core->node_of[c]];
         int count = 0;
-        if (core->item_start) core->item_start[c] = core->items;
+        core->item_start[c] = core->items;
         for (int k = 0; k < node->item_count; k++) {
-            Span span = {time_of[node->items[k].first], time_of[node->items[k].past], node->items[k].usage};
+            MemoryItem span = {time_of[node->items[k].first], time_of[node->items[k].past], node->items[k].usage};
             if (span.first < span.past) spans[count++] = span;
         }
-        qsort(spans, (size_t)count, sizeof *spans, by_span);
+        qsort(spans, (size_t)count, sizeof *spans, memory_item_order);
         for (int k = 0; k < count; k++) {
-            bool same = k > 0 && by_span(&spans[k - 1], &spans[k]) == 0;
+            bool same = k > 0 && memory_item_order(&spans[k - 1], &spans[k]) == 0;
             if (!same) {
-                if (core->usage) {
-                    core->item_first[core->items] = spans[k].first;
-                    core->item_past[core->items] = spans[k].past;
-                    core->item_usage[core->items] = used;
-                }
-                core->items++;
+                core->item_first[core->items] = spans[k].first;
+                core->item_past[core->items] = spans[k].past;
+                core->item_usage[core->items++] = used;
                 used += (size_t)core->width[c];
             }
-            for (int s = 0; s < node->states && core->usage; s++)
+            for (int s = 0; s < node->states; s++)
                 core->usage[used - (size_t)core->width[c] + (size_t)s] += spans[k].usage[s];
         }
     }
-    if (core->item_start) {
-        core->item_start[core->nodes] = core->items;
-        core->item_usage[core->items] = used;
-    }
+    core->item_start[core->nodes] = core->items;
+    core->item_usage[core->items] = used;
 }
 
 static void make_memory(Core *core, const Reduction *reduction, Workspace *space) {
-    int slots = reduction->slots, items_max = 1;
+    int slots = reduction->slots;
+    size_t most = 1, items = 1, usages = 1; /* of a node; of all, before those with one interval are joined */
     int *kept = WORKSPACE_NEW(space, int, slots + 1), *time_of = WORKSPACE_NEW(space, int, slots + 1);
-    for (int c = 0; c < core->nodes; c++)
-        items_max = (int)max_whole(items_max, reduction->nodes[core->node_of[c]].item_count);
-    Span *spans = WORKSPACE_NEW(space, Span, items_max);
+    for (int c = 0; c < core->nodes; c++) {
+        size_t count = (size_t)reduction->nodes[core->node_of[c]].item_count;
+        most = count > most ? count : most;
+        items += count;
+        usages += count * (size_t)core->width[c];
+    }
+    MemoryItem *spans = WORKSPACE_NEW(space, MemoryItem, most);
     core->times = keep_slots(reduction, space, kept);
     core->slack = WORKSPACE_NEW(space, int64_t, core->times + 1);
     for (int t = 0, k = 0; t <= slots; t++) { /* the first kept slot from t on */
@@ -262,17 +250,13 @@ static void make_memory(Core *core, const Reduction *reduction, Workspace *space
         core->slack[k] = reduction->graph->usage_limit - reduction->base[t];
         k++;
     }
-    copy_items(core, reduction, time_of, spans);
-    size_t size = 1;
-    for (int c = 0; c < core->nodes; c++)
-        size += (size_t)core->width[c] * (size_t)reduction->nodes[core->node_of[c]].item_count;
     core->item_start = WORKSPACE_NEW(space, int, core->nodes + 1);
-    core->item_first = WORKSPACE_NEW(space, int, core->items + 1);
-    core->item_past = WORKSPACE_NEW(space, int, core->items + 1);
-    core->item_usage = WORKSPACE_NEW(space, size_t, core->items + 1);
-    core->usage = WORKSPACE_NEW(space, int64_t, size);
+    core->item_first = WORKSPACE_NEW(space, int, items);
+    core->item_past = WORKSPACE_NEW(space, int, items);
+    core->item_usage = WORKSPACE_NEW(space, size_t, items);
+    core->usage = WORKSPACE_NEW(space, int64_t, usages);
     copy_items(core, reduction, time_of, spans);
-    workspace_give(space, spans, (size_t)items_max, sizeof *spans);
+    workspace_give(space, spans, most, sizeof *spans);
     workspace_give(space, kept, (size_t)slots + 1, sizeof *kept);
     workspace_give(space, time_of, (size_t)slots + 1, sizeof *time_of);
 }

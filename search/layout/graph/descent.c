@@ -285,6 +285,7 @@ static int grow(Descent *descent, int root, int size) {
                 descent->seen[j] = stamp;
                 descent->inside[j] = 1;
                 descent->via[j] = k;
+                descent->parent[j] = i;
                 descent->frontier[waiting++] = j;
             } else if (descent->inside[j] > 0) {
                 descent->inside[j]++;
@@ -296,8 +297,9 @@ static int grow(Descent *descent, int root, int size) {
 }
 
 /* The best states of a tree's nodes, all else as it is, memory at `factor` times its price: into `wanted`. */
-WIDE static void solve_tree(Descent *descent, int count, double factor, const int *owner) {
+WIDE static void solve_tree(Descent *descent, int count, double factor) {
     const Core *core = descent->core;
+    const int *parent = descent->parent;
     int used = 0;
     int *offset = descent->offset; /* by node: where its beliefs are */
     for (int k = 0; k < count; k++) {
@@ -313,7 +315,7 @@ WIDE static void solve_tree(Descent *descent, int count, double factor, const in
             for (int s = 0; s < width; s++) belief[s] += descent->temperature * noise[s & (NOISE_RUN - 1)];
         }
         if (k > 0)
-            vector_subtract(belief, row_of(core, &core->arcs[descent->via[i]], descent->choice[owner[i]]), width);
+            vector_subtract(belief, row_of(core, &core->arcs[descent->via[i]], descent->choice[parent[i]]), width);
     }
     double *message = descent->belief + used;
     for (int k = count - 1; k > 0; k--) {
@@ -330,7 +332,7 @@ WIDE static void solve_tree(Descent *descent, int count, double factor, const in
         int i = descent->tree[k], now = descent->choice[i];
         double *belief = descent->belief + offset[i];
         if (k > 0)
-            vector_add(belief, row_of(core, &core->arcs[descent->via[i]], descent->wanted[owner[i]]), core->width[i]);
+            vector_add(belief, row_of(core, &core->arcs[descent->via[i]], descent->wanted[parent[i]]), core->width[i]);
         int least = vector_least_at(belief, core->count[i]);
         descent->wanted[i] = belief[now] <= belief[least] ? now : least;
     }
@@ -344,9 +346,7 @@ static void move_once(Descent *descent) {
     int count = grow(descent, root, size);
     double factor = descent->temperature > 0 ? 0.6 + 0.5 * random_real(descent)
                                              : PRICE_FACTORS[random_below(descent, COUNT_OF(PRICE_FACTORS))];
-    for (int k = 1; k < count; k++) /* an arc lies among its owner's */
-        descent->parent[descent->tree[k]] = core->arcs[core->arcs[descent->via[descent->tree[k]]].back].other;
-    solve_tree(descent, count, factor, descent->parent);
+    solve_tree(descent, count, factor);
     propose(descent, descent->tree, count);
     descent->work += 16 * (int64_t)count + 64;
 }

@@ -62,6 +62,8 @@ void dual_price(Dual *dual, const double *price) {
         dual->unary[s] = core->theta[s] + dual->priced[s] + (dual->blocked ? dual->blocked[s] : 0);
 }
 
+void dual_price_best(Dual *dual) { dual_price(dual, dual->best_bound > -INFINITY ? dual->best_price : dual->price); }
+
 /* What a node believes: its own cost and what all neighbours tell it. */
 INLINE void gather(const Dual *dual, int i, double *restrict hat) {
     const Core *core = dual->core;

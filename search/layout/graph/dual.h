@@ -27,6 +27,8 @@ typedef struct {
 Dual *dual_new(const Core *core, Workspace *space);
 /* Prices into `priced`, `unary` and `offset`. */
 void dual_price(Dual *dual, const double *price);
+/* The best prices of volume_step in force, those that are where it was not called. */
+void dual_price_best(Dual *dual);
 /* Messages forward and back. The bound on cost less core->constant, for the prices in force. rounding: NULL, or gets a
  * choice made on the way forward. */
 double dual_sweep(Dual *dual, int *rounding);

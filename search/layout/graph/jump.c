@@ -10,6 +10,7 @@
 enum {
     STEPS_MAX = 24,       /* changes of prices at a branch */
     STEPS_FEW = 8,        /* after which it must look worth going on */
+    FIXES_MAX = 3,        /* of states, in a row at a branch */
     DESCENT_WORK = 60000, /* entries of descent at a branch, and so many times those of the core */
     DESCENT_TIMES = 10,
     OPEN_BYTES_MAX = 512 << 20
@@ -181,8 +182,7 @@ static void bound_part(Jump *jump) {
     Dual *dual = jump->dual;
     const Core *core = jump->core;
     double target = (double)(jump->cutoff - 1) - (double)core->constant;
-    memcpy(dual->price, dual->best_price, (size_t)core->times * sizeof *dual->price);
-    dual_price(dual, dual->price);
+    dual_price(dual, dual->best_price);
     dual->best_bound = -INFINITY;
     double first = volume_step(dual, 3, jump->choice);
     dual->step = max_real(0.25 * fabs(target - first), 1e-6 * fabs(first) + 1e-3);
@@ -191,17 +191,15 @@ static void bound_part(Jump *jump) {
         if (k == STEPS_FEW && dual->best_bound < first + 0.05 * (target - first)) break;
         volume_step(dual, 2, jump->choice);
     }
-    memcpy(dual->price, dual->best_price, (size_t)core->times * sizeof *dual->price);
-    dual_price(dual, dual->price);
+    dual_price(dual, dual->best_price);
     dual_sweep(dual, NULL);
     dual_sweep(dual, jump->choice);
 }
 
-/* Reduced costs block states; true: some. */
+/* Reduced costs (of certify_reduced) block states; true: some. */
 static bool fix_states(Jump *jump) {
     const Core *core = jump->core;
     bool any = false;
-    certify_reduced(jump->exact);
     for (int i = 0; i < core->nodes; i++)
         for (int s = 0; s < core->count[i]; s++) {
             if (jump->blocked[core->at[i] + s] || !certified_above(jump->exact, i, s, jump->cutoff)) continue;
@@ -270,9 +268,11 @@ static bool dive(Jump *jump, int64_t bound, int64_t *branches, int64_t branches_
         block(jump);
         bound_part(jump);
         look_for_better(jump);
-        for (int pass = 0; pass < 3; pass++) {
+        for (int pass = 0;; pass++) {
             certify(jump->exact, jump->dual, jump->blocked);
             if (certified_cost(jump->exact) >= jump->cutoff) return true;
+            certify_reduced(jump->exact);
+            if (pass == FIXES_MAX) break;
             bound = max_whole(bound, certified_cost(jump->exact));
             if (!fix_states(jump)) break;
             if (!propagate_memory(jump)) return true;
@@ -280,11 +280,6 @@ static bool dive(Jump *jump, int64_t bound, int64_t *branches, int64_t branches_
             dual_price(jump->dual, jump->dual->price);
             dual_sweep(jump->dual, NULL);
             dual_sweep(jump->dual, jump->choice);
-            if (pass == 2) {
-                certify(jump->exact, jump->dual, jump->blocked);
-                if (certified_cost(jump->exact) >= jump->cutoff) return true;
-                certify_reduced(jump->exact);
-            }
         }
         int best = 0;
         int64_t rest_bound = 0;

@@ -26,6 +26,9 @@ void reduction_drop_edge(Reduction *reduction, int edge);
 /* Whether reduction_keep() was asked to keep less than all; then it is done. */
 bool reduction_keep_some(Reduction *reduction, int node, const bool *keep);
 
+/* For qsort: items by their interval, 0 where they have the same. */
+int memory_item_order(const void *a, const void *b);
+
 /* The steps; true: something changed. */
 bool reduction_ties(Reduction *reduction);      /* reduce_ties.c: the queue of edges to its end */
 bool reduction_memory(Reduction *reduction);    /* reduce_memory.c */

@@ -21,7 +21,7 @@ static int64_t largest_usage(const MemoryItem *item, int states) {
     return largest;
 }
 
-static int by_interval(const void *a, const void *b) {
+int memory_item_order(const void *a, const void *b) {
     const MemoryItem *x = a, *y = b;
     return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
                                 : (x->past > y->past) - (x->past < y->past);
@@ -31,10 +31,10 @@ static int by_interval(const void *a, const void *b) {
 static void join_items(Reduction *reduction, ReducedNode *node) {
     int kept = 0;
     if (node->item_count < 2) return;
-    qsort(node->items, (size_t)node->item_count, sizeof *node->items, by_interval);
+    qsort(node->items, (size_t)node->item_count, sizeof *node->items, memory_item_order);
     for (int i = 0; i < node->item_count; i++) {
         MemoryItem *item = &node->items[i], *last = kept ? &node->items[kept - 1] : NULL;
-        if (last && last->first == item->first && last->past == item->past) {
+        if (last && memory_item_order(last, item) == 0) {
             for (int s = 0; s < node->states; s++) last->usage[s] += item->usage[s];
             workspace_give(reduction->space, item->usage, (size_t)node->states, sizeof *item->usage);
         } else {

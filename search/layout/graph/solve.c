@@ -67,6 +67,13 @@ static void tell(Solver *solver, const char *stage) {
     solver->control->progress(solver->control->context, &progress);
 }
 
+static void tell_now_and_then(Solver *solver, const char *stage) {
+    double now = seconds(solver);
+    if (now <= solver->last_progress + 1) return;
+    solver->last_progress = now;
+    tell(solver, stage);
+}
+
 static void raise_bound(Solver *solver, int64_t bound) {
     if (bound > solver->bound) solver->bound = min_whole(bound, solver->cost);
 }
@@ -113,9 +120,7 @@ static void make_core(Solver *solver) {
 /* The best prices in force, messages that suit them, and the bound that they prove. */
 static void settle(Solver *solver) {
     Dual *dual = solver->dual;
-    if (dual->best_bound > -INFINITY)
-        memcpy(dual->price, dual->best_price, (size_t)solver->core->times * sizeof *dual->price);
-    dual_price(dual, dual->price);
+    dual_price_best(dual);
     for (int k = 0; k < SETTLING_SWEEPS; k++) dual_sweep(dual, solver->rounding);
     certify(solver->exact, dual, NULL);
     raise_bound(solver, certified_cost(solver->exact));
@@ -139,10 +144,7 @@ static void move_prices(Solver *solver, double gap, double until) {
         if (solver->cost < INT64_MAX && bound > (double)solver->cost) break;
         volume_step(dual, sweeps, solver->rounding);
         work += a_step;
-        if (seconds(solver) > solver->last_progress + 1) {
-            solver->last_progress = seconds(solver);
-            tell(solver, "prices");
-        }
+        tell_now_and_then(solver, "prices");
     }
 }
 
@@ -160,10 +162,7 @@ static void find_bound(Solver *solver, double until) {
 static double cycle_progress(void *context, int64_t work) {
     Solver *solver = context;
     double now = seconds(solver), limit = solver->control->time_limit;
-    if (now > solver->last_progress + 1) {
-        solver->last_progress = now;
-        tell(solver, "descent");
-    }
+    tell_now_and_then(solver, "descent");
     if (is_over(solver, solver->cycle_until) || is_proven(solver)) return 1;
     double by_work = (double)work / solver->cycle_work, by_time = 0;
     if (is_timed(solver)) by_time = (now - solver->cycle_from) / (solver->cycle_until * limit - solver->cycle_from);
@@ -182,9 +181,8 @@ static void run_cycle(Solver *solver, double hot, double work, double until) {
 
 /* The best prices, for all that descend. */
 static void use_prices(Solver *solver) {
-    Dual *dual = solver->dual;
-    dual_price(dual, dual->best_bound > -INFINITY ? dual->best_price : dual->price);
-    for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = dual->priced;
+    dual_price_best(solver->dual);
+    for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = solver->dual->priced;
 }
 
 /* A first choice that fits; where one is known, only a short try. */
