@@ -124,8 +124,7 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Gat
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
     }
     if (ok || of_the_entry(&failure)) gate_compare(checking->tolerance, entry);
-    bool other =
-        entry->verdict == VERDICT_WORSE && !entry->same_plan && entry->was.plan_count > 0 && entry->now.plan_count > 0;
+    bool other = entry->verdict == VERDICT_WORSE && !entry->same_plan && gate_has_both(entry);
     if (ok && other) ok = price_old_plan(request, from, &arena, entry, &failure);
     if (!ok && !of_the_entry(&failure)) *error = failure;
     arena_free(&arena);

@@ -17,18 +17,12 @@ static void write_start(const Gate *gate, const char *command, const char *title
     fputs("::", out);
 }
 
-static void add_line(const char *heading, const Prose *line, Prose *to) {
-    if (line->used > 0) prose_item(to, "\n", "%s%s", heading, line->text);
-}
-
 static void write_entry(const Gate *gate, const GateEntry *entry, const char *command, FILE *out) {
     GateWords words;
     Prose message = {0};
     gate_words(gate, entry, &words);
-    add_line("", &words.what, &message);
-    add_line("because: ", &words.cause, &message);
-    add_line("in the step: ", &words.terms, &message);
-    add_line("plan: ", &words.plan, &message);
+    for (GateLine line = 0; line < GATE_LINES; line++)
+        if (words.line[line].used > 0) prose_item(&message, "\n", "%s%s", gate_heading(line), words.line[line].text);
     write_start(gate, command, entry->name, out);
     escape_write(ESCAPE_ANNOTATION, message.text, out);
     fputc('\n', out);

@@ -14,11 +14,6 @@ const char *cause_name(CauseKind kind) {
     return NAMES[kind];
 }
 
-static double real_at(const cJSON *json, const char *path) {
-    const cJSON *value = json_at(json, path);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
 /* ---- what of a file's figures can be seen in two reports ---- */
 
 typedef const char *(*Unit)(double value, char *text);
@@ -41,7 +36,7 @@ static void add_axes(const cJSON *was, const cJSON *now, const char *key, const 
     const cJSON *axis, *axes = json_at(was, "mesh.axes"), *other = json_at(now, "mesh.axes");
     other = other ? other->child : NULL;
     cJSON_ArrayForEach(axis, axes) {
-        double a = real_at(axis, key), b = real_at(other, key);
+        double a = snapshot_real(axis, key), b = snapshot_real(other, key);
         char name[PROSE_NAME_SIZE];
         size_t length = strlen(names);
         if (!other) break;
@@ -60,8 +55,8 @@ static void add_axes(const cJSON *was, const cJSON *now, const char *key, const 
 static void add_chip(const Snapshot *was, const Snapshot *now, Prose *to) {
     add_axes(was->report, now->report, "bytes_per_second", "link of", "links of", link_unit, to);
     add_axes(was->report, now->report, "latency_seconds", "latency of", "latencies of", number_time, to);
-    double limit_was = real_at(was->report, "shortfall.limit_bytes"),
-           limit_now = real_at(now->report, "shortfall.limit_bytes");
+    double limit_was = snapshot_real(was->report, "shortfall.limit_bytes"),
+           limit_now = snapshot_real(now->report, "shortfall.limit_bytes");
     if (was->plan_count > 0) limit_was = was->best.hbm_limit_bytes;
     if (now->plan_count > 0) limit_now = now->best.hbm_limit_bytes;
     add_figure("usable HBM", limit_was, limit_now, number_bytes, to);
@@ -76,8 +71,8 @@ static void add_model(const Snapshot *was, const Snapshot *now, Prose *to) {
                    {"active parameters", "model.active_parameters"},
                    {"FLOP per token", "model.flops_per_token"}};
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
-        add_figure(FIGURES[i].name, real_at(was->report, FIGURES[i].path), real_at(now->report, FIGURES[i].path),
-                   number_short, to);
+        add_figure(FIGURES[i].name, snapshot_real(was->report, FIGURES[i].path),
+                   snapshot_real(now->report, FIGURES[i].path), number_short, to);
 }
 
 /* ---- which file ---- */

@@ -2,7 +2,6 @@
 /* What got worse, and what better. */
 #include "search/gate/gate.h"
 
-#include "base/json.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -106,13 +105,12 @@ void gate_compare(const Tolerance *tolerance, GateEntry *entry) {
         return;
     }
     const Snapshot *was = &entry->was, *now = &entry->now;
-    bool both = was->plan_count > 0 && now->plan_count > 0;
     entry->lost_proof = was->proven && !now->proven;
     /* A search that was cut short has not shown that nothing fits: that is the proof that is lost. */
     entry->lost_plan = was->plan_count > 0 && now->plan_count == 0;
     entry->found_plan = was->plan_count == 0 && now->plan_count > 0;
     entry->found_proof = !was->proven && now->proven;
-    if (both) compare_plans(tolerance, entry);
+    if (gate_has_both(entry)) compare_plans(tolerance, entry);
     entry->verdict = verdict_of(entry);
     entry->cause_count = causes_find(was, now, entry->edited, moved(entry), entry->causes);
 }

@@ -257,8 +257,9 @@ PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan) {
     return plan->rank_a ? PLAN_GONE : PLAN_NEW;
 }
 
+/* Causes aside. */
 static bool is_different(const Diff *diff) {
-    bool other = diff->request_count || diff->search_count || diff->cause_count || diff->plan_count;
+    bool other = diff->request_count || diff->search_count || diff->plan_count;
     for (int i = 0; i < diff->figure_count; i++) other = other || !(diff->figures[i].a == diff->figures[i].b);
     for (int i = 0; i < diff->step_count; i++) other = other || diff->step[i].was != diff->step[i].now;
     for (int i = 0; i < diff->memory_count; i++) other = other || diff->memory[i].was != diff->memory[i].now;
@@ -290,8 +291,9 @@ bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b
         out->memory_count = snapshot_memory_changes(&out->a.best, &out->b.best, out->memory);
     }
     if (!add_plans(out, arena, error)) return false;
-    bool moved = is_different(out) && out->request_count == 0; /* another question needs no other cause */
-    out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
     out->different = is_different(out);
+    bool moved = out->different && out->request_count == 0; /* another question needs no other cause */
+    out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
+    out->different = out->different || out->cause_count > 0;
     return true;
 }

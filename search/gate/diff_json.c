@@ -19,29 +19,6 @@ static bool add_texts(cJSON *to, const char *key, const DiffText *list, int coun
     return ok;
 }
 
-static bool add_parts(cJSON *to, const char *key, const PartChange *parts, int count) {
-    cJSON *json = json_add_object(to, key);
-    bool ok = json != NULL;
-    for (int i = 0; i < count && ok; i++) {
-        cJSON *item = json_add_object(json, parts[i].name);
-        ok = json_add_real(item, "a", parts[i].was) && json_add_real(item, "b", parts[i].now);
-    }
-    return ok;
-}
-
-static bool add_causes(cJSON *to, const Diff *diff) {
-    cJSON *json = json_add_array(to, "causes");
-    bool ok = json != NULL;
-    for (int i = 0; i < diff->cause_count && ok; i++) {
-        const Cause *cause = &diff->causes[i];
-        cJSON *item = json_add_object(json, NULL);
-        ok = json_add_text(item, "kind", cause_name(cause->kind)) &&
-             json_add_text(item, "file", cause->file[0] ? cause->file : NULL) &&
-             json_add_text(item, "text", cause->text);
-    }
-    return ok;
-}
-
 static bool add_figures(cJSON *to, const Diff *diff) {
     cJSON *json = json_add_object(to, "figures");
     bool ok = json != NULL;
@@ -74,10 +51,11 @@ bool diff_write_json(const Diff *diff, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
     bool ok = json_add_whole(json, "format_version", 1) && add_side(json, "a", diff->a_file, diff->a_words) &&
               add_side(json, "b", diff->b_file, diff->b_words) && json_add_bool(json, "different", diff->different) &&
-              add_texts(json, "request", diff->request, diff->request_count) && add_causes(json, diff) &&
+              add_texts(json, "request", diff->request, diff->request_count) &&
+              causes_add_json(json, diff->causes, diff->cause_count) &&
               (!diff->both || (add_figures(json, diff) && add_texts(json, "plan", diff->plan, diff->plan_count) &&
-                               add_parts(json, "terms_seconds", diff->step, diff->step_count) &&
-                               add_parts(json, "memory_bytes", diff->memory, diff->memory_count))) &&
+                               parts_add_json(json, "terms_seconds", diff->step, diff->step_count, "a", "b") &&
+                               parts_add_json(json, "memory_bytes", diff->memory, diff->memory_count, "a", "b"))) &&
               add_plans(json, diff) && add_texts(json, "search", diff->search, diff->search_count);
     ok = (ok && json_print(out, json)) || error_memory(error);
     cJSON_Delete(json);

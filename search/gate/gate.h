@@ -65,7 +65,7 @@ typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN
 
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
-    Snapshot was, now; /* now.report NULL: VERDICT_ERROR */
+    Snapshot was, now; /* now.report NULL, without plans: VERDICT_ERROR */
     bool edited;       /* another request than `was` was made for */
     bool has_was;      /* false: VERDICT_NEW, or an error of what is new */
     Verdict verdict;
@@ -79,6 +79,11 @@ typedef struct {
     char message[640];       /* of VERDICT_ERROR */
     bool undecided;          /* a launched plan: a limit ended the search before it was known */
 } GateEntry;
+
+/* Whether there are two plans to compare. */
+static inline bool gate_has_both(const GateEntry *entry) {
+    return entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
+}
 
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
 void gate_compare(const Tolerance *tolerance, GateEntry *entry);
@@ -103,12 +108,17 @@ int gate_verdicts(const Gate *gate, Verdict verdict);
 bool gate_passes(const Gate *gate);
 
 /* One entry, in sentences without a full stop; empty where there is nothing to say. */
+typedef enum {
+    GATE_WHAT,  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
+    GATE_CAUSE, /* "mesh/catalog/tpu-v5e.json changed (...)" */
+    GATE_TERMS, /* "fsdp +80.1 ms, matmul -2.00 ms" */
+    GATE_PLAN,  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
+    GATE_LINES
+} GateLine;
 typedef struct {
-    Prose what;  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
-    Prose cause; /* "mesh/catalog/tpu-v5e.json changed (...)" */
-    Prose terms; /* "fsdp +80.1 ms, matmul -2.00 ms" */
-    Prose plan;  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
+    Prose line[GATE_LINES];
 } GateWords;
+const char *gate_heading(GateLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
 /* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
  * bytes, returned. */
 const char *gate_change_text(double change, char *text);
@@ -127,6 +137,9 @@ bool gate_write(const Gate *gate, GateFormat format, FILE *out, Error *error);
 bool gate_write_annotations(const Gate *gate, FILE *out, Error *error);
 
 /* Internal: what gate_write() is put together from. */
+bool causes_add_json(cJSON *to, const Cause *causes, int count);
+/* An object of the parts, each with both figures under the keys `was` and `now`. */
+bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now);
 bool gate_write_text(const Gate *gate, FILE *out, Error *error);
 bool gate_write_json(const Gate *gate, FILE *out, Error *error);
 bool gate_write_markdown(const Gate *gate, FILE *out, Error *error);

@@ -13,6 +13,11 @@ const char *snapshot_text(const cJSON *report, const char *path) {
     return cJSON_IsString(value) ? value->valuestring : "";
 }
 
+double snapshot_real(const cJSON *report, const char *path) {
+    const cJSON *value = json_at(report, path);
+    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+}
+
 static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SIZE], Error *error) {
     RankedPlan named = {0};
     Knobs *knobs = &named.plan.knobs;
@@ -76,8 +81,6 @@ bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error 
         return error_set(error, ERROR_INPUT, where,
                          "plans: is missing; give a report of `shardopt plan --format json`");
     if (!read_proof(report, where, out, error)) return false;
-    out->model = snapshot_text(report, "model.name");
-    if (!out->model[0]) out->model = snapshot_text(report, "request.model");
     out->plan_count = cJSON_GetArraySize(plans);
     snprintf(at, sizeof at, "%.140s: plans[0]", where);
     return out->plan_count == 0 || snapshot_plan_read(plans->child, at, &out->best, error);
@@ -91,11 +94,6 @@ static void add_part(const char *name, double value, bool now, PartChange out[PA
     if (i == PART_CHANGES_MAX) return;
     if (i == *count) out[(*count)++] = (PartChange){.name = name};
     *(now ? &out[i].now : &out[i].was) += value;
-}
-
-static double real_at(const cJSON *json, const char *path) {
-    const cJSON *value = json_at(json, path);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
 }
 
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
@@ -112,20 +110,18 @@ int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, Part
             cJSON_ArrayForEach(term, json_at(both[i]->json, "step.terms_seconds"))
                 add_part(term->string, cJSON_IsNumber(term) ? term->valuedouble : 0, i == 1, out, &count);
         for (size_t k = 0; k < COUNT_OF(PATHS) && !fine; k++)
-            add_part(NAMES[k], real_at(both[i]->json, PATHS[k]), i == 1, out, &count);
+            add_part(NAMES[k], snapshot_real(both[i]->json, PATHS[k]), i == 1, out, &count);
     }
     return count;
 }
 
 int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
-    static const char *const ROWS[] = {"parameters", "gradients", "optimizer", "activations",
-                                       "gathered",   "logits",    "transient"};
     int count = 0;
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (MemoryRow row = 0; row <= MEMORY_TRANSIENT; row++) {
         char path[48];
-        snprintf(path, sizeof path, "memory.%s_bytes", ROWS[i]);
-        add_part(ROWS[i], real_at(was->json, path), false, out, &count);
-        add_part(ROWS[i], real_at(now->json, path), true, out, &count);
+        snprintf(path, sizeof path, "memory.%s_bytes", memory_row_name(row));
+        add_part(memory_row_name(row), snapshot_real(was->json, path), false, out, &count);
+        add_part(memory_row_name(row), snapshot_real(now->json, path), true, out, &count);
     }
     return count;
 }

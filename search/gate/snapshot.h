@@ -22,7 +22,6 @@ typedef struct {
 
 typedef struct {
     const cJSON *report;
-    const char *model; /* as it calls itself */
     bool proven;
     double gap; /* of a search that is not */
     int plan_count;
@@ -55,7 +54,8 @@ void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
 
-/* A text of the report; "" where there is none. */
+/* A text of the report, and a number of it; "" and 0 where there is none. */
 const char *snapshot_text(const cJSON *report, const char *path);
+double snapshot_real(const cJSON *report, const char *path);
 
 #endif

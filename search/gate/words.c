@@ -2,17 +2,9 @@
 /* What a check found, in words. */
 #include "search/gate/gate.h"
 
-#include "base/json.h"
-#include "base/util.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double real_at(const cJSON *json, const char *path) {
-    const cJSON *value = json_at(json, path);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
 
 /* ---- figures ---- */
 
@@ -57,7 +49,8 @@ static void add_figures(const GateEntry *entry, Prose *to) {
 
 static void add_lost_plan(const Snapshot *now, Prose *to) {
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], label[PROSE_NAME_SIZE];
-    double bytes = real_at(now->report, "shortfall.needed_bytes"), room = real_at(now->report, "shortfall.limit_bytes");
+    double bytes = snapshot_real(now->report, "shortfall.needed_bytes"),
+           room = snapshot_real(now->report, "shortfall.limit_bytes");
     prose_item(to, "; ", now->proven ? "no plan fits any more" : "no plan was found before the limit");
     if (bytes > 0 && room > 0)
         prose_add(to, ": the nearest, %s, needs %s of %s HBM",
@@ -70,8 +63,8 @@ static void add_launched(const Gate *gate, const GateEntry *entry, Prose *to) {
     const FigureChange *step = &entry->figures[GATE_STEP];
     char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
-    double bytes = real_at(entry->now.report, "shortfall.needed_bytes"),
-           room = real_at(entry->now.report, "shortfall.limit_bytes");
+    double bytes = snapshot_real(entry->now.report, "shortfall.needed_bytes"),
+           room = snapshot_real(entry->now.report, "shortfall.limit_bytes");
     if (entry->now.plan_count == 0) {
         if (bytes > 0)
             prose_add(to, "does not fit: it needs %s of %s HBM", number_bytes(bytes, needed),
@@ -102,8 +95,7 @@ static void add_what(const GateEntry *entry, Prose *to) {
     if (entry->lost_proof && !entry->lost_plan)
         prose_item(to, "; ", "not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
     if (entry->found_proof) prose_item(to, "; ", "proven now");
-    bool both = entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
-    if (both) add_figures(entry, to);
+    if (gate_has_both(entry)) add_figures(entry, to);
 }
 
 /* ---- why ---- */
@@ -119,7 +111,7 @@ static void add_terms(const GateEntry *entry, Prose *to) {
     enum { SHOWN = 4 };
     PartChange parts[PART_CHANGES_MAX];
     char time[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
-    if (!entry->has_was || entry->was.plan_count == 0 || entry->now.plan_count == 0) return;
+    if (!gate_has_both(entry)) return;
     int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
     qsort(parts, (size_t)count, sizeof *parts, by_size);
     for (int i = 0; i < count && i < SHOWN; i++) {
@@ -134,7 +126,7 @@ static void add_plan(const GateEntry *entry, Prose *to) {
     char time[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     if (!entry->has_was || entry->was.plan_count == 0) return;
-    if (entry->now.report && entry->now.plan_count > 0) {
+    if (gate_has_both(entry)) {
         Prose changes = {0};
         snapshot_plan_changes(was, now, &changes);
         if (entry->same_plan)
@@ -158,18 +150,24 @@ static void add_plan(const GateEntry *entry, Prose *to) {
                   gate_change_text(moved, change));
 }
 
+const char *gate_heading(GateLine line) {
+    static const char *const HEADINGS[GATE_LINES] = {"", "because: ", "in the step: ", "plan: "};
+    return HEADINGS[line];
+}
+
 void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out) {
+    Prose *line = out->line;
     memset(out, 0, sizeof *out);
-    add_terms(entry, &out->terms);
+    add_terms(entry, &line[GATE_TERMS]);
     if (!gate->baseline) {
-        add_launched(gate, entry, &out->what);
-        prose_add(&out->plan, "%s is the best", entry->was.best.label);
-        if (entry->now.plan_count > 0) prose_add(&out->plan, ", %s is launched", entry->now.best.label);
+        add_launched(gate, entry, &line[GATE_WHAT]);
+        prose_add(&line[GATE_PLAN], "%s is the best", entry->was.best.label);
+        if (entry->now.plan_count > 0) prose_add(&line[GATE_PLAN], ", %s is launched", entry->now.best.label);
         return;
     }
-    add_what(entry, &out->what);
-    for (int i = 0; i < entry->cause_count; i++) prose_item(&out->cause, "; ", "%s", entry->causes[i].text);
-    add_plan(entry, &out->plan);
+    add_what(entry, &line[GATE_WHAT]);
+    for (int i = 0; i < entry->cause_count; i++) prose_item(&line[GATE_CAUSE], "; ", "%s", entry->causes[i].text);
+    add_plan(entry, &line[GATE_PLAN]);
 }
 
 /* ---- all of them ---- */
@@ -238,7 +236,7 @@ void gate_headline(const Gate *gate, Prose *out) {
                   gate->entries->undecided ? "not decided"
                   : gate_passes(gate)      ? "passed"
                                            : "FAILED",
-                  clean_text(gate->entries->name, name, sizeof name), words.what.text);
+                  clean_text(gate->entries->name, name, sizeof name), words.line[GATE_WHAT].text);
         return;
     }
     clean_name(gate->baseline, file);

@@ -9,10 +9,12 @@ const char *gate_format_name(GateFormat format) {
     return NAMES[format];
 }
 
-static void write_line(const char *heading, const Prose *line, FILE *out) {
-    char first[32];
-    snprintf(first, sizeof first, "    %s", heading);
-    if (line->used > 0) prose_write(out, first, "      ", line->text);
+static void write_lines(const GateWords *words, GateLine from, FILE *out) {
+    for (GateLine line = from; line < GATE_LINES; line++) {
+        char first[32];
+        snprintf(first, sizeof first, "    %s", gate_heading(line));
+        if (words->line[line].used > 0) prose_write(out, first, "      ", words->line[line].text);
+    }
 }
 
 static void write_entry(const Gate *gate, const GateEntry *entry, FILE *out) {
@@ -21,10 +23,7 @@ static void write_entry(const Gate *gate, const GateEntry *entry, FILE *out) {
     gate_words(gate, entry, &words);
     snprintf(first, sizeof first, "  %s: ", verdict_name(entry->verdict));
     prose_write(out, first, "    ", clean_text(entry->name, name, sizeof name));
-    write_line("", &words.what, out);
-    write_line("because: ", &words.cause, out);
-    write_line("in the step: ", &words.terms, out);
-    write_line("plan: ", &words.plan, out);
+    write_lines(&words, GATE_WHAT, out);
 }
 
 bool gate_write_text(const Gate *gate, FILE *out, Error *error) {
@@ -35,8 +34,7 @@ bool gate_write_text(const Gate *gate, FILE *out, Error *error) {
     if (!gate->baseline) {
         GateWords words;
         gate_words(gate, gate->entries, &words);
-        write_line("in the step: ", &words.terms, out);
-        write_line("plan: ", &words.plan, out);
+        write_lines(&words, GATE_TERMS, out);
         return !ferror(out) || error_memory(error);
     }
     for (size_t v = 0; v < sizeof ORDER / sizeof ORDER[0]; v++)

@@ -33,11 +33,11 @@ static bool add_changes(cJSON *to, const GateEntry *entry) {
     return ok;
 }
 
-static bool add_causes(cJSON *to, const GateEntry *entry) {
+bool causes_add_json(cJSON *to, const Cause *causes, int count) {
     cJSON *json = json_add_array(to, "causes");
     bool ok = json != NULL;
-    for (int i = 0; i < entry->cause_count && ok; i++) {
-        const Cause *cause = &entry->causes[i];
+    for (int i = 0; i < count && ok; i++) {
+        const Cause *cause = &causes[i];
         cJSON *item = json_add_object(json, NULL);
         ok = json_add_text(item, "kind", cause_name(cause->kind)) &&
              json_add_text(item, "file", cause->file[0] ? cause->file : NULL) &&
@@ -46,10 +46,8 @@ static bool add_causes(cJSON *to, const GateEntry *entry) {
     return ok;
 }
 
-static bool add_terms(cJSON *to, const GateEntry *entry, const char *was, const char *now) {
-    PartChange parts[PART_CHANGES_MAX];
-    int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
-    cJSON *json = json_add_object(to, "terms_seconds");
+bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now) {
+    cJSON *json = json_add_object(to, key);
     bool ok = json != NULL;
     for (int i = 0; i < count && ok; i++) {
         cJSON *item = json_add_object(json, parts[i].name);
@@ -58,17 +56,22 @@ static bool add_terms(cJSON *to, const GateEntry *entry, const char *was, const 
     return ok;
 }
 
+static bool add_terms(cJSON *to, const GateEntry *entry, const char *was, const char *now) {
+    PartChange parts[PART_CHANGES_MAX];
+    int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
+    return parts_add_json(to, "terms_seconds", parts, count, was, now);
+}
+
 static bool add_entry(cJSON *to, const Gate *gate, const GateEntry *entry, const char *was, const char *now) {
-    bool both = entry->has_was && entry->was.plan_count > 0 && entry->now.report && entry->now.plan_count > 0;
     GateWords words;
     gate_words(gate, entry, &words);
     if (!json_add_text(to, "name", entry->name) || !json_add_text(to, "verdict", verdict_name(entry->verdict)) ||
-        !json_add_text(to, "text", words.what.text) || !add_reasons(to, entry) ||
+        !json_add_text(to, "text", words.line[GATE_WHAT].text) || !add_reasons(to, entry) ||
         !(entry->has_was ? add_side(to, was, &entry->was) : json_add_text(to, was, NULL)) ||
         !add_side(to, now, &entry->now))
         return false;
-    if (both && (!add_changes(to, entry) || !add_terms(to, entry, was, now))) return false;
-    if (gate->baseline && !add_causes(to, entry)) return false;
+    if (gate_has_both(entry) && (!add_changes(to, entry) || !add_terms(to, entry, was, now))) return false;
+    if (gate->baseline && !causes_add_json(to, entry->causes, entry->cause_count)) return false;
     if (entry->old_plan == OLD_PLAN_NOT_ASKED) return true;
     if (entry->old_plan != OLD_PLAN_PRICED) return json_add_text(to, "old_plan_seconds", NULL);
     return json_add_real(to, "old_plan_seconds", entry->old_plan_seconds);
@@ -104,10 +107,7 @@ bool gate_write_json(const Gate *gate, FILE *out, Error *error) {
         for (int i = 0; i < gate->count && ok; i++)
             ok = add_entry(json_add_object(entries, NULL), gate, &gate->entries[i], "was", "now");
     }
-    if (!ok)
-        error_memory(error);
-    else if (!json_print(out, json))
-        ok = error_memory(error);
+    ok = (ok && json_print(out, json)) || error_memory(error);
     cJSON_Delete(json);
     return ok;
 }

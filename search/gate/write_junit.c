@@ -9,19 +9,14 @@ static void attribute(const char *name, const char *value, FILE *out) {
     fputc('"', out);
 }
 
-static void write_line(const char *heading, const Prose *line, FILE *out) {
-    if (line->used == 0) return;
-    fputs(heading, out);
-    escape_write(ESCAPE_XML, line->text, out);
-    fputc('\n', out);
-}
-
 static void write_words(const GateWords *words, FILE *out) {
     fputc('\n', out);
-    write_line("", &words->what, out);
-    write_line("because: ", &words->cause, out);
-    write_line("in the step: ", &words->terms, out);
-    write_line("plan: ", &words->plan, out);
+    for (GateLine line = 0; line < GATE_LINES; line++) {
+        if (words->line[line].used == 0) continue;
+        fputs(gate_heading(line), out);
+        escape_write(ESCAPE_XML, words->line[line].text, out);
+        fputc('\n', out);
+    }
 }
 
 /* What kind of failure: the first of what got worse. */
@@ -47,7 +42,7 @@ static void write_case(const Gate *gate, const GateEntry *entry, FILE *out) {
     }
     fprintf(out, ">\n      <%s", failed ? "failure" : "error");
     attribute("type", type_of(entry), out);
-    attribute("message", words.what.text, out);
+    attribute("message", words.line[GATE_WHAT].text, out);
     fputc('>', out);
     write_words(&words, out);
     fprintf(out, "      </%s>\n    </testcase>\n", failed ? "failure" : "error");

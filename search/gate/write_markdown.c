@@ -18,7 +18,7 @@ static void write_figure(const GateEntry *entry, GateFigure figure, const char *
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
     Prose cell = {0};
-    if (!entry->has_was || entry->was.plan_count == 0 || !entry->now.report || entry->now.plan_count == 0)
+    if (!gate_has_both(entry))
         prose_add(&cell, "-");
     else if (fabs(of->change) <= 1e-9)
         prose_add(&cell, "%s", unit(of->now, now));
@@ -35,7 +35,7 @@ static void write_row(const Gate *gate, const GateEntry *entry, FILE *out) {
     write_figure(entry, GATE_STEP, step_text, out);
     write_figure(entry, GATE_MFU, share_text, out);
     write_figure(entry, GATE_MEMORY, number_bytes, out);
-    write_cell(words.plan.text, out);
+    write_cell(words.line[GATE_PLAN].text, out);
     fputs("|\n", out);
 }
 
@@ -48,23 +48,18 @@ static void write_table(const Gate *gate, bool moved, FILE *out) {
                 write_row(gate, &gate->entries[i], out);
 }
 
-static void write_item(const char *heading, const Prose *line, FILE *out) {
-    if (line->used == 0) return;
-    fprintf(out, "  - %s", heading);
-    escaped(line->text, out);
-    fputc('\n', out);
-}
-
 static void write_details(const Gate *gate, const GateEntry *entry, FILE *out) {
     GateWords words;
     gate_words(gate, entry, &words);
     fprintf(out, "- **%s**: ", verdict_name(entry->verdict));
     escaped(entry->name, out);
     fputc('\n', out);
-    write_item("", &words.what, out);
-    write_item("because: ", &words.cause, out);
-    write_item("in the step: ", &words.terms, out);
-    write_item("plan: ", &words.plan, out);
+    for (GateLine line = 0; line < GATE_LINES; line++) {
+        if (words.line[line].used == 0) continue;
+        fprintf(out, "  - %s", gate_heading(line));
+        escaped(words.line[line].text, out);
+        fputc('\n', out);
+    }
 }
 
 bool gate_write_markdown(const Gate *gate, FILE *out, Error *error) {

@@ -183,10 +183,10 @@ Test(gate, one_entry) {
         gate_words(&gate, &entry, &words);
         cr_expect_eq(entry.verdict, CASES[i].verdict, "%s: %s", CASES[i].name, verdict_name(entry.verdict));
         cr_expect_eq(gate_passes(&gate), CASES[i].verdict != VERDICT_WORSE, "%s", CASES[i].name);
-        expect_words(CASES[i].name, "what", words.what.text, CASES[i].what);
-        expect_words(CASES[i].name, "cause", words.cause.text, CASES[i].cause);
-        expect_words(CASES[i].name, "terms", words.terms.text, CASES[i].terms);
-        expect_words(CASES[i].name, "plan", words.plan.text, CASES[i].plan);
+        expect_words(CASES[i].name, "what", words.line[GATE_WHAT].text, CASES[i].what);
+        expect_words(CASES[i].name, "cause", words.line[GATE_CAUSE].text, CASES[i].cause);
+        expect_words(CASES[i].name, "terms", words.line[GATE_TERMS].text, CASES[i].terms);
+        expect_words(CASES[i].name, "plan", words.line[GATE_PLAN].text, CASES[i].plan);
         cJSON_Delete(was);
         cJSON_Delete(now);
     }
