@@ -14,7 +14,7 @@ static const Paint PAINTS[ROWS] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER
 typedef struct {
     char name[64];
     MemoryRows rows;
-    bool peak;
+    bool peak, own; /* own: a moment of plan 1 */
 } Bar;
 
 static int list_bars(const LookView *view, Bar bars[BARS_MAX], double *limit, double *reserve) {
@@ -41,7 +41,7 @@ static int list_bars(const LookView *view, Bar bars[BARS_MAX], double *limit, do
     for (int i = 0; i < MOMENT_COUNT; i++) {
         if (i == MOMENT_LAST_BACKWARD && !stages) continue;
         Bar *bar = &bars[count++];
-        *bar = (Bar){.peak = i == (int)first->estimate.moment};
+        *bar = (Bar){.peak = i == (int)first->estimate.moment, .own = true};
         plan_memory(&setting, &first->estimate.shard, &first->plan, (Moment)i, &bar->rows);
         snprintf(bar->name, sizeof bar->name, "%s", moment_text((Moment)i, stages));
     }
@@ -80,7 +80,6 @@ bool picture_memory(const LookView *view, FILE *out, Prose *words, Sheet *table)
     int count = list_bars(view, bars, &limit, &reserve);
     const RankedPlan *first = view_first(view);
     if (count == 0) return false;
-    int own_moments = first ? count - (int)min_whole(view->report->result.plan_count, BARS_MAX - 4 - 1) + 1 : 0;
     for (int i = 0; i < count; i++) most = max_real(most, memory_total(&bars[i].rows));
     if (first)
         prose_add(words, "Plan 1 takes %s of the %s that plans may fill, %s; %s are kept back.",
@@ -101,8 +100,7 @@ bool picture_memory(const LookView *view, FILE *out, Prose *words, Sheet *table)
                        "moment|>parameters|>gradients|>optimizer|>activations|>gathered|>logits|>transients|>total");
     for (int i = 0; i < count; i++) {
         double y = 32 + ROW * i, total = memory_total(&bars[i].rows);
-        bool own = first && i < own_moments;
-        svg_text(&svg, LEFT - 8, y + 15, "end", own && bars[i].peak ? "head" : NULL, "%s", bars[i].name);
+        svg_text(&svg, LEFT - 8, y + 15, "end", bars[i].own && bars[i].peak ? "head" : NULL, "%s", bars[i].name);
         draw_bar(&svg, &scale, y, &bars[i]);
         svg_text(&svg, WIDTH - 8, y + 15, "end", bars[i].peak ? "head" : NULL, "%s", number_bytes(total, text));
         list_bar(table, &bars[i]);
