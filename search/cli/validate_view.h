@@ -27,7 +27,7 @@ bool validate_write_html(FILE *out, const ValidateView *view, Error *error);
 /* Predicted against measured steps, both on logarithmic scales: a picture that stands for itself, light or dark as the
  * reader's screen is; and the same on a page, whose rules it takes. */
 bool validate_write_plot(FILE *out, const ValidateView *view, Error *error);
-bool validate_draw_plot(FILE *out, const ValidateView *view);
+void validate_draw_plot(FILE *out, const ValidateView *view);
 
 /* ---- what they share ---- */
 

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "mesh/slice.h"
+#include "search/explore.h"
 #include "search/report_make.h"
 
 #include <math.h>
@@ -37,10 +38,7 @@ typedef struct {
 } Asking;
 
 static bool same_row(const RankedPlan *a, const RankedPlan *b) {
-    const Methods *x = &a->plan.knobs.methods, *y = &b->plan.knobs.methods;
-    return degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
-           a->plan.knobs.schedule == b->plan.knobs.schedule && x->grid.expert == y->grid.expert &&
-           x->grid.expert_tensor == y->grid.expert_tensor;
+    return rows_together(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
 }
 
 static void point_of(const Report *report, const RankedPlan *ranked, LookPoint *out) {
@@ -48,7 +46,6 @@ static void point_of(const Report *report, const RankedPlan *ranked, LookPoint *
     double seq = (double)ranked->work.seq;
     out->found = true;
     out->chips = ranked->machine.mesh.chips;
-    out->sequences = ranked->work.sequences;
     out->tokens = (double)ranked->work.sequences * seq;
     out->step_seconds = estimate->time.seconds;
     out->mfu = estimate->mfu;
@@ -88,13 +85,18 @@ static bool flush(Asking *asking, const char *what, Error *error) {
     return true;
 }
 
+/* The request on the machine of a plan, to be changed. */
+static void request_on(const Asking *asking, const RankedPlan *ranked, Request *out) {
+    request_copy(asking->report->request, out);
+    request_fix_machine(ranked, out);
+}
+
 /* The next question, to be changed: on plan 1's machine. */
 static Question *next_question(Asking *asking) {
     int i = asking->pending++;
     Question *question = &asking->questions[i];
     memset(question, 0, sizeof *question);
-    request_copy(asking->report->request, &question->changed);
-    request_fix_machine(asking->first, &question->changed);
+    request_on(asking, asking->first, &question->changed);
     asking->points[i] = NULL;
     asking->figures[i] = NULL;
     return question;
@@ -182,11 +184,6 @@ static bool ask_sizes(Asking *asking, Error *error) {
 
 /* ---- figures ---- */
 
-static void moved_request(const Asking *asking, const RankedPlan *ranked, Request *out) {
-    request_copy(asking->report->request, out);
-    request_fix_machine(ranked, out);
-}
-
 /* Plan 1 as it is with each figure moved; figures that do not matter are left out. */
 static int list_figures(Asking *asking, Request *scratch, int which[LOOK_FIGURES_MAX]) {
     const RankedPlan *first = asking->first;
@@ -200,7 +197,7 @@ static int list_figures(Asking *asking, Request *scratch, int which[LOOK_FIGURES
         for (int move = 0; move < LOOK_MOVES; move++) {
             double seconds = first->estimate.time.seconds;
             bool fits = true;
-            moved_request(asking, first, scratch);
+            request_on(asking, first, scratch);
             if (look_figure_move(scratch, f, LOOK_MOVE[move]))
                 any = true, fits = look_reprice(scratch, first, &seconds, &fits) && fits;
             figure->at[move].fits = fits;
@@ -261,7 +258,7 @@ static bool overtakes(const Asking *asking, const RankedPlan *other, int figure,
     bool fits[2] = {true, true};
     const RankedPlan *plans[2] = {asking->first, other};
     for (int i = 0; i < 2; i++) {
-        moved_request(asking, plans[i], scratch);
+        request_on(asking, plans[i], scratch);
         if (!look_figure_move(scratch, figure, factor) || !look_reprice(scratch, plans[i], &seconds[i], &fits[i]))
             return false;
         seconds[i] *= plans[i]->ranked_seconds / plans[i]->estimate.time.seconds;

@@ -12,7 +12,7 @@ typedef struct {
     bool asked;     /* false: there is no such machine */
     bool found;     /* false: no plan fits, or time was up */
     bool cut_short; /* a time limit ended it */
-    int64_t chips, sequences;
+    int64_t chips;
     double tokens; /* of a step */
     double step_seconds, mfu, memory_bytes, limit_bytes;
     double training_seconds;

@@ -142,15 +142,13 @@ static void write_picture(const Drawn *drawn, const char *id, const char *headin
     html_section_close(out);
 }
 
-static bool write_misses(const LookView *view, FILE *out) {
-    Sheet misses = misses_sheet(view), closest = closest_sheet(view);
-    if (misses.rows + closest.rows == 0) return !misses.failed && !closest.failed;
+static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
     html_section_open(out, "misses", "Near misses");
     html_paragraph(
         out, "The plans behind the first, each with the one figure that has to move least for it to win, all else "
              "and both layouts as they are; and what the search cut without opening it.");
-    bool ok = write_sheet(&misses, out);
-    ok = write_sheet(&closest, out) && ok;
+    bool ok = write_sheet(misses, out);
+    ok = write_sheet(closest, out) && ok;
     html_section_close(out);
     return ok;
 }
@@ -186,21 +184,21 @@ static bool write_basis(const LookView *view, FILE *out) {
 
 static bool write_page(const LookView *view, const Drawn *drawn, FILE *out) {
     const char *title = title_text(view);
+    Sheet misses = misses_sheet(view), closest = closest_sheet(view);
     HtmlLink links[COUNT_OF(PICTURES) + 3] = {{"verdict", "The verdict"}};
     int count = 1;
-    if (!title) return false;
+    if (!title || misses.failed || closest.failed) return false;
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
-    bool misses = view_first(view) &&
-                  ((view->facts && view->facts->miss_count > 0) || view->report->result.certificate.closest_count > 0);
-    if (misses) links[count++] = (HtmlLink){"misses", "Near misses"};
+    bool missed = misses.rows + closest.rows > 0;
+    if (missed) links[count++] = (HtmlLink){"misses", "Near misses"};
     links[count++] = (HtmlLink){"basis", "What it rests on"};
     html_open(out, title, "The best way to shard it, and why");
     html_contents(out, links, count);
     bool ok = write_verdict(view, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) write_picture(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
-    ok = (!misses || write_misses(view, out)) && ok;
+    ok = (!missed || write_misses(&misses, &closest, out)) && ok;
     ok = write_basis(view, out) && ok;
     html_close(out);
     return ok;

@@ -20,12 +20,6 @@ typedef struct {
     double weights;                         /* of backward: gradients of weights, that a schedule may put off */
 } Microbatch;
 
-static double group_seconds(const Estimate *estimate, int group, int phase) {
-    return collective_seconds(estimate->rates.cost[group],
-                              estimate->resources.of[res_messages((Group)group, (Phase)phase)],
-                              estimate->resources.of[res_bytes((Group)group, (Phase)phase)]);
-}
-
 static Microbatch microbatch_of(const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
     const Resources *resources = &estimate->resources;
@@ -35,7 +29,8 @@ static Microbatch microbatch_of(const RankedPlan *ranked) {
         one.compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
         one.all[phase] = one.compute[phase];
         for (int group = 0; group < GROUP_DATA; group++) {
-            double whole = estimate->time.group_seconds[group], seconds = group_seconds(estimate, group, phase);
+            double whole = estimate->time.group_seconds[group],
+                   seconds = lane_seconds(estimate, (Group)group, (Phase)phase);
             double share = whole > 0 ? estimate->time.group_exposed_seconds[group] / whole : 0;
             if (group < GROUP_WEIGHTS) one.exposed[group][phase] = share * seconds;
             one.hidden[group][phase] = (group < GROUP_WEIGHTS ? 1 - share : 1) * seconds;
@@ -66,7 +61,7 @@ static double x_of(const Window *window, double seconds) {
 }
 
 /* Many rectangles of one kind as one path. */
-static void open_path(Svg *svg, const char *style) { fprintf(svg->out, "<path class=\"%s\" d=\"", style); }
+static void open_path(Svg *svg, Paint paint) { fprintf(svg->out, "<path class=\"k%d\" d=\"", (int)paint); }
 static void add_box(Svg *svg, double x, double y, double width, double height) {
     fprintf(svg->out, "M%.1f %.1fh%.2fv%.1fh%.2fz", x, y, width, height, -width);
 }
@@ -123,11 +118,11 @@ static Window window_of(const Play *play, const Played *played, double end) {
 }
 
 static void draw_passes(Svg *svg, const Play *play, const Played *played, const Window *window, int rank, double y) {
-    static const char *const STYLES[PASS_COUNT] = {[PASS_FORWARD] = "k14",
-                                                   [PASS_BACKWARD] = "k15",
-                                                   [PASS_INPUT] = "k15",
-                                                   [PASS_WEIGHTS] = "k12",
-                                                   [PASS_BOTH] = "k5"};
+    static const Paint PAINTS[PASS_COUNT] = {[PASS_FORWARD] = PAINT_FORWARD,
+                                             [PASS_BACKWARD] = PAINT_BACKWARD,
+                                             [PASS_INPUT] = PAINT_BACKWARD,
+                                             [PASS_WEIGHTS] = PAINT_OPTIMIZER,
+                                             [PASS_BOTH] = PAINT_EXPERT};
     for (int kind = 0; kind < PASS_COUNT; kind++) {
         bool open = false;
         for (int i = 0; i < play->count[rank]; i++) {
@@ -136,7 +131,7 @@ static void draw_passes(Svg *svg, const Play *play, const Played *played, const 
             double x = x_of(window, played->begins[rank][i]), to = x_of(window, played->ends[rank][i]);
             double gap = min_real(1, (to - x) / 5);
             if (to - x < 0.05) continue;
-            if (!open) open_path(svg, STYLES[kind]);
+            if (!open) open_path(svg, PAINTS[kind]);
             open = true;
             /* Forward passes stand on the lower edge: kinds are told apart without colour. */
             double less = kind == PASS_FORWARD ? 4 : 0;
@@ -186,12 +181,15 @@ static void list_stage(Sheet *table, const Play *play, const Played *played, int
     sheet_row(table, cells);
 }
 
-static double draw_stages(Svg *svg, const RankedPlan *ranked, const Play *play, const Played *played, Sheet *table) {
+/* Lanes of the stages that are shown, and one that says how many are not. */
+static int stage_lanes(int ranks) { return (int)min_whole(ranks, STAGES_SHOWN + 1); }
+
+static void draw_stages(Svg *svg, const RankedPlan *ranked, const Play *play, const Played *played, Sheet *table) {
     const StepTime *time = &ranked->estimate.time;
     int ranks = play->ranks, rows = (int)min_whole(ranks, STAGES_SHOWN), half = ranks > rows ? rows / 2 : rows;
     double end = max_real(time->seconds, played->end), y = TOP;
     Window window = window_of(play, played, end);
-    double bottom = TOP + LANE * rows + (ranks > rows ? LANE : 0);
+    double bottom = TOP + LANE * stage_lanes(ranks);
     draw_time(svg, &window, bottom, TOP - 4);
     for (int row = 0; row < rows; row++) {
         int rank = row < half ? row : ranks - rows + row;
@@ -211,11 +209,6 @@ static double draw_stages(Svg *svg, const RankedPlan *ranked, const Play *play, 
         svg_line(svg, x, TOP - 4, x, bottom, "axis dash");
     }
     for (int rank = 0; rank < ranks; rank++) list_stage(table, play, played, rank);
-    return bottom + 36;
-}
-
-static double stages_height(int ranks) {
-    return LANE * (double)min_whole(ranks, STAGES_SHOWN) + (ranks > STAGES_SHOWN ? LANE : 0) + 36;
 }
 
 static void stages_words(const RankedPlan *ranked, const Play *play, const Played *played, Prose *words) {
@@ -286,11 +279,9 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     for (int i = 1; i < count; i++) {
         int group = lanes[i].group;
         if (group < GROUP_DATA) continue;
-        const Traffic *parts[2] = {&estimate->rule.data_start[group - GROUP_DATA],
-                                   &estimate->rule.data_end[group - GROUP_DATA]};
-        for (int part = 0; part < 2; part++) {
-            double seconds = collective_seconds(estimate->rates.cost[group], parts[part]->messages, parts[part]->bytes);
-            double from = part == 0 ? 0 : end - one->all[PHASE_BACKWARD], x = x_of(window, from);
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            double seconds = lane_seconds(estimate, (Group)group, (Phase)phase);
+            double from = phase == PHASE_FORWARD ? 0 : end - one->all[PHASE_BACKWARD], x = x_of(window, from);
             char tip[96], text[NUMBER_TEXT_SIZE];
             if (!(seconds > 0)) continue;
             snprintf(tip, sizeof tip, "%s: %s", lanes[i].name, step_text(seconds, text));
@@ -300,8 +291,8 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     }
 }
 
-static double draw_alone(Svg *svg, const RankedPlan *ranked, const Microbatch *one, const Lane *lanes, int count,
-                         Sheet *table) {
+static void draw_alone(Svg *svg, const RankedPlan *ranked, const Microbatch *one, const Lane *lanes, int count,
+                       Sheet *table) {
     const StepTime *time = &ranked->estimate.time;
     int64_t m = ranked->plan.knobs.microbatches;
     double each = one->all[0] + one->all[1], end = (double)m * each, bottom = TOP + LANE * count;
@@ -328,7 +319,6 @@ static double draw_alone(Svg *svg, const RankedPlan *ranked, const Microbatch *o
                                step_text(one->all[phase] - one->compute[phase], c)};
         sheet_row(table, cells);
     }
-    return bottom + 36;
 }
 
 static void alone_words(const RankedPlan *ranked, Prose *words) {
@@ -383,7 +373,7 @@ bool picture_timeline(const LookView *view, FILE *out, Prose *words, Sheet *tabl
             stages_words(ranked, &play, &played, words);
         else
             alone_words(ranked, words);
-        double top = TOP + (stages ? stages_height(play.ranks) : LANE * lane_count + 36);
+        double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : lane_count) + 36;
         Svg svg = svg_open(out, "timeline-svg", WIDTH, top + layer_line_height(&line), "One step in time", words->text);
         *table = sheet_new(view->arena, "Passes in time",
                            stages ? "stage|>busy|>share|>idle" : "pass|>compute|>share|>exposed");

@@ -240,8 +240,8 @@ static void write_tip(FILE *out, const char *tip) {
     fputs("</title>", out);
 }
 
-void svg_box(Svg *svg, double x, double y, double width, double height, const char *style, const char *tip) {
-    fprintf(svg->out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", style, x, y,
+void svg_bar(Svg *svg, double x, double y, double width, double height, Paint paint, const char *tip) {
+    fprintf(svg->out, "<rect class=\"k%d\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", (int)paint, x, y,
             max_real(0, width), max_real(0, height));
     if (tip) {
         fputc('>', svg->out);
@@ -250,12 +250,6 @@ void svg_box(Svg *svg, double x, double y, double width, double height, const ch
     } else {
         fputs("/>\n", svg->out);
     }
-}
-
-void svg_bar(Svg *svg, double x, double y, double width, double height, Paint paint, const char *tip) {
-    char style[8];
-    snprintf(style, sizeof style, "k%d", (int)paint);
-    svg_box(svg, x, y, width, height, style, tip);
     if (PAINTS[paint].pattern > 0)
         fprintf(svg->out,
                 "<rect fill=\"url(#%s-p%d)\" pointer-events=\"none\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "

@@ -87,10 +87,7 @@ double svg_text_width(const char *text);
 
 void svg_line(Svg *svg, double x1, double y1, double x2, double y2, const char *style);
 
-/* A rectangle; `tip` is shown when it is pointed at; NULL: nothing. */
-void svg_box(Svg *svg, double x, double y, double width, double height, const char *style, const char *tip);
-
-/* A rectangle in the colour and pattern of what it stands for. */
+/* A rectangle in the colour and pattern of what it stands for; `tip` is shown when it is pointed at; NULL: nothing. */
 void svg_bar(Svg *svg, double x, double y, double width, double height, Paint paint, const char *tip);
 
 /* A mark at a point: `kind` is both colour and shape. */

@@ -2,7 +2,6 @@
 #include "search/look/timeline_layer.h"
 
 #include "base/util.h"
-#include "search/prose.h"
 #include "search/report_words.h"
 
 static const double LANE = 22, HEAD = 36;
@@ -22,6 +21,11 @@ const char *lane_name(Group group) {
         [GROUP_EXPERT_DATA] = "expert grads",
     };
     return NAMES[group];
+}
+
+double lane_seconds(const Estimate *estimate, Group group, Phase phase) {
+    Traffic traffic = group_traffic(estimate, group, phase);
+    return collective_seconds(estimate->rates.cost[group], traffic.messages, traffic.bytes);
 }
 
 static int lane_of(LayerLine *line, int group) {
@@ -69,10 +73,7 @@ static void add_weights(LayerLine *line, const Estimate *estimate, Phase phase, 
     static const Group GROUPS[] = {GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS, GROUP_TENSOR_WEIGHTS};
     for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
         Group group = GROUPS[i];
-        double seconds =
-            collective_seconds(estimate->rates.cost[group], estimate->resources.of[res_messages(group, phase)],
-                               estimate->resources.of[res_bytes(group, phase)]) /
-            max_real(1, estimate->shard.layers);
+        double seconds = lane_seconds(estimate, group, phase) / max_real(1, estimate->shard.layers);
         bool there = false;
         for (int b = 0; b < line->count; b++)
             there = there || (line->bars[b].lane > 0 && line->group[line->bars[b].lane] == (int)group);
