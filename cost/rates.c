@@ -165,7 +165,7 @@ unsigned rates_far(const Mesh *mesh, const Rates *rates) {
     unsigned outside = 0, dcn = 0, far = 0;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
         if (mesh->axes[axis].level == LEVEL_DCN) dcn |= 1u << axis;
-        if (mesh->axes[axis].level == LEVEL_DCN || mesh->axes[axis].level == LEVEL_NETWORK) outside |= 1u << axis;
+        if (axis_is_across(&mesh->axes[axis])) outside |= 1u << axis;
     }
     for (int group = GROUP_TENSOR; group <= GROUP_EXPERT_TENSOR; group++)
         if (rates->axes[group] & outside) far |= 1u << group;

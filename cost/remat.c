@@ -209,6 +209,13 @@ void remat_layers(const RematRule *rule, Activation activation, int64_t layers, 
     out[STATE_SAVED] += layers - in;
 }
 
+ActivationState layout_least(const Layout *layout, Activation activation) {
+    const int64_t *layers = layout->layers[activation];
+    return layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
+           : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
+                                         : STATE_SAVED;
+}
+
 /* The policy of a layout and in how many layers it stands; -1: none. Every activation is in one state other than saved
  * at most, and all of these in the same number of layers. */
 static int policy_of_layout(const Model *model, const Layout *layout, int64_t *in) {
@@ -220,7 +227,7 @@ static int policy_of_layout(const Model *model, const Layout *layout, int64_t *i
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         int64_t recomputed = layout->layers[a][STATE_RECOMPUTED], offloaded = layout->layers[a][STATE_OFFLOADED];
         exists[a] = activation_exists(model, (Activation)a);
-        state[a] = recomputed > 0 ? STATE_RECOMPUTED : offloaded > 0 ? STATE_OFFLOADED : STATE_SAVED;
+        state[a] = layout_least(layout, (Activation)a);
         if (!exists[a] || state[a] == STATE_SAVED) continue;
         int64_t count = recomputed + offloaded;
         if ((recomputed > 0 && offloaded > 0) || (*in > 0 && count != *in)) return -1;
@@ -258,21 +265,24 @@ static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT][REMAT_TENSORS_MAX] = 
 
 const char *const *remat_maxtext_tensors(Activation activation) { return MAXTEXT_TENSORS[activation]; }
 
-static const char *maxtext_custom(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
+const char *remat_maxtext_state(ActivationState state) {
     static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload"};
+    return WORDS[state];
+}
+
+static const char *maxtext_custom(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
     size_t used = (size_t)snprintf(text, REMAT_TEXT_SIZE, "remat_policy=custom");
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         const int64_t *layers = layout->layers[a];
         const char *const *tensors = MAXTEXT_TENSORS[a];
         int states = (layers[STATE_SAVED] > 0) + (layers[STATE_RECOMPUTED] > 0) + (layers[STATE_OFFLOADED] > 0);
-        ActivationState state = layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
-                                : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
-                                                              : STATE_SAVED;
+        ActivationState state = layout_least(layout, a);
         if (!activation_exists(model, a)) continue;
         if (states > 1 || (!tensors[0] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
         if (state == (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED)) continue;
         for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
-            used += (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], WORDS[state]);
+            used +=
+                (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], remat_maxtext_state(state));
     }
     return text;
 }
@@ -301,4 +311,46 @@ const char *remat_for_launcher(const Model *model, const Layout *layout, const c
     else
         snprintf(text, REMAT_TEXT_SIZE, "%s", words);
     return text;
+}
+
+/* Source: transformer_config.py, recompute_modules (d98e8a64dd). */
+unsigned remat_megatron_modules(const Model *model, Activation activation) {
+    bool experts = model_layers_with(model, true) > 0, dense = model_layers_with(model, false) > 0;
+    switch (activation) {
+    case ACTIVATION_ATTENTION_INPUT:
+        return MEGATRON_LAYERNORM;
+    case ACTIVATION_MLP_INPUT:
+        return experts ? MEGATRON_NONE : MEGATRON_LAYERNORM; /* dispatched tokens come from no norm */
+    case ACTIVATION_GATE_UP:
+        return experts ? MEGATRON_NONE : MEGATRON_MLP;
+    case ACTIVATION_PRODUCT:
+        return !experts ? MEGATRON_MLP : dense ? MEGATRON_MOE_ACT | MEGATRON_MLP : MEGATRON_MOE_ACT;
+    default:
+        return MEGATRON_NONE;
+    }
+}
+
+/* Source: transformer_config.py, offload_modules. */
+const char *remat_megatron_input(const Model *model, Activation activation) {
+    static const char *const INPUTS[ACTIVATION_COUNT] = {
+        [ACTIVATION_LAYER_INPUT] = "attn_norm", [ACTIVATION_ATTENTION_INPUT] = "qkv_linear",
+        [ACTIVATION_QKV] = "core_attn",         [ACTIVATION_CONTEXT] = "attn_proj",
+        [ACTIVATION_MIDDLE] = "mlp_norm",       [ACTIVATION_MLP_INPUT] = "expert_fc1",
+        [ACTIVATION_GATE_UP] = "moe_act"};
+    bool of_experts = activation >= ACTIVATION_MLP_INPUT;
+    return of_experts && model_layers_with(model, false) > 0 ? NULL : INPUTS[activation];
+}
+
+bool remat_megatron_offloads(const Model *model, unsigned activations) {
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        if ((activations >> a & 1) && !remat_megatron_input(model, a)) return false;
+    /* attn_proj's input is core_attn's output, which its backward needs: not without core_attn */
+    return !(activations >> ACTIVATION_CONTEXT & 1) || (activations >> ACTIVATION_QKV & 1);
+}
+
+/* Attention and every second matmul are kept, norms and non-linearities made again: of our activations it keeps the
+ * layer's input, qkv, context and a part of the MLP's (distributed/activation_checkpoint.py). */
+bool remat_torchtitan_selective(Activation activation) {
+    return activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MIDDLE ||
+           activation == ACTIVATION_MLP_INPUT || activation == ACTIVATION_PRODUCT;
 }

@@ -56,5 +56,25 @@ const char *remat_for_launcher(const Model *model, const Layout *layout, const c
  * word for it. */
 enum { REMAT_TENSORS_MAX = 6 };
 const char *const *remat_maxtext_tensors(Activation activation);
+const char *remat_maxtext_state(ActivationState state); /* "device" "remat" "offload" */
+
+/* Of the states in which a layout has an activation the one that keeps least in HBM: what one policy for all layers has to
+ * say so that they fit. */
+ActivationState layout_least(const Layout *layout, Activation activation);
+
+/* Megatron's modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
+ * `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
+typedef enum { MEGATRON_LAYERNORM = 1, MEGATRON_MOE_ACT = 2, MEGATRON_MLP = 4, MEGATRON_NONE = 8 } MegatronModule;
+/* The set of modules that have to be recomputed so that an activation is given up; MEGATRON_NONE: that needs whole
+ * layers. */
+unsigned remat_megatron_modules(const Model *model, Activation activation);
+
+/* The module whose input an activation is (--offload-modules); NULL: none. */
+const char *remat_megatron_input(const Model *model, Activation activation);
+/* Whether it can send a set of activations, a bit each, to the host in all layers. */
+bool remat_megatron_offloads(const Model *model, unsigned activations);
+
+/* Whether torchtitan's selective checkpointing, op by op, makes an activation again. */
+bool remat_torchtitan_selective(Activation activation);
 
 #endif

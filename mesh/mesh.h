@@ -28,6 +28,9 @@ typedef struct {
     double latency_seconds;  /* torus, mesh: one hop; switch: one message */
 } Axis;
 
+/* Whether it joins slices or domains, outside of the scale-up network. */
+static inline bool axis_is_across(const Axis *axis) { return axis->level == LEVEL_NETWORK || axis->level == LEVEL_DCN; }
+
 /* What is true of a machine beyond its axes. All zeros: nothing of the kind. */
 typedef struct {
     /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest there is for small payloads: fixed part of a ring
@@ -39,7 +42,7 @@ typedef struct {
     /* Copies of a token that a dispatch would send, one for each of its experts, where it sends one to each domain that
      * needs any; 0: it sends them all (and on tori). */
     double routed_copies;
-    double twisted_gain;     /* all_to_all over the whole slice is this much faster than untwisted; 0: not twisted */
+    double twisted_gain; /* all_to_all over the whole slice is this much faster than untwisted; 0: not twisted */
 } Fabric;
 
 typedef struct {

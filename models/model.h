@@ -105,4 +105,12 @@ typedef struct {
     char stored_as[MODEL_NAME_SIZE];  /* of a file: number format of the stored weights; "": not said */
 } Model;
 
+/* How many layers have experts, or have none. */
+static inline int64_t model_layers_with(const Model *model, bool experts) {
+    int64_t layers = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if ((model->kinds[i].experts > 0) == experts) layers += model->kinds[i].count;
+    return layers;
+}
+
 #endif

@@ -172,9 +172,8 @@ static const struct {
  * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are
  * one activation here: both, in half of the layers. */
 static void op_remat(Replay *replay) {
-    static const Activation AGAIN[] = {ACTIVATION_ATTENTION_INPUT, ACTIVATION_MIDDLE, ACTIVATION_MLP_INPUT,
-                                       ACTIVATION_PRODUCT};
-    for (size_t i = 0; i < COUNT_OF(AGAIN); i++) state(replay, AGAIN[i], STATE_RECOMPUTED);
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        if (remat_torchtitan_selective(a)) state(replay, a, STATE_RECOMPUTED);
     replay->half_gate_up = true;
 }
 

@@ -46,50 +46,39 @@ static void add_maxtext(List *list, const Model *model) {
     }
 }
 
-static void add_modules(List *list, bool norms, bool mlps, bool dense, bool experts) {
-    ActivationState state[ACTIVATION_COUNT] = {STATE_SAVED};
-    if (norms) state[ACTIVATION_ATTENTION_INPUT] = STATE_RECOMPUTED;
-    if (norms && !experts) state[ACTIVATION_MLP_INPUT] = STATE_RECOMPUTED; /* dispatched tokens come from no norm */
-    if (mlps) state[ACTIVATION_PRODUCT] = STATE_RECOMPUTED;
-    if (mlps && dense && !experts) state[ACTIVATION_GATE_UP] = STATE_RECOMPUTED;
+static void add_modules(List *list, const Model *model, unsigned modules) {
+    ActivationState state[ACTIVATION_COUNT];
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        state[a] = (remat_megatron_modules(model, a) & ~modules) == 0 ? STATE_RECOMPUTED : STATE_SAVED;
     add(list, state, 0);
 }
 
-/* Inputs of modules to the host: attention's output, which core_attn's backward needs, not without core_attn's input. */
-static void add_offloads(List *list) {
-    enum { OFFLOADABLE = ACTIVATION_PRODUCT };
-    for (unsigned set = 1; set < 1u << OFFLOADABLE; set++) {
-        ActivationState state[ACTIVATION_COUNT] = {STATE_SAVED};
-        if ((set >> ACTIVATION_CONTEXT & 1) && !(set >> ACTIVATION_QKV & 1)) continue;
-        for (int a = 0; a < OFFLOADABLE; a++)
-            if (set >> a & 1) state[a] = STATE_OFFLOADED;
+/* Inputs of modules to the host. */
+static void add_offloads(List *list, const Model *model) {
+    for (unsigned set = 1; set < 1u << ACTIVATION_COUNT; set++) {
+        ActivationState state[ACTIVATION_COUNT];
+        if (!remat_megatron_offloads(model, set)) continue;
+        for (int a = 0; a < ACTIVATION_COUNT; a++) state[a] = set >> a & 1 ? STATE_OFFLOADED : STATE_SAVED;
         add(list, state, 0);
     }
 }
 
 static void add_megatron(List *list, const Model *model) {
-    bool dense = false, experts = false;
-    for (int i = 0; i < model->kind_count; i++) {
-        experts = experts || model->kinds[i].experts > 0;
-        dense = dense || model->kinds[i].experts == 0;
-    }
+    static const unsigned NORMS = MEGATRON_LAYERNORM, MLPS = MEGATRON_MOE_ACT | MEGATRON_MLP;
     add_none(list);
     for (int64_t layers = 1; layers <= model->layers; layers++) add_full(list, layers);
-    add_modules(list, true, false, dense, experts);
-    add_modules(list, false, true, dense, experts);
-    add_modules(list, true, true, dense, experts);
-    if (!dense) add_offloads(list);
+    add_modules(list, model, NORMS);
+    add_modules(list, model, MLPS);
+    add_modules(list, model, NORMS | MLPS);
+    if (model_layers_with(model, false) == 0) add_offloads(list, model);
 }
 
 static void add_torchtitan(List *list) {
-    static const ActivationState SELECTIVE[ACTIVATION_COUNT] = {
-        [ACTIVATION_ATTENTION_INPUT] = STATE_RECOMPUTED,
-        [ACTIVATION_MIDDLE] = STATE_RECOMPUTED,
-        [ACTIVATION_MLP_INPUT] = STATE_RECOMPUTED,
-        [ACTIVATION_PRODUCT] = STATE_RECOMPUTED,
-    };
+    ActivationState selective[ACTIVATION_COUNT];
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        selective[a] = remat_torchtitan_selective(a) ? STATE_RECOMPUTED : STATE_SAVED;
     add_none(list);
-    add(list, SELECTIVE, 0);
+    add(list, selective, 0);
     add_full(list, 0);
 }
 

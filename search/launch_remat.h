@@ -7,7 +7,7 @@
  *   layernorm, mlp or moe_act); of models all of whose layers have experts, the inputs of modules to the host instead.
  * - torchtitan: nothing, selective (op by op), full. deepspeed: nothing or full.
  * - jax: anything, by layer, so that where it is among those asked for layouts are free.
- * Sources: cost/remat.c, search/emit/megatron_activations.c, search/emit/torchtitan_common.c. */
+ * Which modules and tensors these are in our activations: cost/remat.c, with the sources. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_REMAT_H
 #define SHARDOPT_SEARCH_LAUNCH_REMAT_H
 

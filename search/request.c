@@ -72,6 +72,18 @@ bool request_admits_placement(const Request *request, const Mesh *mesh, const Pl
     return true;
 }
 
+int pins_of_placement(const Mesh *mesh, const Placement *placement, Pin out[PINS_MAX]) {
+    int count = 0;
+    for (int a = 0; a < mesh->axis_count; a++)
+        for (Role role = 0; role < ROLE_COUNT; role++) {
+            if (placement->factor[a][role] <= 1) continue;
+            Pin *pin = &out[count++];
+            *pin = (Pin){.role = role, .factor = placement->factor[a][role]};
+            snprintf(pin->axis, sizeof pin->axis, "%s", mesh->axes[a].name);
+        }
+    return count;
+}
+
 static bool is_between(char c) { return c == ' ' || c == '\t' || c == ','; }
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_op(char c) { return c == '=' || c == '<' || c == '>'; }

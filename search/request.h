@@ -124,6 +124,9 @@ bool request_admits_knobs(const Request *request, const Knobs *knobs);
 /* Whether a placement is the one that is pinned. */
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement);
 
+/* A placement as pins, its factors above 1; returns how many. */
+int pins_of_placement(const Mesh *mesh, const Placement *placement, Pin out[PINS_MAX]);
+
 /* "tensor=4 pipeline<=8 schedule=1f1b": role, = <= or >=, number from 1 to 2^31, or knob and setting; blanks or commas
  * between conditions. Adds them to the `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that nothing can
  * meet, are errors. */

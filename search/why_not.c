@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { ASKED_AT_ONCE = 8 }; /* report_ask_all() */
-static const double TIE = 0.005, GAIN_LEAST = 1e-6;
+static const double GAIN_LEAST = 1e-6;
 
 const char *change_kind_name(ChangeKind kind) {
     static const char *const NAMES[] = {"knob", "remat", "placement", "degrees"};
@@ -96,15 +96,7 @@ static bool trial_request(const Request *open, const RematRule *remat, const Ran
     if (trial->kind == CHANGE_PLACEMENT || trial->kind == CHANGE_DEGREES) return true;
     out->nesting = here->nesting;
     out->nesting_all = false;
-    const Mesh *mesh = &here->machine.mesh;
-    for (int a = 0; a < mesh->axis_count; a++)
-        for (Role role = 0; role < ROLE_COUNT; role++) {
-            int64_t factor = here->plan.placement.factor[a][role];
-            if (factor <= 1) continue;
-            Pin *pin = &out->pins[out->pin_count++];
-            *pin = (Pin){.role = role, .factor = factor};
-            snprintf(pin->axis, sizeof pin->axis, "%s", mesh->axes[a].name);
-        }
+    out->pin_count = pins_of_placement(&here->machine.mesh, &here->plan.placement, out->pins);
     return true;
 }
 
@@ -331,7 +323,7 @@ bool why_not_make(const Request *open, const Request *plan, const RankedPlan *he
     double limit = open->time_limit_seconds;
     Trying trying = {.open = open,
                      .remat = plan->remat,
-                     .enough = (1 + TIE) * out->best.ranked_seconds,
+                     .enough = (1 + WHY_NOT_TIE) * out->best.ranked_seconds,
                      .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
     if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;
     choose_smallest(out);

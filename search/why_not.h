@@ -11,12 +11,15 @@ typedef enum { CHANGE_KNOB, CHANGE_REMAT, CHANGE_PLACEMENT, CHANGE_DEGREES } Cha
 const char *change_kind_name(ChangeKind kind); /* "knob" "remat" "placement" "degrees" */
 
 enum { CHANGE_TEXT_SIZE = 240, CHANGES_MAX = 64, WHY_NOT_ROWS_MAX = 10, PATH_MAX = 5 };
+/* Share of a step that is no more than the model can tell. */
+static const double WHY_NOT_TIE = 0.005;
+
 /* One change, and what else has to change with it, which is chosen best. */
 typedef struct {
     ChangeKind kind;
     char text[CHANGE_TEXT_SIZE]; /* "tensor 8 to 4, fsdp 64 to 128" */
     RankedPlan after;
-    bool suffices; /* it is within what the model can tell of the best (0.5%) */
+    bool suffices; /* it is within WHY_NOT_TIE of the best */
 } Change;
 
 typedef struct WhyNot {

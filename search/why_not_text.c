@@ -65,7 +65,7 @@ static void write_verdict(const WhyNot *why_not, const RankedPlan *here, FILE *o
         prose_add(&text, "it comes behind %d choice%s of degrees and schedule", why_not->faster,
                   why_not->faster == 1 ? "" : "s");
     prose_add(&text, why_not->cut_short ? ", and a limit ended the search: there may be better ones." : ".");
-    if (why_not->behind <= 0.005) prose_add(&text, " That is as good as the model can tell.");
+    if (why_not->behind <= WHY_NOT_TIE) prose_add(&text, " That is as good as the model can tell.");
     prose_write(out, "  ", "  ", text.text);
 }
 

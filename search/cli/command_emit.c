@@ -95,7 +95,7 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
     bool ok = format->write(request, ranked, memory, error);
     bool failed = ferror(memory) != 0;
     if ((fclose(memory) != 0 || failed) && ok) ok = error_memory(error);
-    if (ok && format->notes) format->notes(request, ranked, &notes);
+    if (ok) format->notes(request, ranked, &notes);
     for (int i = 0; i < notes.count && ok && !choice->quiet; i++)
         fprintf(streams.err, "shardopt: warning: emit %s: %s\n", format->name, notes.text[i]);
     ok = ok && output_write(streams.out, choice->path, text, length, error);

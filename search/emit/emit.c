@@ -40,6 +40,14 @@ const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launch
     return NULL;
 }
 
+StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) {
+    Setting setting = request_setting(request);
+    StateDtypes dtypes = setting_state(&setting)->dtypes;
+    if (dtypes.gradients == DTYPE_DEFAULT)
+        dtypes.gradients = ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32 : DTYPE_BF16;
+    return dtypes;
+}
+
 bool emit_allowed(const EmitFormat *format, const Request *request, const RankedPlan *ranked, Error *error) {
     char where[64], step[NUMBER_TEXT_SIZE], more[NUMBER_TEXT_SIZE], own[128] = "";
     snprintf(where, sizeof where, "emit %s", format->name);

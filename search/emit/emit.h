@@ -26,7 +26,7 @@ typedef struct {
     const char *name; /* as the command line spells it */
     Launcher launcher;
     EmitWriter *write;
-    EmitNoter *notes; /* NULL: what it writes is what was costed */
+    EmitNoter *notes;
     const char *does; /* for help: "a YAML file for MaxText's trainer" */
 } EmitFormat;
 
@@ -55,6 +55,9 @@ void emit_header(const Request *request, const RankedPlan *ranked, const EmitNot
 /* A text in double quotes, with JSON's escapes, which Python, YAML and TOML read the same: no text can end it early or
  * reach what stands behind it. */
 void emit_quoted(const char *text, FILE *out);
+
+/* Number formats of what training keeps, those of gradients settled too. */
+StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked);
 
 /* How the launcher was found to place the plan; NULL: it does not take it. */
 const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launcher);

@@ -194,15 +194,12 @@ static void write_schedule(const RankedPlan *ranked, FILE *out) {
 }
 
 static void write_numbers(const Request *request, const RankedPlan *ranked, FILE *out) {
-    const TrainingState *state = request_setting(request).state;
-    const StateDtypes *dtypes = state ? &state->dtypes : &training_state_default()->dtypes;
-    Dtype gradients = dtypes->gradients != DTYPE_DEFAULT    ? dtypes->gradients
-                      : ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32
-                                                            : DTYPE_BF16;
-    fprintf(
-        out, "DTYPES = {\"parameters\": \"%s\", \"gradients\": \"%s\", \"master\": \"%s\", \"first_moment\": \"%s\", ",
-        dtype_name(dtypes->parameters), dtype_name(gradients), dtype_name(dtypes->master), dtype_name(dtypes->first));
-    fprintf(out, "\"second_moment\": \"%s\", \"matmuls\": \"%s\"}\n", dtype_name(dtypes->second),
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    fprintf(out,
+            "DTYPES = {\"parameters\": \"%s\", \"gradients\": \"%s\", \"master\": \"%s\", \"first_moment\": \"%s\", ",
+            dtype_name(dtypes.parameters), dtype_name(dtypes.gradients), dtype_name(dtypes.master),
+            dtype_name(dtypes.first));
+    fprintf(out, "\"second_moment\": \"%s\", \"matmuls\": \"%s\"}\n", dtype_name(dtypes.second),
             precision_name(request->precision));
     fprintf(out, "PREDICTED_STEP_SECONDS = %.17g\n", ranked->estimate.time.seconds);
 }

@@ -98,7 +98,7 @@ static void collect_axes(const RankedPlan *ranked, const Pieces *pieces, JaxAxes
 
 /* JAX numbers a slice's chips x, y, z and then cores, the last fastest, and slices outside of all. */
 static int jax_rank(const Axis *axis) {
-    if (axis->level == LEVEL_DCN || axis->level == LEVEL_NETWORK) return -1;
+    if (axis_is_across(axis)) return -1;
     return axis->level == LEVEL_ICI ? jax_physical_index(axis) : 0;
 }
 

@@ -55,16 +55,6 @@ static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
 
 /* ---- activations ---- */
 
-static const char *const STATES[STATE_COUNT] = {"device", "remat", "offload"};
-
-/* One policy holds for all layers: the state that keeps least in HBM among those that the plan has. */
-static ActivationState state_of(const Layout *layout, Activation activation) {
-    const int64_t *layers = layout->layers[activation];
-    return layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
-           : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
-                                         : STATE_SAVED;
-}
-
 static void note_remat(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     char text[REMAT_TEXT_SIZE], mixed[EMIT_NOTE_SIZE / 2] = "", unnamed[64] = "";
     const Layout *layout = &ranked->plan.layout;
@@ -73,7 +63,7 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
         const int64_t *layers = layout->layers[a];
         if (!activation_exists(&request->model, a)) continue;
         int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
-        ActivationState state = state_of(layout, a);
+        ActivationState state = layout_least(layout, a);
         char *list = remat_maxtext_tensors(a)[0] ? mixed : unnamed;
         size_t room = remat_maxtext_tensors(a)[0] ? sizeof mixed : sizeof unnamed, length = strlen(list);
         if (remat_maxtext_tensors(a)[0] && layers[state] < all)
@@ -92,7 +82,7 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
                   unnamed);
     RematRule written = {.required = true};
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        written.state[a] = remat_maxtext_tensors(a)[0] ? state_of(layout, a) : STATE_RECOMPUTED;
+        written.state[a] = remat_maxtext_tensors(a)[0] ? layout_least(layout, a) : STATE_RECOMPUTED;
     emit_note(notes,
               "no more HBM, but slower than predicted: `shardopt explain` with --remat \"%s\" prices what is "
               "written here",
@@ -109,10 +99,10 @@ static void write_remat(const Request *request, const RankedPlan *ranked, FILE *
         fprintf(out, "remat_policy: custom\n");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
             const char *const *tensors = remat_maxtext_tensors(a);
+            ActivationState state =
+                activation_exists(&request->model, a) ? layout_least(&ranked->plan.layout, a) : STATE_RECOMPUTED;
             for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
-                fprintf(out, "%s: %s\n", tensors[i],
-                        STATES[activation_exists(&request->model, a) ? state_of(&ranked->plan.layout, a)
-                                                                     : STATE_RECOMPUTED]);
+                fprintf(out, "%s: %s\n", tensors[i], remat_maxtext_state(state));
         }
         for (size_t i = 0; i < COUNT_OF(OTHERS); i++) fprintf(out, "%s: remat\n", OTHERS[i]);
     }
@@ -149,23 +139,15 @@ static const char *dtype_words(Dtype dtype) {
     return dtype == DTYPE_BF16 ? "bfloat16" : dtype == DTYPE_FP16 ? "float16" : dtype == DTYPE_FP32 ? "float32" : NULL;
 }
 
-static const TrainingState *state_of_request(const Request *request) {
-    const TrainingState *state = request_setting(request).state;
-    return state ? state : training_state_default();
-}
-
 static Dtype weight_dtype(const StateDtypes *dtypes) {
     return dtypes->master != DTYPE_NONE && dtypes->master != DTYPE_DEFAULT ? dtypes->master : dtypes->parameters;
 }
 
 static bool write_numbers(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    const StateDtypes *dtypes = &state_of_request(request)->dtypes;
-    Dtype gradients = dtypes->gradients != DTYPE_DEFAULT    ? dtypes->gradients
-                      : ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32
-                                                            : DTYPE_BF16;
-    const char *weights = dtype_words(weight_dtype(dtypes)), *gradient = dtype_words(gradients);
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    const char *weights = dtype_words(weight_dtype(&dtypes)), *gradient = dtype_words(dtypes.gradients);
     const char *moment =
-        dtypes->first == DTYPE_NONE || dtypes->first == DTYPE_DEFAULT ? weights : dtype_words(dtypes->first);
+        dtypes.first == DTYPE_NONE || dtypes.first == DTYPE_DEFAULT ? weights : dtype_words(dtypes.first);
     if (!weights || !gradient || !moment)
         return error_set(error, ERROR_INPUT, WHERE, "weights, gradients and moments are bf16, fp16 or fp32 there");
     fprintf(out, "dtype: bfloat16\nweight_dtype: %s\ngrad_dtype: %s\nmu_dtype: %s\n", weights, gradient, moment);
@@ -208,9 +190,7 @@ static bool write_optimizer(const Request *request, const RankedPlan *ranked, bo
 
 /* Experts are dropless (megablox) unless the model is trained with a capacity, which is the dense path. */
 static void write_mixture(const Model *model, FILE *out) {
-    bool experts = false;
-    for (int i = 0; i < model->kind_count; i++) experts = experts || model->kinds[i].experts > 0;
-    if (!experts) return;
+    if (model_layers_with(model, true) == 0) return;
     bool dropless = model->training.capacity_factor <= 0;
     fprintf(out, "sparse_matmul: %s\nmegablox: %s\n", dropless ? "true" : "false", dropless ? "true" : "false");
     fprintf(out, "capacity_factor: %.17g\n", dropless ? -1.0 : model->training.capacity_factor);
@@ -220,7 +200,7 @@ static void write_mixture(const Model *model, FILE *out) {
 
 void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     const Plan *plan = &ranked->plan;
-    const StateDtypes *dtypes = &state_of_request(request)->dtypes;
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
     bool tensor = plan->degrees.of[ROLE_TENSOR] > 1;
     bool shards = plan->degrees.of[ROLE_FSDP] * plan->degrees.of[ROLE_SEQUENCE] * plan->degrees.of[ROLE_EXPERT] > 1;
     note_remat(request, ranked, notes);
@@ -239,8 +219,8 @@ void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNo
     if (plan->knobs.methods.tensor_overlap)
         emit_note(notes, "chunks of matmuls beside their collectives over tensor are XLA's choice, which no key here "
                          "makes");
-    if (dtypes->second != dtypes->first && dtypes->second > DTYPE_NONE)
-        emit_note(notes, "MaxText keeps the second moment in weight_dtype, the plan in %s", dtype_name(dtypes->second));
+    if (dtypes.second != dtypes.first && dtypes.second > DTYPE_NONE)
+        emit_note(notes, "MaxText keeps the second moment in weight_dtype, the plan in %s", dtype_name(dtypes.second));
     if (ranked->machine.mesh.devices / ranked->machine.mesh.chips > 1)
         emit_note(notes, "each chip is %lld devices: degrees multiply to devices",
                   (long long)(ranked->machine.mesh.devices / ranked->machine.mesh.chips));

@@ -22,8 +22,8 @@ MaxtextDivision maxtext_division(const RankedPlan *ranked) {
     for (int role = 0; role < ROLE_COUNT; role++) {
         division.inside[role] = division.across[role] = 1;
         for (int a = 0; a < mesh->axis_count; a++) {
-            bool outer = mesh->axes[a].level == LEVEL_DCN || mesh->axes[a].level == LEVEL_NETWORK;
-            *(outer ? &division.across[role] : &division.inside[role]) *= ranked->plan.placement.factor[a][role];
+            *(axis_is_across(&mesh->axes[a]) ? &division.across[role] : &division.inside[role]) *=
+                ranked->plan.placement.factor[a][role];
         }
     }
     return division;

@@ -16,8 +16,7 @@ static void write_sizes(const GpuJob *job, FILE *out) {
             "    --tensor-model-parallel-size %" PRId64 "\n    --pipeline-model-parallel-size %" PRId64
             "\n    --context-parallel-size %" PRId64 "\n",
             job->tensor, job->pipeline, job->sequence);
-    bool mixture = false;
-    for (int i = 0; i < job->model->kind_count; i++) mixture = mixture || job->model->kinds[i].experts > 0;
+    bool mixture = model_layers_with(job->model, true) > 0;
     if (mixture)
         fprintf(out, "    --expert-model-parallel-size %" PRId64 "\n    --expert-tensor-parallel-size %" PRId64 "\n",
                 job->expert, job->expert_tensor);

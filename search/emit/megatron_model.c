@@ -11,13 +11,6 @@ static const LayerKind *kind_with(const Model *model, bool experts) {
     return NULL;
 }
 
-static int64_t layers_with(const Model *model, bool experts) {
-    int64_t layers = 0;
-    for (int i = 0; i < model->kind_count; i++)
-        if ((model->kinds[i].experts > 0) == experts) layers += model->kinds[i].count;
-    return layers;
-}
-
 static int64_t layers_without_window(const Model *model) {
     int64_t layers = 0;
     for (int i = 0; i < model->kind_count; i++) layers += model->kinds[i].window == 0 ? model->kinds[i].count : 0;
@@ -37,7 +30,7 @@ static bool biased(const Model *model) {
     return false;
 }
 
-static bool alternates(const Model *model) { return layers_with(model, true) == layers_with(model, false); }
+static bool alternates(const Model *model) { return model_layers_with(model, true) == model_layers_with(model, false); }
 
 static void write_attention(const LayerKind *kind, FILE *out) {
     if (kind->attention == ATTENTION_LATENT) {
@@ -78,7 +71,7 @@ static void write_windows(const Model *model, FILE *out) {
 static void write_experts(const GpuJob *job, FILE *out) {
     const Model *model = job->model;
     const LayerKind *mixture = kind_with(model, true);
-    int64_t dense = layers_with(model, false);
+    int64_t dense = model_layers_with(model, false);
     if (!mixture) return;
     fprintf(out,
             "    --num-experts %" PRId64 "\n    --moe-router-topk %" PRId64 "\n    --moe-ffn-hidden-size %" PRId64 "\n"

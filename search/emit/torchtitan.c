@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 static void write_converters(const GpuJob *job, FILE *out) {
-    bool mixture = job->model->kind_count > 0 && job->model->kinds[job->model->kind_count - 1].experts > 0;
+    bool mixture = model_layers_with(job->model, true) > 0;
     switch (job->request->precision) {
     case PRECISION_FP8:
         fprintf(out, ", converters=[\n        Float8LinearConverter.Config(filter_fqns=[\"lm_head\", \"router.gate\"], "

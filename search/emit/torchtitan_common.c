@@ -35,19 +35,11 @@ const TitanModel *titan_model(const Model *model) {
     return NULL;
 }
 
-/* Selective, op by op (distributed/activation_checkpoint.py): attention and every second matmul are kept, norms and
- * non-linearities made again. Of our activations it keeps the layer's input, qkv, context and a part of the MLP's, and
- * gives up the norms' outputs, the residual in the middle and the product. */
-static const bool GIVEN_UP[ACTIVATION_COUNT] = {[ACTIVATION_ATTENTION_INPUT] = true,
-                                                [ACTIVATION_MIDDLE] = true,
-                                                [ACTIVATION_MLP_INPUT] = true,
-                                                [ACTIVATION_PRODUCT] = true};
-
 TitanCheckpoint titan_checkpoint(const GpuJob *job) {
     TitanCheckpoint checkpoint = gpu_job_layers_for_inputs(job) > 0 ? TITAN_SELECTIVE : TITAN_KEEP;
     for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++) {
         if (gpu_job_dropped(job, a) == 0) continue;
-        if (!GIVEN_UP[a]) return TITAN_FULL;
+        if (!remat_torchtitan_selective(a)) return TITAN_FULL;
         checkpoint = TITAN_SELECTIVE;
     }
     return checkpoint;
@@ -95,9 +87,10 @@ void titan_note(const GpuJob *job, EmitNotes *notes) {
     bool exact = true;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         int64_t dropped = gpu_job_dropped(job, a);
-        bool given_up = activation_exists(job->model, a) && (checkpoint == TITAN_FULL ? a != ACTIVATION_LAYER_INPUT
-                                                             : checkpoint == TITAN_SELECTIVE ? GIVEN_UP[a]
-                                                                                             : false);
+        bool given_up =
+            activation_exists(job->model, a) && (checkpoint == TITAN_FULL        ? a != ACTIVATION_LAYER_INPUT
+                                                 : checkpoint == TITAN_SELECTIVE ? remat_torchtitan_selective(a)
+                                                                                 : false);
         exact = exact && layout->layers[a][STATE_OFFLOADED] == 0 && dropped == (given_up ? job->layers : 0);
     }
     if (!exact) {

@@ -12,7 +12,7 @@ static void write_model(const GpuJob *job, FILE *out) {
     fprintf(out, "\nflavor = ");
     emit_quoted(model ? model->flavor : job->model->name, out);
     if (model) fprintf(out, "\nhf_assets_path = \"%s\"", model->assets);
-    bool mixture = job->model->kind_count > 0 && job->model->kinds[job->model->kind_count - 1].experts > 0;
+    bool mixture = model_layers_with(job->model, true) > 0;
     if (job->request->precision == PRECISION_FP8)
         fprintf(out, "\nconverters = [\"quantize.linear.float8\"%s]",
                 mixture ? ", \"quantize.grouped_mm.float8\"" : "");

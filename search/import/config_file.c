@@ -23,6 +23,14 @@ char *config_copy(const ConfigFile *file, const char *text, size_t length) {
     return copy;
 }
 
+void *config_room(const ConfigFile *file, void *items, int64_t count, int64_t *room, size_t size) {
+    if (count < *room) return items;
+    *room = max_whole(16, 2 * *room);
+    void *longer = arena_alloc(file->arena, (size_t)*room, size);
+    if (longer && count > 0) memcpy(longer, items, (size_t)count * size);
+    return longer;
+}
+
 bool config_wrong_at(const ConfigFile *file, int64_t line, int64_t column, Error *error, const char *format, ...) {
     char where[WHERE_SIZE], what[WHAT_SIZE];
     va_list arguments;
@@ -92,14 +100,8 @@ bool config_add(ConfigFile *file, const char *key, const char *value, int64_t li
     if (file->count == CONFIG_ENTRIES_MAX)
         return config_wrong_at(file, line, column, error, "is beyond %d keys; give a launch configuration",
                                CONFIG_ENTRIES_MAX);
-    if (file->count == file->room) {
-        int64_t room = max_whole(64, 2 * file->room);
-        ConfigEntry *entries = ARENA_NEW(file->arena, ConfigEntry, (size_t)room);
-        if (!entries) return error_memory(error);
-        if (file->count > 0) memcpy(entries, file->entries, (size_t)file->count * sizeof *entries);
-        file->entries = entries;
-        file->room = room;
-    }
+    file->entries = config_room(file, file->entries, file->count, &file->room, sizeof *file->entries);
+    if (!file->entries) return error_memory(error);
     ConfigEntry *entry = &file->entries[file->count++];
     *entry = (ConfigEntry){.key = key, .value = value, .line = line, .column = column};
     if (out) *out = entry;

@@ -54,6 +54,10 @@ bool config_check_text(const ConfigFile *file, const char *text, size_t length, 
 /* `length` bytes as a text in the arena; NULL: memory is out. */
 char *config_copy(const ConfigFile *file, const char *text, size_t length);
 
+/* A list of `count` items with room for `room` of them, where one more is to come: itself, or a copy of twice the room in
+ * the arena; NULL: memory is out. */
+void *config_room(const ConfigFile *file, void *items, int64_t count, int64_t *room, size_t size);
+
 bool config_read_yaml(const char *text, size_t length, ConfigFile *file, Error *error);
 bool config_read_toml(const char *text, size_t length, ConfigFile *file, Error *error);
 bool config_read_json(const char *text, size_t length, ConfigFile *file, Error *error);

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
-
 static const char IGNORED[] =
     "optimizer.params.* optimizer.type scheduler.* fp16.* bf16.* bfloat16.* amp.* gradient_clipping "
     "prescale_gradients steps_per_print wall_clock_breakdown dump_state *tensorboard* wandb.* csv_monitor.* "
@@ -25,19 +23,11 @@ static const char IGNORED[] =
     "zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
     "activation_checkpointing.* seed shardopt.* pipeline.*";
 
-/* Hugging Face writes "auto" for what the trainer's arguments say. */
-static bool is_auto(const ConfigFile *file, const char *key) {
-    for (int64_t i = 0; i < file->count; i++)
-        if (strcmp(file->entries[i].key, key) == 0) return strcasecmp(file->entries[i].value, "auto") == 0;
-    return false;
-}
-
-/* 0: not given, or "auto". */
+/* 0: not given, or "auto", which Hugging Face writes for what the trainer's arguments say. */
 static bool read_size(ConfigFile *file, const char *key, int64_t *out, Error *error) {
     *out = 0;
-    if (!is_auto(file, key)) return config_whole(file, key, 1, WHOLE_MAX, 0, out, error);
-    config_take(file, key);
-    return true;
+    return strcasecmp(config_text(file, key, "auto"), "auto") == 0 ||
+           config_whole(file, key, 1, IMPORT_BATCH_MAX, 0, out, error);
 }
 
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
@@ -104,7 +94,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
         if (micro == 0)
             return config_wrong(file, NULL, "train_batch_size", error,
                                 "is left to the program; say how much a step trains: --batch TOKENS or --sequences N");
-        if (micro > WHOLE_MAX >> 12)
+        if (micro > IMPORT_BATCH_MAX >> 12)
             return config_wrong(file, NULL, "train_micro_batch_size_per_gpu", error,
                                 "%" PRId64 " is absurd; give fewer", micro);
         batch = micro * max_whole(1, passes) * replicas;

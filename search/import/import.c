@@ -24,7 +24,8 @@ bool import_work(Launcher launcher, ConfigFile *file, ImportedWork *out, Error *
 }
 
 bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error) {
-    import_plan_start(out);
+    *out = (ImportedPlan){0};
+    for (int role = 0; role < ROLE_COUNT; role++) out->degrees.of[role] = out->across[role] = 1;
     if (!READERS[launcher].plan(file, request, out, error)) return false;
     bool guarded = false;
     for (int64_t i = 0; i < file->count; i++) guarded = guarded || (file->entries[i].guarded && file->entries[i].taken);
@@ -32,11 +33,6 @@ bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, Im
         config_note(file, "some keys stand behind a condition that the file does not decide: taken as if it held");
     config_note_left(file);
     return true;
-}
-
-void import_plan_start(ImportedPlan *plan) {
-    *plan = (ImportedPlan){0};
-    for (int role = 0; role < ROLE_COUNT; role++) plan->degrees.of[role] = plan->across[role] = 1;
 }
 
 void import_knob(ImportedPlan *plan, const char *format, ...) {

@@ -80,11 +80,11 @@ bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *out,
 
 /* ---- what they have in common ---- */
 
-/* All degrees 1. */
-void import_plan_start(ImportedPlan *plan);
-
 /* One more knob, printf: "microbatches=%lld". */
 void import_knob(ImportedPlan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Numbers of a batch are up to this: products with ranks stay below 2^63. */
+#define IMPORT_BATCH_MAX (INT64_C(1) << 32)
 
 /* The knobs of the batch: so many sequences a step, in microbatches of `micro` of each replica; the sequences of a
  * replica must be whole microbatches. `key`: what an error names. */

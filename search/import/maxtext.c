@@ -159,7 +159,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, int64_t *ulys
     int64_t parts = 1; /* slices, or domains of GPUs: what JAX numbers by slice_index */
     const Mesh *mesh = &request->machine.mesh;
     for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == LEVEL_DCN || mesh->axes[a].level == LEVEL_NETWORK) parts *= mesh->axes[a].size;
+        if (axis_is_across(&mesh->axes[a])) parts *= mesh->axes[a].size;
     if (!read_network(file, "ici", mesh->devices / parts, gpus ? "GPUs of a domain" : "devices of a slice", inside,
                       error) ||
         !read_network(file, "dcn", parts, gpus ? "domains" : "slices", across, error))

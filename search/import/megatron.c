@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
-
 static const char IGNORED[] =
     "lr lr-* *-lr *-lr-* *decay* adam-* clip-grad *dropout* *iters* train-* *interval* save* load* *ckpt* "
     "*checkpoint-* "
@@ -256,8 +254,8 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
 
 static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     int64_t micro, global;
-    if (!config_whole(file, "micro-batch-size", 1, WHOLE_MAX, 0, &micro, error) ||
-        !config_whole(file, "global-batch-size", 1, WHOLE_MAX, 0, &global, error))
+    if (!config_whole(file, "micro-batch-size", 1, IMPORT_BATCH_MAX, 0, &micro, error) ||
+        !config_whole(file, "global-batch-size", 1, IMPORT_BATCH_MAX, 0, &global, error))
         return false;
     if (config_take(file, "rampup-batch-size")) config_note(file, "rampup-batch-size: the full batch is priced");
     if (micro == 0)

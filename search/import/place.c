@@ -4,11 +4,7 @@
 #include "search/import/import.h"
 #include "search/launch_placement.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-static bool is_across(const Axis *axis) { return axis->level == LEVEL_DCN || axis->level == LEVEL_NETWORK; }
 
 /* What launch_ways() asks for: degrees inside a slice, on whichever axis, and those over DCN where they are told. */
 static Placement told(const Mesh *mesh, const ImportedPlan *plan) {
@@ -17,7 +13,7 @@ static Placement told(const Mesh *mesh, const ImportedPlan *plan) {
     for (int a = 0; a < MESH_AXES_MAX; a++)
         for (int role = 0; role < ROLE_COUNT; role++) placement.factor[a][role] = 1;
     for (int a = 0; a < mesh->axis_count; a++) {
-        if (is_across(&mesh->axes[a]))
+        if (axis_is_across(&mesh->axes[a]))
             outer = outer < 0 ? a : outer;
         else
             inner = inner < 0 ? a : inner;
@@ -70,12 +66,6 @@ bool import_place(Launcher launcher, ConfigFile *file, const Request *request, c
         return config_wrong(file, NULL, "allow_split_physical_axes", error,
                             "is false, and these degrees split axes of %s: JAX refuses them; set it to true",
                             request->machine.text);
-    for (int a = 0; a < mesh->axis_count; a++)
-        for (Role role = 0; role < ROLE_COUNT; role++) {
-            if (way->placement.factor[a][role] <= 1 || *pin_count == PINS_MAX) continue;
-            Pin *pin = &pins[(*pin_count)++];
-            *pin = (Pin){.role = role, .factor = way->placement.factor[a][role]};
-            snprintf(pin->axis, sizeof pin->axis, "%s", mesh->axes[a].name);
-        }
+    *pin_count = pins_of_placement(mesh, &way->placement, pins);
     return true;
 }

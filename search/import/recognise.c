@@ -50,7 +50,7 @@ static ReadSyntax syntax_of(const char *text, size_t length) {
         while (at < length && isspace((unsigned char)text[at])) at++;
         size_t end = at;
         while (end < length && text[end] != '\n') end++;
-        size_t equals = at, key = at;
+        size_t equals, key = at;
         if (at == end) break;
         if (text[at] == '{') return config_read_json;
         if (text[at] == '[' && at + 1 < end && isalpha((unsigned char)text[at + 1])) return config_read_toml;

@@ -102,14 +102,13 @@ static bool read_array(Shell *shell, const ShellWord *head, size_t name, bool ad
 /* What a condition says where the file alone decides it: [[ a == b ]], [ a -eq b ], [ -z a ], [ -n a ]. */
 typedef enum { CONDITION_UNKNOWN, CONDITION_TRUE, CONDITION_FALSE } Condition;
 static Condition condition_of(const ShellWords *words) {
-    int64_t first = 0, count = words->count;
+    int64_t count = words->count;
     if (count < 2 || (strcmp(words->items[0].text, "[") != 0 && strcmp(words->items[0].text, "[[") != 0))
         return CONDITION_UNKNOWN;
-    first = 1;
     count -= 2; /* its closing bracket */
     for (int64_t i = 0; i < words->count; i++)
         if (strchr(words->items[i].text, '$') || strchr(words->items[i].text, '`')) return CONDITION_UNKNOWN;
-    const ShellWord *word = &words->items[first];
+    const ShellWord *word = &words->items[1];
     if (count == 3) {
         const char *op = word[1].text;
         bool same = strcmp(word[0].text, word[2].text) == 0;
@@ -190,15 +189,9 @@ static bool end_statement(Shell *shell, ShellWords *words, char ended) {
     }
     if (taken < words->count && !skipping(shell)) {
         ShellScript *script = shell->script;
-        if (script->command_count == shell->commands_room) {
-            int64_t room = max_whole(64, 2 * shell->commands_room);
-            ShellWords *commands = ARENA_NEW(shell->file->arena, ShellWords, (size_t)room);
-            if (!commands) return error_memory(shell->error);
-            if (script->command_count > 0)
-                memcpy(commands, script->commands, (size_t)script->command_count * sizeof *commands);
-            script->commands = commands;
-            shell->commands_room = room;
-        }
+        script->commands = config_room(shell->file, script->commands, script->command_count, &shell->commands_room,
+                                       sizeof *script->commands);
+        if (!script->commands) return error_memory(shell->error);
         script->commands[script->command_count++] = (ShellWords){words->items + taken, words->count - taken, 0};
     }
     *words = (ShellWords){0};
@@ -245,14 +238,13 @@ static void read_redirection(Shell *shell) {
 }
 
 /* NAME=( behind what was read of a word: an array begins. */
-static bool begins_array(const Shell *shell, const ShellWords *words, size_t *name, bool *adds) {
+static bool begins_array(const Shell *shell, size_t *name, bool *adds) {
     char head[128];
     if (!shell->open || shell->used == 0 || shell->used >= sizeof head || shell->word[shell->used - 1] != '=')
         return false;
     memcpy(head, shell->word, shell->used);
     head[shell->used] = '\0';
     *name = assigned_name(head, adds);
-    (void)words;
     return *name > 0 && *name + 1 + *adds == shell->used;
 }
 
@@ -266,7 +258,7 @@ static bool read_statements(Shell *shell) {
         bool adds;
         if (c == '\0') return end_statement(shell, &words, '\n');
         if (skip_comment(shell)) continue;
-        if (c == '(' && begins_array(shell, &words, &name, &adds)) {
+        if (c == '(' && begins_array(shell, &name, &adds)) {
             ShellWord head = shell->next;
             head.text = config_copy(shell->file, shell->word, shell->used);
             shell_drop(shell);

@@ -17,14 +17,8 @@ bool shell_add(ShellWords *words, ShellWord word, const ConfigFile *file, Error 
     if (words->count == SHELL_WORDS_MAX)
         return config_wrong_at(file, word.line, word.column, error, "more than %d words; give a launch script",
                                SHELL_WORDS_MAX);
-    if (words->count == words->room) {
-        int64_t room = max_whole(16, 2 * words->room);
-        ShellWord *items = ARENA_NEW(file->arena, ShellWord, (size_t)room);
-        if (!items) return error_memory(error);
-        if (words->count > 0) memcpy(items, words->items, (size_t)words->count * sizeof *items);
-        words->items = items;
-        words->room = room;
-    }
+    words->items = config_room(file, words->items, words->count, &words->room, sizeof *words->items);
+    if (!words->items) return error_memory(error);
     words->items[words->count++] = word;
     return true;
 }

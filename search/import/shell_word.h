@@ -22,7 +22,7 @@ typedef struct {
     int64_t words, commands_room;
     size_t bytes; /* of all words so far: what a variable of variables can grow to is bounded */
     Branch branches[CONFIG_DEPTH_MAX];
-    int branch_count, loops, cases;
+    int branch_count, cases;
     /* the word that is being put together */
     char *word;
     size_t used, room;

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const int64_t WHOLE_MAX = INT64_C(1) << 32; /* of a batch; products of it with ranks stay below 2^63 */
-
 static const char IGNORED[] =
     "job.* profiling.* metrics.* optimizer.* lr_scheduler.* checkpoint.* validation.* comm.* "
     "fault_tolerance.* experimental.* training.dataset* training.steps training.max_norm training.seed "
@@ -188,12 +186,12 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     int64_t replicas = degrees_replicas(&plan->degrees), stages = plan->degrees.of[ROLE_PIPELINE], local, global, micro;
     int64_t tokens, step_tokens, passes, seq = request->work.seq;
     const char *key = config_has(file, "training.batch_size") ? "training.batch_size" : "training.local_batch_size";
-    if (!config_whole(file, key, 1, WHOLE_MAX, 8, &local, error) ||
-        !config_whole(file, "training.global_batch_size", -1, WHOLE_MAX, -1, &global, error) ||
-        !config_whole(file, "parallelism.pipeline_parallel_microbatch_size", 1, WHOLE_MAX, 1, &micro, error) ||
+    if (!config_whole(file, key, 1, IMPORT_BATCH_MAX, 8, &local, error) ||
+        !config_whole(file, "training.global_batch_size", -1, IMPORT_BATCH_MAX, -1, &global, error) ||
+        !config_whole(file, "parallelism.pipeline_parallel_microbatch_size", 1, IMPORT_BATCH_MAX, 1, &micro, error) ||
         !config_whole(file, "parallelism.num_pp_microbatches", 1, 1 << 20, 1, &passes, error) ||
-        !config_whole(file, "training.num_tokens_per_microbatch_per_dp_rank", 1, WHOLE_MAX, 0, &tokens, error) ||
-        !config_whole(file, "training.num_tokens_per_train_step", -1, WHOLE_MAX, -1, &step_tokens, error))
+        !config_whole(file, "training.num_tokens_per_microbatch_per_dp_rank", 1, IMPORT_BATCH_MAX, 0, &tokens, error) ||
+        !config_whole(file, "training.num_tokens_per_train_step", -1, IMPORT_BATCH_MAX, -1, &step_tokens, error))
         return false;
     if (tokens > 0) {
         micro = max_whole(1, tokens / seq);
@@ -205,7 +203,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     } else if (!config_has(file, key) && request->batch_origin != FROM_OPTION) {
         config_note(file, "training.local_batch_size is not given: torchtitan's 8");
     }
-    if (local > WHOLE_MAX)
+    if (local > IMPORT_BATCH_MAX)
         return config_wrong(file, NULL, key, error, "%" PRId64 " sequences are no batch of one rank; give fewer",
                             local);
     if (global == -1) global = local * replicas;
@@ -232,7 +230,10 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
     if (strcmp(mode, "none") == 0 || strcmp(mode, "full") == 0) {
         snprintf(plan->remat, sizeof plan->remat, "%s", mode);
     } else if (strcmp(mode, "selective") == 0 && strcmp(option, "op") == 0) {
-        snprintf(plan->remat, sizeof plan->remat, "qkv=saved context=saved gate_up=saved");
+        RematRule rule = {.required = true};
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+            rule.state[a] = remat_torchtitan_selective(a) ? STATE_RECOMPUTED : STATE_SAVED;
+        remat_text(&rule, plan->remat);
         config_note(file, "selective_ac_option=op keeps every second matmul: gate and up are priced as both kept");
     } else if (strcmp(mode, "selective") == 0) {
         int64_t every;
