@@ -11,8 +11,8 @@ static const double WANDER = 0.001;
 
 Anneal *anneal_new(const Core *core, int workers, int threads, Workspace *space) {
     Anneal *anneal = WORKSPACE_NEW(space, Anneal, 1);
-    *anneal = (Anneal){
-        .core = core, .workers = workers < ANNEAL_WORKERS_MAX ? workers : ANNEAL_WORKERS_MAX, .threads = threads};
+    *anneal = (Anneal){.core = core, .workers = workers < ANNEAL_WORKERS_MAX ? workers : ANNEAL_WORKERS_MAX};
+    anneal->threads = threads < anneal->workers ? threads : anneal->workers;
     for (int w = 0; w < anneal->workers; w++) {
         anneal->descent[w] = descent_new(core, space, UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(w + 1));
         anneal->descent[w]->wander = WANDER;
@@ -28,38 +28,8 @@ const Descent *anneal_best(const Anneal *anneal) {
     return best;
 }
 
-/* Raises prices where it is too full, by half each time and by a share of what memory costs on the whole. */
-static void raise_prices(const Descent *descent, Dual *dual, double unit) {
-    const Core *core = descent->core;
-    for (int t = 0; t < core->times; t++)
-        if (descent->over[t] > 0) dual->price[t] = 1.5 * dual->price[t] + unit;
-    dual_price(dual, dual->price);
-}
-
-bool anneal_repair(Anneal *anneal, Dual *dual, const int *choice, int64_t work, bool (*stop)(void *), void *context) {
-    const Core *core = anneal->core;
-    Descent *descent = anneal->descent[0];
-    int64_t end = descent->work + work, step = max_whole(work / 64, 1);
-    double most = 1, unit;
-    for (int t = 0; t < core->times; t++) most = max_real(most, (double)core->slack[t]);
-    descent->priced = dual->priced;
-    descent->temperature = 0;
-    descent_start(descent, choice);
-    unit = 1e-3 * (fabs(descent->cost) + 1) / most;
-    while (!isfinite(descent->best_cost) && descent->work < end && !stop(context)) {
-        if (!descent->fits) raise_prices(descent, dual, unit);
-        unit *= 1.3;
-        descent_run(descent, step);
-        descent_renew(descent);
-    }
-    for (int w = 1; w < anneal->workers && isfinite(descent->best_cost); w++)
-        descent_start(anneal->descent[w], descent->best);
-    return isfinite(descent->best_cost);
-}
-
 static void run_chunk(Anneal *anneal, int64_t chunk) {
-    int threads = anneal->threads < anneal->workers ? anneal->threads : anneal->workers;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(anneal->threads)
     for (int w = 0; w < anneal->workers; w++) {
         descent_run(anneal->descent[w], chunk);
         descent_renew(anneal->descent[w]);

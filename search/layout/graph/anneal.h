@@ -25,8 +25,6 @@ typedef struct {
 } Anneal;
 
 Anneal *anneal_new(const Core *core, int workers, int threads, Workspace *space);
-/* From a choice that need not fit to one that does, with prices raised where it does not; false: not found in `work`. */
-bool anneal_repair(Anneal *anneal, Dual *dual, const int *choice, int64_t work, bool (*stop)(void *), void *context);
 /* One cycle from the best of all, from `hot` times the mean cost of a node down; 0 is descent alone. */
 void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *asks);
 /* The least cost of all workers; NULL: nothing fits yet. */

@@ -31,6 +31,7 @@ Descent *descent_new(const Core *core, Workspace *space, uint64_t seed) {
     size_t nodes = (size_t)core->nodes + 1;
     descent->core = core;
     descent->random = seed;
+    descent->random = random_next(descent); /* neighbouring seeds would give the same draws, one later */
     descent->choice = WORKSPACE_NEW(space, int, nodes);
     descent->best = WORKSPACE_NEW(space, int, nodes);
     descent->local = WORKSPACE_NEW(space, double, core->at[core->nodes] + 1);

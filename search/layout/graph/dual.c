@@ -47,16 +47,18 @@ WIDE static void price_items(const Core *core, const double *sums, double *price
     }
 }
 
+void price_states(const Core *core, const double *price, double *sums, double *priced) {
+    sums[0] = 0;
+    for (int t = 0; t < core->times; t++) sums[t + 1] = sums[t] + price[t];
+    price_items(core, sums, priced);
+}
+
 void dual_price(Dual *dual, const double *price) {
     const Core *core = dual->core;
     if (price != dual->price) memcpy(dual->price, price, (size_t)core->times * sizeof *price);
     dual->offset = 0;
-    dual->sums[0] = 0;
-    for (int t = 0; t < core->times; t++) {
-        dual->sums[t + 1] = dual->sums[t] + price[t];
-        dual->offset += price[t] * (double)core->slack[t];
-    }
-    price_items(core, dual->sums, dual->priced);
+    for (int t = 0; t < core->times; t++) dual->offset += price[t] * (double)core->slack[t];
+    price_states(core, price, dual->sums, dual->priced);
     int size = core->at[core->nodes];
     for (int s = 0; s < size; s++)
         dual->unary[s] = core->theta[s] + dual->priced[s] + (dual->blocked ? dual->blocked[s] : 0);

@@ -23,6 +23,9 @@ typedef struct {
     int failures;
 } Dual;
 
+/* What the memory that each state takes costs, by core->at. sums: times + 1, gets the prices summed from the first on. */
+void price_states(const Core *core, const double *price, double *sums, double *priced);
+
 /* No messages, no prices. */
 Dual *dual_new(const Core *core, Workspace *space);
 /* Prices into `priced`, `unary` and `offset`. */

@@ -7,6 +7,7 @@
 #include "search/layout/graph/anneal.h"
 #include "search/layout/graph/certify.h"
 #include "search/layout/graph/jump.h"
+#include "search/layout/graph/starts.h"
 
 #include <math.h>
 #include <omp.h>
@@ -19,17 +20,23 @@ enum {
     SETTLING_SWEEPS = 3, /* of messages at prices that stay */
     FIXES_MAX = 4,       /* in a row before branch and bound */
     TURNS_MAX = 5,       /* of branch and bound, where work counts */
+    STARTS = 24,         /* of a large core, where work counts */
+    POOL_ROUNDS = 2,     /* the same */
+    STEPS_A_START = 4,   /* of prices: no two from the same */
     SMALL_NODES = 1500,
     SMALL_ENTRIES = 3000000
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
-static const double BOUND_UNTIL = 0.3, FIRST_CYCLE_UNTIL = 0.5, SMALL_CYCLE_UNTIL = 0.25;
+static const double BOUND_UNTIL = 0.3, STARTS_UNTIL = 0.45, POOL_UNTIL = 0.6, FIRST_CYCLE_UNTIL = 0.8,
+                    SMALL_CYCLE_UNTIL = 0.25;
 static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e9,
                     SMALL_TURN_WORK = 2e8;
 static const double HEAT_OF_GAP = 10;
+static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the pool */
 /* What a first step of prices could gain, as a share of the cost. Small cores start again from where they came to rest. */
 static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
-static const int64_t REPAIR_ENTRIES_MAX = 1000000;
+/* In passes over the entries: what a start may take to fit, and then to get better in. */
+static const int64_t PASS_MAX = 1000000, REPAIR_PASSES = 4000, START_PASSES = 30, POOL_PASSES = 200;
 
 typedef struct {
     const StrategyGraph *graph;
@@ -41,7 +48,9 @@ typedef struct {
     Dual *dual;
     ExactBound *exact;
     Anneal *anneal;
-    int *strategies, *scratch, *rounding;
+    Pool *pool;
+    Starts *starts;
+    int *strategies, *scratch;
     int64_t cost;    /* of the best known; INT64_MAX: none */
     int64_t ceiling; /* nothing that fits costs as much */
     int64_t bound;
@@ -114,14 +123,23 @@ static void make_core(Solver *solver) {
     solver->exact = certify_new(core, &solver->space);
     int workers = is_timed(solver) ? solver->control->threads : WORKERS_BY_WORK;
     solver->anneal = anneal_new(core, workers, solver->control->threads, &solver->space);
-    solver->rounding = WORKSPACE_NEW(&solver->space, int, core->nodes + 1);
+    solver->pool = pool_new(solver->anneal, stop, solver, &solver->space);
+    solver->starts = starts_new(solver->pool, &solver->space);
+}
+
+/* What prices and messages would choose. */
+static int *rounding(const Solver *solver) { return solver->starts->rounding[0]; }
+
+/* In entries looked at. */
+static int64_t pass(const Solver *solver) {
+    return min_whole(max_whole((int64_t)entries(solver) + 1000, 5000), PASS_MAX);
 }
 
 /* The best prices in force, messages that suit them, and the bound that they prove. */
 static void settle(Solver *solver) {
     Dual *dual = solver->dual;
     dual_price_best(dual);
-    for (int k = 0; k < SETTLING_SWEEPS; k++) dual_sweep(dual, solver->rounding);
+    for (int k = 0; k < SETTLING_SWEEPS; k++) dual_sweep(dual, rounding(solver));
     certify(solver->exact, dual, NULL);
     raise_bound(solver, certified_cost(solver->exact));
 }
@@ -134,7 +152,7 @@ static void move_prices(Solver *solver, double gap, double until) {
     /* On large cores messages of one sweep follow the prices closely enough. */
     int sweeps = small ? SMALL_SWEEPS : 1;
     double most = is_timed(solver) ? INFINITY : LARGE_BOUND_WORK * solver->control->effort, work = 0;
-    double fine = small ? 1e-7 : 3e-6;
+    double fine = small ? 1e-7 : 3e-7;
     double a_step = 2.0 * sweeps * (double)(core->matrix_size + core->message_size + 1) + core->times +
                     (double)core->item_usage[core->items];
     volume_start(dual, gap);
@@ -142,7 +160,7 @@ static void move_prices(Solver *solver, double gap, double until) {
         double bound = dual->best_bound + (double)core->constant;
         if (isfinite(dual->best_bound) && dual->step < fine * (fabs(bound) + 1)) break;
         if (solver->cost < INT64_MAX && bound > (double)solver->cost) break;
-        volume_step(dual, sweeps, solver->rounding);
+        volume_step(dual, sweeps, rounding(solver));
         work += a_step;
         tell_now_and_then(solver, "prices");
     }
@@ -151,7 +169,7 @@ static void move_prices(Solver *solver, double gap, double until) {
 static void find_bound(Solver *solver, double until) {
     Dual *dual = solver->dual;
     double bound = 0;
-    for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, solver->rounding);
+    for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, rounding(solver));
     double scale = fabs(bound) + (double)solver->core->constant + 1;
     for (size_t start = 0; start < (is_small(solver) ? COUNT_OF(FIRST_GAPS) : 1); start++) {
         move_prices(solver, FIRST_GAPS[start] * scale, until);
@@ -187,12 +205,56 @@ static void use_prices(Solver *solver) {
 
 /* A first choice that fits; where one is known, only a short try. */
 static void find_choice(Solver *solver) {
-    int64_t pass = max_whole((int64_t)entries(solver) + 1000, 5000);
-    int64_t work = (solver->cost < INT64_MAX ? 100 : 4000) * min_whole(pass, REPAIR_ENTRIES_MAX);
-    bool found = anneal_repair(solver->anneal, solver->dual, solver->rounding, work, stop, solver);
+    const Descent *descent = solver->anneal->descent[0];
     use_prices(solver);
-    if (found) offer(solver, solver->anneal->descent[0]->best);
+    starts_repair(solver->starts, 0, solver->dual, (solver->cost < INT64_MAX ? 100 : REPAIR_PASSES) * pass(solver));
+    if (isfinite(descent->best_cost)) {
+        offer(solver, descent->best);
+        for (int w = 1; w < solver->anneal->workers; w++) descent_start(solver->anneal->descent[w], descent->best);
+    }
     tell(solver, "first choice");
+}
+
+static void offer_pool(Solver *solver) {
+    int best = pool_best(solver->pool);
+    if (best >= 0) offer(solver, solver->pool->choice[best]);
+}
+
+/* Roundings of many prices near the best, and the best of what they lead to. */
+static void find_starts(Solver *solver) {
+    Starts *starts = solver->starts;
+    int workers = solver->anneal->workers;
+    double rounds = is_timed(solver) ? INFINITY : ceil(STARTS * solver->control->effort / workers);
+    for (double round = 0; round < rounds && !is_over(solver, STARTS_UNTIL); round++) {
+        for (int w = 0; w < workers; w++)
+            for (int k = 0; k < STEPS_A_START; k++) volume_step(solver->dual, 1, starts->rounding[w]);
+        use_prices(solver);
+        starts_round(starts, solver->dual, REPAIR_PASSES * pass(solver), START_PASSES * pass(solver));
+        offer_pool(solver);
+        tell_now_and_then(solver, "starts");
+    }
+    settle(solver);
+    use_prices(solver);
+    tell(solver, "starts");
+}
+
+/* The pool round and round, longer each time that it brings nothing. */
+static void work_on_pool(Solver *solver) {
+    Pool *pool = solver->pool;
+    int turns = (pool->count + solver->anneal->workers - 1) / solver->anneal->workers;
+    double rounds = is_timed(solver) ? INFINITY : POOL_ROUNDS * solver->control->effort;
+    int64_t work = POOL_PASSES * pass(solver);
+    for (double round = 0; round < rounds && pool->count > 1 && !is_over(solver, POOL_UNTIL); round++) {
+        int64_t before = solver->cost;
+        for (int turn = 0; turn < turns && !is_over(solver, POOL_UNTIL); turn++) {
+            pool_turn(pool, HEATS[(int64_t)round % (int64_t)COUNT_OF(HEATS)], work);
+            offer_pool(solver);
+            tell_now_and_then(solver, "pool");
+        }
+        if (solver->cost == before && work < INT64_MAX / 4) work *= 2;
+    }
+    for (int w = 0; w < solver->anneal->workers && pool->count > 0; w++)
+        descent_start(solver->anneal->descent[w], pool->choice[pool_best(pool)]);
 }
 
 /* How hot a cycle begins: what is near its bound needs little to get out of where it is. */
@@ -205,7 +267,8 @@ static double heat(const Solver *solver, double least, double most) {
 static void anneal_large(Solver *solver) {
     double effort = solver->control->effort;
     bool timed = is_timed(solver);
-    run_cycle(solver, 0, 0.1 * LARGE_CYCLE_WORK * effort, 1);
+    find_starts(solver);
+    work_on_pool(solver);
     run_cycle(solver, heat(solver, 0.03, 1), timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
     if (is_over(solver, 1)) return;
     run_cycle(solver, heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
@@ -241,7 +304,7 @@ static void search_small(Solver *solver, double work) {
 /* Whether a core without nodes is left: what reductions chose is the last that could be better. */
 static bool is_spent(Solver *solver) {
     if (solver->core->nodes > 0) return false;
-    offer(solver, solver->rounding);
+    offer(solver, rounding(solver));
     raise_bound(solver, solver->cost);
     return true;
 }
