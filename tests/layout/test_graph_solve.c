@@ -64,3 +64,44 @@ Test(graph_solve, equals_trying_every_choice) {
     cr_assert_gt(feasible, 2000);
     cr_assert_gt(infeasible, 500);
 }
+
+/* Too large to be searched to a proof: starts, the pool and annealing have to make the same of it for any number of
+ * threads, and what they say of it has to be so. */
+Test(graph_solve, large_is_the_same_for_any_threads) {
+    static const RandomShape SHAPE = {9000, 3, 16000, 1000, 0, 0, 40};
+    Draw draws = {2};
+    int large = 0;
+    for (int n = 0; n < 6; n++) {
+        Arena arena = {0};
+        StrategyGraph graph = random_graph(&draws, SHAPE, &arena);
+        if (graph.node_count < 3000) { /* nothing large would be left of it */
+            arena_free(&arena);
+            continue;
+        }
+        int64_t full[80] = {0}, peak = 0;
+        for (int i = 0; i < graph.node_count; i++) {
+            int64_t most = 0;
+            for (int64_t s = graph.strategy_start[i]; s < graph.strategy_start[i + 1]; s++)
+                most = graph.usage[s] > most ? graph.usage[s] : most;
+            for (int64_t t = graph.live_from[i]; t < graph.live_to[i]; t++) full[t] += most;
+        }
+        for (size_t t = 0; t < COUNT_OF(full); t++) peak = full[t] > peak ? full[t] : peak;
+        graph.is_limited = true;
+        graph.usage_limit = peak * 6 / 10; /* of what can be live: between the mean and the most of each */
+        GraphResult one = solved(&graph, 1, 1e-3, &arena);
+        large += one.core_nodes > 1500;
+        for (int threads = 2; threads <= 4; threads += 2) {
+            GraphResult more = solved(&graph, threads, 1e-3, &arena);
+            cr_assert_eq(more.found, one.found);
+            cr_assert_eq(more.bound, one.bound, "%d threads: bound %lld, not %lld", threads, (long long)more.bound,
+                         (long long)one.bound);
+            if (one.found) cr_assert_arr_eq(more.choice, one.choice, (size_t)graph.node_count * sizeof *one.choice);
+        }
+        if (one.found) {
+            cr_assert_eq(value_of(&graph, one.choice, SHAPE.horizon), (int64_t)one.value.cost);
+            cr_assert_leq(one.bound, (int64_t)one.value.cost);
+        }
+        arena_free(&arena);
+    }
+    cr_assert_gt(large, 2);
+}

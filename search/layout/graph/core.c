@@ -244,6 +244,8 @@ static void make_memory(Core *core, const Reduction *reduction, Workspace *space
     MemoryItem *spans = WORKSPACE_NEW(space, MemoryItem, most);
     core->times = keep_slots(reduction, space, kept);
     core->slack = WORKSPACE_NEW(space, int64_t, core->times + 1);
+    core->slot = WORKSPACE_NEW(space, int, core->times + 1);
+    memcpy(core->slot, kept, (size_t)core->times * sizeof *kept);
     for (int t = 0, k = 0; t <= slots; t++) { /* the first kept slot from t on */
         time_of[t] = k;
         if (k == core->times || kept[k] != t) continue;

@@ -41,6 +41,7 @@ typedef struct {
     size_t *item_usage;          /* in `usage`: a vector over the node's states */
     int64_t *usage;
     int64_t *slack; /* times: what the choice may take, >= 0 */
+    int *slot;      /* times: of the reduction, ascending */
     __int128 constant;
     /* In doubles, entries no larger than `cap`: what costs more than the best known choice is as good as forbidden. */
     double cap;

@@ -64,7 +64,22 @@ void dual_price(Dual *dual, const double *price) {
         dual->unary[s] = core->theta[s] + dual->priced[s] + (dual->blocked ? dual->blocked[s] : 0);
 }
 
-void dual_price_best(Dual *dual) { dual_price(dual, dual->best_bound > -INFINITY ? dual->best_price : dual->price); }
+static const double *best_prices(const Dual *dual) {
+    return dual->best_bound > -INFINITY ? dual->best_price : dual->price;
+}
+
+void dual_price_best(Dual *dual) { dual_price(dual, best_prices(dual)); }
+
+void dual_price_as(Dual *dual, const Dual *before) {
+    const Core *core = dual->core, *old = before->core;
+    const double *price = best_prices(before);
+    for (int t = 0; t < core->times; t++) dual->price[t] = 0;
+    for (int from = 0, to = 0; from < old->times && core->times > 0; from++) {
+        while (to + 1 < core->times && core->slot[to] < old->slot[from]) to++;
+        dual->price[to] += price[from];
+    }
+    dual_price(dual, dual->price);
+}
 
 /* What a node believes: its own cost and what all neighbours tell it. */
 INLINE void gather(const Dual *dual, int i, double *restrict hat) {

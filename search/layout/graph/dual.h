@@ -30,6 +30,8 @@ void price_states(const Core *core, const double *price, double *sums, double *p
 Dual *dual_new(const Core *core, Workspace *space);
 /* Prices into `priced`, `unary` and `offset`. */
 void dual_price(Dual *dual, const double *price);
+/* The best prices of another core of the same reduction in force, each at the moment it had or the next one left. */
+void dual_price_as(Dual *dual, const Dual *before);
 /* The best prices of volume_step in force, those that are where it was not called. */
 void dual_price_best(Dual *dual);
 /* Messages forward and back. The bound on cost less core->constant, for the prices in force. rounding: NULL, or gets a

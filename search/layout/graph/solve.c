@@ -27,13 +27,14 @@ enum {
     SMALL_ENTRIES = 3000000
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
-static const double BOUND_UNTIL = 0.3, STARTS_UNTIL = 0.45, POOL_UNTIL = 0.6, FIRST_CYCLE_UNTIL = 0.8,
+static const double BOUND_UNTIL = 0.3, STARTS_UNTIL = 0.42, POOL_UNTIL = 0.75, FIRST_CYCLE_UNTIL = 0.9,
                     SMALL_CYCLE_UNTIL = 0.25;
 static const double LARGE_BOUND_WORK = 12e9, LARGE_CYCLE_WORK = 4e9, SMALL_CYCLE_WORK = 4e8, SMALL_SEARCH_WORK = 1e9,
                     SMALL_TURN_WORK = 2e8;
 static const double HEAT_OF_GAP = 10;
+static const double FIXED_LEAST = 0.05; /* of a large core's states: else it is not worth beginning again */
 static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the pool */
-/* What a first step of prices could gain, as a share of the cost. Small cores start again from where they came to rest. */
+/* What a first step of prices could gain, as a share of the cost; they start again from where they came to rest. */
 static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
 /* In passes over the entries: what a start may take to fit, and then to get better in. */
 static const int64_t PASS_MAX = 1000000, REPAIR_PASSES = 4000, START_PASSES = 30, POOL_PASSES = 200;
@@ -55,16 +56,21 @@ typedef struct {
     int64_t ceiling; /* nothing that fits costs as much */
     int64_t bound;
     double last_progress;
+    double from; /* seconds: when work on the core in hand began */
     /* Of the cycle under way. */
     double cycle_from, cycle_until, cycle_work;
 } Solver;
 
 static double seconds(const Solver *solver) { return solver->control->seconds(solver->control->context); }
 
-/* Whether that share of the time limit is over, or the user wants an end. */
+/* When that share is over of the time that there was for the core in hand. */
+static double end_of(const Solver *solver, double share) {
+    double limit = solver->control->time_limit;
+    return share < 1 && isfinite(limit) ? solver->from + share * (limit - solver->from) : limit;
+}
+
 static bool is_over(const Solver *solver, double share) {
-    return solver->control->interrupted(solver->control->context) ||
-           seconds(solver) >= share * solver->control->time_limit;
+    return solver->control->interrupted(solver->control->context) || seconds(solver) >= end_of(solver, share);
 }
 
 static bool stop(void *context) { return is_over(context, 1); }
@@ -115,11 +121,13 @@ static bool is_small(const Solver *solver) {
 
 static void make_core(Solver *solver) {
     Core *core = core_new(solver->reduction, &solver->space);
+    const Dual *before = solver->dual;
     solver->core = core;
     double range = core_cost_range(core);
     if (solver->ceiling == 0) solver->ceiling = (int64_t)core->constant + (int64_t)range + (int64_t)(range * 1e-12) + 2;
     core_fill(core, solver->cost < INT64_MAX ? min_real(range, (double)(solver->cost - core->constant) + 1) : range);
     solver->dual = dual_new(core, &solver->space);
+    if (before) dual_price_as(solver->dual, before);
     solver->exact = certify_new(core, &solver->space);
     int workers = is_timed(solver) ? solver->control->threads : WORKERS_BY_WORK;
     solver->anneal = anneal_new(core, workers, solver->control->threads, &solver->space);
@@ -144,26 +152,27 @@ static void settle(Solver *solver) {
     raise_bound(solver, certified_cost(solver->exact));
 }
 
-/* The volume algorithm from the prices in force, with a first step that could gain `gap`. */
-static void move_prices(Solver *solver, double gap, double until) {
+/* The volume algorithm from the prices in force, with a first step that could gain `gap`; returns what is left of the
+ * work. */
+static double move_prices(Solver *solver, double gap, double work, double until) {
     Dual *dual = solver->dual;
     const Core *core = solver->core;
     bool small = is_small(solver);
     /* On large cores messages of one sweep follow the prices closely enough. */
     int sweeps = small ? SMALL_SWEEPS : 1;
-    double most = is_timed(solver) ? INFINITY : LARGE_BOUND_WORK * solver->control->effort, work = 0;
     double fine = small ? 1e-7 : 3e-7;
     double a_step = 2.0 * sweeps * (double)(core->matrix_size + core->message_size + 1) + core->times +
                     (double)core->item_usage[core->items];
     volume_start(dual, gap);
-    while (core->times > 0 && !is_over(solver, until) && work < most) {
+    while (core->times > 0 && !is_over(solver, until) && work > 0) {
         double bound = dual->best_bound + (double)core->constant;
         if (isfinite(dual->best_bound) && dual->step < fine * (fabs(bound) + 1)) break;
         if (solver->cost < INT64_MAX && bound > (double)solver->cost) break;
         volume_step(dual, sweeps, rounding(solver));
-        work += a_step;
+        work -= a_step;
         tell_now_and_then(solver, "prices");
     }
+    return work;
 }
 
 static void find_bound(Solver *solver, double until) {
@@ -171,19 +180,20 @@ static void find_bound(Solver *solver, double until) {
     double bound = 0;
     for (int k = 0; k < 20 && !is_over(solver, until); k++) bound = dual_sweep(dual, rounding(solver));
     double scale = fabs(bound) + (double)solver->core->constant + 1;
-    for (size_t start = 0; start < (is_small(solver) ? COUNT_OF(FIRST_GAPS) : 1); start++) {
-        move_prices(solver, FIRST_GAPS[start] * scale, until);
+    double work = is_timed(solver) ? INFINITY : LARGE_BOUND_WORK * solver->control->effort;
+    for (size_t start = 0; start < COUNT_OF(FIRST_GAPS); start++) {
+        work = move_prices(solver, FIRST_GAPS[start] * scale, work, until);
         settle(solver);
     }
 }
 
 static double cycle_progress(void *context, int64_t work) {
     Solver *solver = context;
-    double now = seconds(solver), limit = solver->control->time_limit;
+    double now = seconds(solver), end = end_of(solver, solver->cycle_until);
     tell_now_and_then(solver, "descent");
     if (is_over(solver, solver->cycle_until) || is_proven(solver)) return 1;
     double by_work = (double)work / solver->cycle_work, by_time = 0;
-    if (is_timed(solver)) by_time = (now - solver->cycle_from) / (solver->cycle_until * limit - solver->cycle_from);
+    if (is_timed(solver)) by_time = (now - solver->cycle_from) / (end - solver->cycle_from);
     return max_real(by_work, by_time);
 }
 
@@ -203,15 +213,22 @@ static void use_prices(Solver *solver) {
     for (int w = 0; w < solver->anneal->workers; w++) solver->anneal->descent[w]->priced = solver->dual->priced;
 }
 
+/* All descents from the best known, where it is a choice of the core in hand. */
+static void start_from_best(Solver *solver) {
+    const Core *core = solver->core;
+    if (solver->cost == INT64_MAX || !reduction_project(solver->reduction, solver->strategies, solver->scratch)) return;
+    for (int i = 0; i < core->nodes; i++) rounding(solver)[i] = solver->scratch[core->node_of[i]];
+    for (int w = 0; w < solver->anneal->workers; w++) descent_start(solver->anneal->descent[w], rounding(solver));
+    if (anneal_best(solver->anneal)) pool_add(solver->pool, anneal_best(solver->anneal));
+}
+
 /* A first choice that fits; where one is known, only a short try. */
 static void find_choice(Solver *solver) {
     const Descent *descent = solver->anneal->descent[0];
     use_prices(solver);
     starts_repair(solver->starts, 0, solver->dual, (solver->cost < INT64_MAX ? 100 : REPAIR_PASSES) * pass(solver));
-    if (isfinite(descent->best_cost)) {
-        offer(solver, descent->best);
-        for (int w = 1; w < solver->anneal->workers; w++) descent_start(solver->anneal->descent[w], descent->best);
-    }
+    if (isfinite(descent->best_cost)) offer(solver, descent->best);
+    start_from_best(solver);
     tell(solver, "first choice");
 }
 
@@ -253,8 +270,7 @@ static void work_on_pool(Solver *solver) {
         }
         if (solver->cost == before && work < INT64_MAX / 4) work *= 2;
     }
-    for (int w = 0; w < solver->anneal->workers && pool->count > 0; w++)
-        descent_start(solver->anneal->descent[w], pool->choice[pool_best(pool)]);
+    start_from_best(solver);
 }
 
 /* How hot a cycle begins: what is near its bound needs little to get out of where it is. */
@@ -264,14 +280,15 @@ static double heat(const Solver *solver, double least, double most) {
     return min_real(most, max_real(least, HEAT_OF_GAP * gap));
 }
 
-static void anneal_large(Solver *solver) {
-    double effort = solver->control->effort;
-    bool timed = is_timed(solver);
-    find_starts(solver);
-    work_on_pool(solver);
-    run_cycle(solver, heat(solver, 0.03, 1), timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
-    if (is_over(solver, 1)) return;
-    run_cycle(solver, heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
+/* Of the core's states, the share that no cheaper choice has. */
+static double share_fixed(Solver *solver) {
+    const Core *core = solver->core;
+    int64_t count = 0;
+    if (solver->cost == INT64_MAX) return 0;
+    certify_reduced(solver->exact);
+    for (int i = 0; i < core->nodes; i++)
+        for (int s = 0; s < core->count[i]; s++) count += certified_above(solver->exact, i, s, solver->cost);
+    return (double)count / max_real(1, core->states);
 }
 
 /* Reduced costs take states and pairs away, which lets reductions go on. True: they did, and there is a new core. */
@@ -286,6 +303,20 @@ static bool fix_and_reduce(Solver *solver) {
     make_core(solver);
     tell(solver, "fixed");
     return true;
+}
+
+/* True: what is left is a smaller core, on which to go on. */
+static bool work_on_large(Solver *solver) {
+    double effort = solver->control->effort;
+    bool timed = is_timed(solver);
+    find_starts(solver);
+    work_on_pool(solver);
+    if (is_proven(solver) || is_over(solver, 1)) return false;
+    if (share_fixed(solver) >= FIXED_LEAST && fix_and_reduce(solver)) return true;
+    run_cycle(solver, heat(solver, 0.03, 1), timed ? INFINITY : LARGE_CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
+    if (is_proven(solver) || is_over(solver, 1)) return false;
+    run_cycle(solver, heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * LARGE_CYCLE_WORK * effort, 1);
+    return false;
 }
 
 /* Branch and bound for an amount of work. */
@@ -341,13 +372,14 @@ static void search_in_turns(Solver *solver) {
 static void work_on_core(Solver *solver) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
         if (is_spent(solver)) return;
-        find_bound(solver, round == 0 ? BOUND_UNTIL : 1);
+        solver->from = round == 0 ? 0 : seconds(solver);
+        find_bound(solver, round == 0 || !is_small(solver) ? BOUND_UNTIL : 1);
         tell(solver, "bound");
         find_choice(solver);
         if (is_proven(solver) || is_over(solver, 1)) return;
         if (!is_small(solver)) {
-            anneal_large(solver);
-            return;
+            if (!work_on_large(solver)) return;
+            continue;
         }
         double work = min_real(SMALL_CYCLE_WORK, 2000.0 * (double)(entries(solver) + 100)) / (round + 1);
         run_cycle(solver, heat(solver, 0.1, 0.5), work, SMALL_CYCLE_UNTIL);
