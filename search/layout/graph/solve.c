@@ -37,7 +37,8 @@ static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the poo
 /* What a first step of prices could gain, as a share of the cost; they start again from where they came to rest. */
 static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
 /* In passes over the entries: what a start may take to fit, and then to get better in. */
-static const int64_t PASS_MAX = 1000000, REPAIR_PASSES = 4000, START_PASSES = 30, POOL_PASSES = 200;
+static const int64_t PASS_MAX = 1000000, REPAIR_PASSES = 4000, START_REPAIR_PASSES = 400, START_PASSES = 30,
+                     POOL_PASSES = 200;
 
 typedef struct {
     const StrategyGraph *graph;
@@ -246,7 +247,7 @@ static void find_starts(Solver *solver) {
         for (int w = 0; w < workers; w++)
             for (int k = 0; k < STEPS_A_START; k++) volume_step(solver->dual, 1, starts->rounding[w]);
         use_prices(solver);
-        starts_round(starts, solver->dual, REPAIR_PASSES * pass(solver), START_PASSES * pass(solver));
+        starts_round(starts, solver->dual, START_REPAIR_PASSES * pass(solver), START_PASSES * pass(solver));
         offer_pool(solver);
         tell_now_and_then(solver, "starts");
     }
