@@ -11,10 +11,10 @@ typedef struct {
     double seconds;
     double bound_seconds; /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
     int64_t counts[ITEMS_MAX];
-    int solver_calls; /* programs that GLPK solved */
+    int solver_calls; /* linear programs solved: by GLPK, or as a sum */
 } BranchSolution;
 
-/* Each call brings up its own GLPK environment in this thread and takes it down. False: a defect of GLPK, memory
+/* A call that needs GLPK brings up its own environment in this thread and takes it down. False: a defect of GLPK, memory
  * included. */
 bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
                   Error *error);

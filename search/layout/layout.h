@@ -87,8 +87,8 @@ typedef struct {
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
 double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates);
 
-/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts GLPK runs
- * (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of
+/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts linear
+ * programs (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of
  * GLPK becomes ERROR_INTERNAL). */
 typedef struct {
     bool found;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear relaxation of a branch by GLPK's simplex; the only file that sees glpk.h. What it returns starts and
- * guides the search of counts_search.c, and its bound is what is left where that one is cut short. */
+/* The linear relaxation of a branch by GLPK's simplex, where it is no mere sum (relax_sum.h); the only file that sees
+ * glpk.h. What it returns starts and guides the search of counts_search.c, and its bound is what is left where that one is
+ * cut short. */
 #include "search/layout/branch_solve.h"
 
 #include "base/util.h"
 #include "search/layout/counts.h"
 #include "search/layout/counts_search.h"
+#include "search/layout/relax_sum.h"
 
 #include <glpk.h>
 #include <math.h>
@@ -124,7 +126,6 @@ static bool solve_relaxation(glp_prob *lp, Job *job, Error *error) {
     parameters.meth = GLP_DUALP;
     parameters.tol_bnd = parameters.tol_dj = 1e-9;
     glp_std_basis(lp);
-    job->out->solver_calls++;
     int code = glp_simplex(lp, &parameters);
     if (code != 0) return failed(error, "glp_simplex", code);
     int status = glp_get_status(lp);
@@ -179,8 +180,13 @@ bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates
     memset(out, 0, sizeof(*out));
     Job job = {.rule = rule, .branch = branch, .rates = rates, .cutoff = cutoff, .out = out};
     program_of_branch(rule, branch, rates, &job.program);
-    job.unit = seconds_unit(&job.program);
-    if (!run_glpk(&job, error)) return false;
+    out->solver_calls = 1;
+    if (relax_is_sum(branch, &job.program)) {
+        job.feasible = relax_sum(branch, &job.program, &job.multipliers, &job.bound);
+    } else {
+        job.unit = seconds_unit(&job.program);
+        if (!run_glpk(&job, error)) return false;
+    }
     out->bound_seconds = INFINITY;
     if (job.feasible) solve_counts(&job);
     return true;
