@@ -6,18 +6,12 @@
 #include "base/util.h"
 #include "models/parameters.h"
 #include "search/search.h"
+#include "tests/sanitizer.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What a sanitizer looks for turns up in a few problems, and takes five times as long: a third of them under one. */
-#ifdef __SANITIZE_ADDRESS__
-enum { PROBLEMS_SHARE = 3 };
-#else
-enum { PROBLEMS_SHARE = 1 };
-#endif
 
 /* ---- draws ---- */
 

@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "models/model_json.h"
+#include "tests/sanitizer.h"
 #include "tests/search/asked.h"
 
 #include <criterion/criterion.h>
@@ -41,7 +42,7 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
         const RankedPlan *plan = &asked.result.plans[0];
         const RematOffer *offer = asked.request->offer;
         double alone = INFINITY, found = plan->ranked_seconds;
-        int step = offer->count > 40 ? 17 : 1; /* of many rules some, and those of the plan */
+        int step = (offer->count > 40 ? 17 : 1) * PROBLEMS_SHARE; /* of many rules some, and those of the plan */
         for (int r = 0; r < offer->count; r++) {
             RematOffer one = remat_offer(&offer->rules[r], 1, offer->by_chunk);
             bool followed = true;
