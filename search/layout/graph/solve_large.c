@@ -9,12 +9,12 @@
 
 enum {
     STARTS = 24,      /* where work counts */
-    POOL_ROUNDS = 2,  /* the same */
+    POOL_ROUNDS = 5,  /* the same */
     STEPS_A_START = 4 /* of prices: no two from the same */
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
 static const double STARTS_UNTIL = 0.42, POOL_UNTIL = 0.75, FIRST_CYCLE_UNTIL = 0.9;
-static const double CYCLE_WORK = 4e9;
+static const double CYCLE_WORK = 2e9;
 static const double FIXED_LEAST = 0.05;                 /* of the core's states: else it is not worth beginning again */
 static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the pool */
 /* What a start may take to fit, and then to get better in; and the annealing of a member of the pool. */
