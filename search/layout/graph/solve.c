@@ -8,7 +8,10 @@
 #include <math.h>
 #include <omp.h>
 
-enum { ROUNDS_MAX = 6 /* of fixing and reducing again */ };
+enum {
+    ROUNDS_MAX = 6,  /* of fixing and reducing again */
+    LARGE_ROUNDS = 3 /* of them, while what is left is large */
+};
 /* Shares of the time limit; entries looked at. */
 static const double BOUND_UNTIL = 0.3, SMALL_CYCLE_UNTIL = 0.25, SMALL_CYCLE_WORK = 4e8;
 
@@ -21,7 +24,7 @@ static void work_on_core(Solver *solver) {
         solver_find_choice(solver);
         if (solver_is_proven(solver) || solver_is_over(solver, 1)) return;
         if (!solver_is_small(solver)) {
-            if (!solve_large(solver)) return;
+            if (!solve_large(solver, round + 1 < LARGE_ROUNDS)) return;
             continue;
         }
         double work = min_real(SMALL_CYCLE_WORK, 2000.0 * (double)(solver_entries(solver) + 100)) / (round + 1);

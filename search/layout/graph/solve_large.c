@@ -73,13 +73,13 @@ static double share_fixed(Solver *solver) {
     return (double)count / max_real(1, core->states);
 }
 
-bool solve_large(Solver *solver) {
+bool solve_large(Solver *solver, bool may_fix) {
     double effort = solver->control->effort;
     bool timed = solver_is_timed(solver);
     find_starts(solver);
     work_on_pool(solver);
     if (solver_is_proven(solver) || solver_is_over(solver, 1)) return false;
-    if (share_fixed(solver) >= FIXED_LEAST && solver_fix_and_reduce(solver)) return true;
+    if (may_fix && share_fixed(solver) >= FIXED_LEAST && solver_fix_and_reduce(solver)) return true;
     solver_cycle(solver, solver_heat(solver, 0.03, 1), timed ? INFINITY : CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
     if (solver_is_proven(solver) || solver_is_over(solver, 1)) return false;
     solver_cycle(solver, solver_heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * CYCLE_WORK * effort, 1);

@@ -134,7 +134,8 @@ void solver_find_bound(Solver *solver, double until) {
     for (int k = 0; k < 20 && !solver_is_over(solver, until); k++) bound = dual_sweep(dual, solver_rounding(solver));
     double scale = fabs(bound) + (double)solver->core->constant + 1;
     double work = solver_is_timed(solver) ? INFINITY : BOUND_WORK * solver->control->effort;
-    for (size_t start = 0; start < COUNT_OF(FIRST_GAPS); start++) {
+    for (size_t start = 0; start < COUNT_OF(FIRST_GAPS) && work > 0; start++) {
+        if (start > 0 && solver_is_over(solver, until)) break;
         work = move_prices(solver, FIRST_GAPS[start] * scale, work, until);
         solver_settle(solver);
     }

@@ -80,7 +80,7 @@ void solver_cycle(Solver *solver, double hot, double work, double until);
 /* ---- to the end ---- */
 
 void solve_small(Solver *solver);
-/* True: what is left is a smaller core, on which to go on. */
-bool solve_large(Solver *solver);
+/* True, only where it `may_fix`: what is left is a smaller core, on which to go on. */
+bool solve_large(Solver *solver, bool may_fix);
 
 #endif
