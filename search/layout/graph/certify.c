@@ -217,7 +217,6 @@ static int64_t forbid_pairs(const ExactBound *exact, int e, int64_t cost, Reduct
 int64_t certify_fix(ExactBound *exact, int64_t cost, Reduction *reduction) {
     const Core *core = exact->core;
     int64_t count = 0;
-    certify_reduced(exact);
     for (int e = 0; e < core->edges; e++) count += forbid_pairs(exact, e, cost, reduction);
     for (int i = 0; i < core->nodes; i++) {
         for (int s = 0; s < core->count[i]; s++) {

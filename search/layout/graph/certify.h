@@ -30,7 +30,7 @@ void certify_reduced(ExactBound *certificate);
 /* Whether every choice with that state costs at least `cost`; after certify_reduced. */
 bool certified_above(const ExactBound *certificate, int node, int state, int64_t cost);
 /* The pairs that every choice cheaper than `cost` does without are forbidden in the reduction, the states left out: the
- * number of both. */
+ * number of both; after certify_reduced. */
 int64_t certify_fix(ExactBound *certificate, int64_t cost, Reduction *reduction);
 
 #endif

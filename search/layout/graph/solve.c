@@ -31,7 +31,7 @@ static void work_on_core(Solver *solver) {
         solver_cycle(solver, solver_heat(solver, 0.1, 0.5), work, SMALL_CYCLE_UNTIL);
         solver_settle(solver);
         if (solver_is_proven(solver) || solver_is_over(solver, 1)) return;
-        if (!solver_fix_and_reduce(solver)) break;
+        if (!solver_fix_and_reduce(solver, 0)) break;
     }
     if (!solver_is_proven(solver) && !solver_is_spent(solver)) solve_small(solver);
 }

@@ -62,24 +62,13 @@ static void work_on_pool(Solver *solver) {
     solver_start_from_best(solver);
 }
 
-/* Of the core's states, the share that no cheaper choice has. */
-static double share_fixed(Solver *solver) {
-    const Core *core = solver->core;
-    int64_t count = 0;
-    if (solver->cost == INT64_MAX) return 0;
-    certify_reduced(solver->exact);
-    for (int i = 0; i < core->nodes; i++)
-        for (int s = 0; s < core->count[i]; s++) count += certified_above(solver->exact, i, s, solver->cost);
-    return (double)count / max_real(1, core->states);
-}
-
 bool solve_large(Solver *solver, bool may_fix) {
     double effort = solver->control->effort;
     bool timed = solver_is_timed(solver);
     find_starts(solver);
     work_on_pool(solver);
     if (solver_is_proven(solver) || solver_is_over(solver, 1)) return false;
-    if (may_fix && share_fixed(solver) >= FIXED_LEAST && solver_fix_and_reduce(solver)) return true;
+    if (may_fix && solver_fix_and_reduce(solver, FIXED_LEAST)) return true;
     solver_cycle(solver, solver_heat(solver, 0.03, 1), timed ? INFINITY : CYCLE_WORK * effort, FIRST_CYCLE_UNTIL);
     if (solver_is_proven(solver) || solver_is_over(solver, 1)) return false;
     solver_cycle(solver, solver_heat(solver, 0.02, 0.3), timed ? INFINITY : 2 * CYCLE_WORK * effort, 1);

@@ -32,7 +32,7 @@ void solve_small(Solver *solver) {
     double length = solver_is_timed(solver) ? 1 : solver->control->effort;
     for (int turn = 0; turn < TURNS_MAX || solver_is_timed(solver); turn++, length *= 2) {
         solver_find_bound(solver, 1);
-        for (int fix = 0; fix < FIXES_MAX && !solver_is_proven(solver) && solver_fix_and_reduce(solver); fix++) {
+        for (int fix = 0; fix < FIXES_MAX && !solver_is_proven(solver) && solver_fix_and_reduce(solver, 0); fix++) {
             if (solver_is_spent(solver)) return;
             solver_find_bound(solver, 1);
         }

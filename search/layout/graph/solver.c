@@ -190,10 +190,20 @@ double solver_heat(const Solver *solver, double least, double most) {
     return min_real(most, max_real(least, HEAT_OF_GAP * gap));
 }
 
-bool solver_fix_and_reduce(Solver *solver) {
+/* Of the core's states, the share that no cheaper choice has. */
+static double share_excluded(const Solver *solver) {
+    const Core *core = solver->core;
+    int64_t count = 0;
+    for (int i = 0; i < core->nodes; i++)
+        for (int s = 0; s < core->count[i]; s++) count += certified_above(solver->exact, i, s, solver->cost);
+    return (double)count / max_real(1, core->states);
+}
+
+bool solver_fix_and_reduce(Solver *solver, double least) {
     if (solver->cost == INT64_MAX) return false;
-    int64_t fixed = certify_fix(solver->exact, solver->cost, solver->reduction);
-    if (fixed == 0) return false;
+    certify_reduced(solver->exact);
+    if (share_excluded(solver) < least) return false;
+    if (certify_fix(solver->exact, solver->cost, solver->reduction) == 0) return false;
     if (!reduction_run(solver->reduction)) { /* nothing is cheaper than the best known */
         solver_raise_bound(solver, solver->cost);
         return false;

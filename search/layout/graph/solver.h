@@ -56,8 +56,9 @@ bool solver_is_small(const Solver *solver);
 int64_t solver_pass(const Solver *solver);
 /* Whether a core without nodes is left: what reductions chose is the last that could be better. */
 bool solver_is_spent(Solver *solver);
-/* Reduced costs take states and pairs away, which lets reductions go on. True: they did, and there is a new core. */
-bool solver_fix_and_reduce(Solver *solver);
+/* Reduced costs take states and pairs away, which lets reductions go on, where that share of the core's states goes at
+ * least. True: they did, and there is a new core. */
+bool solver_fix_and_reduce(Solver *solver, double least);
 
 /* ---- stages ---- */
 

@@ -31,7 +31,6 @@ void starts_repair(Starts *starts, int w, const Dual *dual, int64_t work) {
     int64_t end = descent->work + work, step = max_whole(work / RISES, 1);
     for (int t = 0; t < core->times; t++) most = max_real(most, (double)core->slack[t]);
     memcpy(price, dual->price, (size_t)core->times * sizeof *price);
-    memcpy(starts->priced[w], dual->priced, (size_t)core->at[core->nodes] * sizeof *dual->priced);
     descent->priced = starts->priced[w];
     descent->temperature = 0;
     descent->best_cost = INFINITY;
