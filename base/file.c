@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/file.h"
+#include "base/build.h"
 
 #include "base/util.h"
 
@@ -14,13 +15,6 @@
 #include <unistd.h>
 
 /* The build says where its sources are and where it installs; without it only the other places are asked. */
-#ifndef SHARDOPT_SOURCE_DATA
-#define SHARDOPT_SOURCE_DATA ""
-#endif
-#ifndef SHARDOPT_INSTALL_DATA
-#define SHARDOPT_INSTALL_DATA ""
-#endif
-
 enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100 };
 
 static bool fail(Error *error, const char *path, const char *what) {
@@ -250,8 +244,8 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error) {
     const char *chosen = getenv("SHARDOPT_DATA");
     bool is_chosen = chosen && chosen[0] != '\0', memory_out = false;
     /* A program that is installed with its data uses them, though the tree it was built from may still stand. */
-    const char *bases[] = {is_chosen ? chosen : share_beside_program(arena), SHARDOPT_SOURCE_DATA,
-                           SHARDOPT_INSTALL_DATA};
+    const char *bases[] = {is_chosen ? chosen : share_beside_program(arena), program_source_data(),
+                           program_install_data()};
     const char *folder = NULL;
     for (size_t i = 0; i < (is_chosen ? 1 : COUNT_OF(bases)) && !folder && !memory_out; i++)
         folder = folder_in(bases[i], name, arena, &memory_out);
@@ -262,7 +256,7 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error) {
     else if (!folder)
         error_set(error, ERROR_IO, name,
                   "no such data folder in %s or %s; set SHARDOPT_DATA to the folder that holds it",
-                  SHARDOPT_SOURCE_DATA, SHARDOPT_INSTALL_DATA);
+                  program_source_data(), program_install_data());
     return folder;
 }
 

@@ -4,7 +4,7 @@
  * all placements, layouts relaxed. Whatever is not above the search's k-th best time is then solved with its layout: of
  * the tuples walked the rows must be the search's, bit for bit. See README.md beside this file. */
 #include "benchmarks/space.h"
-#include "search/explore.h"
+#include "search/explore/explore.h"
 
 #include <omp.h>
 

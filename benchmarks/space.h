@@ -4,13 +4,13 @@
 #ifndef SHARDOPT_BENCHMARKS_SPACE_H
 #define SHARDOPT_BENCHMARKS_SPACE_H
 
-#include "base/clock.h"
+#include "search/cli/clock.h"
 #include "base/util.h"
-#include "search/batch.h"
-#include "search/bound.h"
+#include "search/bound/batch.h"
+#include "search/bound/bound.h"
 #include "search/cli/request_text.h"
-#include "search/search.h"
-#include "search/space.h"
+#include "search/walk/search.h"
+#include "search/space/knob_space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every tests/FOLDER/test_NAME.c is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
+# Every tests/FOLDER/test_NAME.c, at any depth, is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
 # programs for the presets of these names.
 set(environment OMP_WAIT_POLICY=passive) # tests run beside each other: who waits must not spin
 
 pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
 if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
-  file(GLOB_RECURSE tests CONFIGURE_DEPENDS tests/*/test_*.c)
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS tests/test_*.c)
   foreach(source ${tests})
-    get_filename_component(folder ${source} DIRECTORY)
-    get_filename_component(folder ${folder} NAME)
-    get_filename_component(name ${source} NAME_WE)
-    set(target ${folder}_${name})
+    file(RELATIVE_PATH target ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source}) # search/walk/test_search.c
+    string(REGEX REPLACE "[.]c$" "" target ${target})
+    string(REPLACE "/" "_" target ${target})
     add_executable(${target} ${source})
     shardopt_inside(${target})
     target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)

@@ -3,7 +3,7 @@
 #ifndef SHARDOPT_COST_ESTIMATE_H
 #define SHARDOPT_COST_ESTIMATE_H
 
-#include "cost/stage.h"
+#include "cost/stage/stage.h"
 
 typedef enum {
     BOUND_COMPUTE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/chip.h: one kind of accelerator, as the catalog states it. Rates are peaks and line rates; what a machine really
- * reaches is the profile's (cost/profile.h). */
+ * reaches is the profile's (cost/profile/profile.h). */
 #ifndef SHARDOPT_MESH_CHIP_H
 #define SHARDOPT_MESH_CHIP_H
 

@@ -50,6 +50,5 @@ int exit_of_error(const Error *error);
  * NULL. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
-const char *program_version(void); /* "0.1.0" */
 
 #endif

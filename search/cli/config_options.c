@@ -3,9 +3,9 @@
 
 #include "base/file.h"
 #include "base/util.h"
-#include "models/model_json.h"
-#include "search/import/import.h"
-#include "search/launch_placement.h"
+#include "models/config/model_json.h"
+#include "search/launch/import.h"
+#include "search/launch/placement.h"
 
 #include <stdio.h>
 #include <string.h>

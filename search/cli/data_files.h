@@ -3,7 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_DATA_FILES_H
 #define SHARDOPT_SEARCH_CLI_DATA_FILES_H
 
-#include "search/report.h"
+#include "search/report/report.h"
 
 /* Fills `data` of a report whose request is resolved. Names live in the arena. */
 bool data_files_name(Report *report, Arena *arena, Error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/command.h"
-#include "shardopt.h"
+#include "search/shardopt.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 
 #include "base/util.h"
 #include "search/cli/config_options.h"
-#include "search/knob_words.h"
-#include "search/prose.h"
+#include "search/request/knobs.h"
+#include "base/text/prose.h"
 
 #include <math.h>
 #include <string.h>

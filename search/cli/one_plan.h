@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "search/cli/options.h"
 #include "search/cli/report_options.h"
-#include "search/search.h"
+#include "search/walk/search.h"
 
 /* The request of --plan, --from or --from-config, exactly one of which `command` was given: degrees and knobs are
  * requirements, the placement of a report or a configuration is pinned. `from` (all zero before) is filled from these; its

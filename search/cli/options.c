@@ -3,7 +3,7 @@
 #include "search/cli/options.h"
 
 #include "base/util.h"
-#include "search/page.h"
+#include "base/text/terminal.h"
 
 #include <popt.h>
 #include <stdlib.h>

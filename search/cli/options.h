@@ -5,7 +5,7 @@
 #define SHARDOPT_SEARCH_CLI_OPTIONS_H
 
 #include "base/arena.h"
-#include "search/request.h"
+#include "search/request/request.h"
 
 #include <stdio.h>
 

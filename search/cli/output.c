@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How results leave, and what a failure is to the caller's shell. */
 #include "base/file.h"
+#include "base/build.h"
 #include "search/cli/command.h"
 
 #include <errno.h>
 #include <string.h>
-
-#ifndef SHARDOPT_VERSION
-#define SHARDOPT_VERSION "unversioned"
-#endif
-
-const char *program_version(void) { return SHARDOPT_VERSION; }
 
 int exit_of_error(const Error *error) {
     switch (error->kind) {

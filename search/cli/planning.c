@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/planning.h"
+#include "base/build.h"
 
 #include "base/number.h"
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/knob_words.h"
+#include "search/request/knobs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,11 +4,11 @@
 #include "base/count.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "models/model_json.h"
+#include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/options.h"
-#include "search/launch_placement.h"
-#include "search/launch_remat.h"
+#include "search/launch/placement.h"
+#include "search/launch/remat_offer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 #define SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
 
-#include "cost/stage.h"
+#include "cost/stage/stage.h"
 
 enum {
     NODE_RESIDUAL,

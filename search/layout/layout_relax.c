@@ -15,7 +15,7 @@
  * Over the branches of a row: saved >= the row's resources, component-wise, so series(saved) - series(row) >= the
  * linear cost of the difference at the least rates; the least over the branches of (that + knapsack) is the row's
  * constant. All of it is linear in the rates with factors >= 0, so the constant, taken at the least rates, holds for
- * all above. Ring attention hides behind attention; its time is the same for all layouts, as cost/step.h says.
+ * all above. Ring attention hides behind attention; its time is the same for all layouts, as cost/time/step.h says.
  * Subtractions get directed slack (search.md, theorem 7): 2^-40 of the minuend, far above what 300 roundings of 2^-53
  * can lose. */
 #include "search/layout/branch.h"

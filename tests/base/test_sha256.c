@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/data_hash.h"
+#include "search/cli/data_hash.h"
 #include "base/sha256.h"
 #include "base/util.h"
 

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "cost/estimate.h"
 #include "mesh/machine.h"
-#include "models/model_json.h"
+#include "models/config/model_json.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * figure of any profile was fitted to this table. */
 #include "tests/cost/workbench.h"
 
-#include "cost/profile_set.h"
+#include "cost/profile/profile_set.h"
 #include "mesh/machine.h"
 
 #include <criterion/criterion.h>

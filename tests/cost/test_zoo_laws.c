@@ -3,7 +3,7 @@
  * rest, and weight gradients fit into what a schedule fills with them. */
 #include "tests/cost/workbench.h"
 
-#include "models/model_json.h"
+#include "models/config/model_json.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

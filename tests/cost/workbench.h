@@ -6,8 +6,8 @@
 #define SHARDOPT_TESTS_COST_WORKBENCH_H
 
 #include "base/util.h"
-#include "cost/stage.h"
-#include "cost/sums.h"
+#include "cost/stage/stage.h"
+#include "cost/stage/stage_totals.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "base/json.h"
-#include "models/model_json.h"
+#include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "tests/fuzz/files.h"
 

@@ -3,7 +3,7 @@
  * no growth without a bound. What is read has keys with values, and the first half of every launcher takes it or says no.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
-#include "search/import/import.h"
+#include "search/launch/import.h"
 #include "tests/fuzz/files.h"
 
 #include <stdlib.h>

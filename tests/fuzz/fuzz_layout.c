@@ -3,8 +3,8 @@
  * no crash, no leak, no step past the end, and any choice given fits.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
-#include "search/layout/graph/read.h"
-#include "search/layout/graph/solve.h"
+#include "search/graph/read.h"
+#include "search/graph/solve.h"
 #include "tests/fuzz/files.h"
 
 #include <math.h>

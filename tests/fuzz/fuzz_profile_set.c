@@ -4,7 +4,7 @@
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "base/json.h"
-#include "cost/profile_set_json.h"
+#include "cost/profile/profile_set_json.h"
 #include "tests/fuzz/files.h"
 
 #include <stdlib.h>

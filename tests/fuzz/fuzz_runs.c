@@ -3,7 +3,7 @@
  * takes has ids, sizes in their ranges and finite figures.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
-#include "runs/labels.h"
+#include "cost/measured/labels.h"
 #include "tests/fuzz/files.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ElementTree
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BASELINE = os.path.join(HERE, "baseline.json")
-FOLDERS = ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers", "runs/data")
+FOLDERS = ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers", "cost/measured/data")
 failures = 0
 
 

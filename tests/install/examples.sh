@@ -14,7 +14,7 @@ ln -s "$SOURCE/runs" runs
 PATH=$root/bin:$PATH
 export PATH
 # A table of one's own: its heading, and a dozen runs of one chip.
-awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' runs/data/train.tsv >mine.tsv
+awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' cost/measured/data/train.tsv >mine.tsv
 
 cp "$SOURCE/tests/data/layout/example.json" graph.json
 

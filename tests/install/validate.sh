@@ -16,11 +16,11 @@ train_error=median=3%,p90=10%,bias=7%,skipped=2%,memory-median=3%,memory-p90=8%,
 train_ranking=tau=0.9,tau-all=0.85,best=90%
 partial_error=memory-fitting=0
 
-"$BUILD/shardopt" validate runs/data/train.tsv --max-error "$train_error" --min-ranking "$train_ranking" \
+"$BUILD/shardopt" validate cost/measured/data/train.tsv --max-error "$train_error" --min-ranking "$train_ranking" \
     --format markdown --worst 5 --plot "$root/validate.svg" -o "$root/table.md" ||
-    { echo "FAIL: runs/data/train.tsv: exit $?" >&2; exit 1; }
-"$BUILD/shardopt" validate runs/data/partial.tsv --max-error "$partial_error" >"$root/partial.txt" ||
-    { echo "FAIL: runs/data/partial.tsv: exit $?" >&2; exit 1; }
+    { echo "FAIL: cost/measured/data/train.tsv: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate cost/measured/data/partial.tsv --max-error "$partial_error" >"$root/partial.txt" ||
+    { echo "FAIL: cost/measured/data/partial.tsv: exit $?" >&2; exit 1; }
 
 # ---- README ----
 { echo "![Predicted against measured steps](docs/validate.svg)"; echo; cat "$root/table.md"; } >"$root/shown"
@@ -30,7 +30,7 @@ if [ "${1-}" = --update ]; then
     sed -e "/^<!-- \/validate -->\$/r $root/new" -e '/^<!-- validate -->$/,/^<!-- \/validate -->$/d' README.md >"$root/README.md"
     cat "$root/README.md" >README.md
     cat "$root/validate.svg" >docs/validate.svg
-    "$BUILD/shardopt" calibrate runs/data/train.tsv --begin priors --format markdown >"$root/calibrate.md"
+    "$BUILD/shardopt" calibrate cost/measured/data/train.tsv --begin priors --format markdown >"$root/calibrate.md"
     { echo "<!-- calibrate -->"; awk '/^\|/ { print; table = 1; next } table { exit }' "$root/calibrate.md"; echo "<!-- /calibrate -->"; } >"$root/new"
     sed -e "/^<!-- \/calibrate -->\$/r $root/new" -e '/^<!-- calibrate -->$/,/^<!-- \/calibrate -->$/d' README.md >"$root/README.md"
     cat "$root/README.md" >README.md

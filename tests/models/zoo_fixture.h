@@ -4,7 +4,7 @@
 #ifndef SHARDOPT_TESTS_MODELS_ZOO_FIXTURE_H
 #define SHARDOPT_TESTS_MODELS_ZOO_FIXTURE_H
 
-#include "models/model_json.h"
+#include "models/config/model_json.h"
 
 #include <criterion/criterion.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/util.h"
 #include "search/cli/request_text.h"
-#include "search/search.h"
+#include "search/walk/search.h"
 
 #include <criterion/criterion.h>
 

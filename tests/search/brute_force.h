@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/brute_force.h: the k best plans of a small request by trying all: public functions, and no bound. */
-#ifndef SHARDOPT_TESTS_BRUTE_FORCE_H
-#define SHARDOPT_TESTS_BRUTE_FORCE_H
+#ifndef SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
+#define SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
 
 #include "search/layout/layout.h"
 #include "tests/search/random_problem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/layout_random.h: random layout graphs and rates, and the best layout by trying all of them. */
-#ifndef SHARDOPT_TESTS_LAYOUT_RANDOM_H
-#define SHARDOPT_TESTS_LAYOUT_RANDOM_H
+#ifndef SHARDOPT_TESTS_SEARCH_LAYOUT_RANDOM_H
+#define SHARDOPT_TESTS_SEARCH_LAYOUT_RANDOM_H
 
 #include "search/layout/layout.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/random_problem.h: small random models, machines, profiles and requests, the same for the same seed. */
-#ifndef SHARDOPT_TESTS_RANDOM_PROBLEM_H
-#define SHARDOPT_TESTS_RANDOM_PROBLEM_H
+#ifndef SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
+#define SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
 
 #include "base/util.h"
 #include "models/parameters.h"
-#include "search/search.h"
+#include "search/walk/search.h"
 #include "tests/sanitizer.h"
 
 #include <criterion/criterion.h>

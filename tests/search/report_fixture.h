@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/report_fixture.h: a report filled by hand: no search, no cost model, so that the golden text moves only
  * when the report's words do. The figures are invented, but fit together: each comment is the sum. */
-#ifndef SHARDOPT_TESTS_REPORT_FIXTURE_H
-#define SHARDOPT_TESTS_REPORT_FIXTURE_H
+#ifndef SHARDOPT_TESTS_SEARCH_REPORT_FIXTURE_H
+#define SHARDOPT_TESTS_SEARCH_REPORT_FIXTURE_H
 
-#include "search/report.h"
+#include "search/report/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
-#include "search/search.h"
+#include "search/walk/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static char *answer(const char *const *problem, int threads) {
 
 /* The same of an error table: every digit of every run is in its JSON. */
 static char *error_table(int threads) {
-    char number[16], path[] = SHARDOPT_SOURCE_DATA "/runs/data/train.tsv";
+    char number[16], path[] = SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv";
     char *words[] = {"validate", path, "--format", "json", "--threads", number, NULL}, *text = NULL;
     size_t length;
     Error error = {0};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* base/text/html.h: the frame of every page: one file that loads nothing and runs nothing, light or dark as the
+ * reader's screen is, fit for paper, for the keyboard and for who hears it. */
+#ifndef SHARDOPT_BASE_TEXT_HTML_H
+#define SHARDOPT_BASE_TEXT_HTML_H
+
+#include <stdio.h>
+
+/* Everything up to the first section: <main> is open. `lead` stands under the heading; NULL: nothing. */
+void html_open(FILE *out, const char *title, const char *lead);
+void html_close(FILE *out);
+
+/* Links to sections; call between html_open() and the first of them. */
+typedef struct {
+    const char *id, *heading;
+} HtmlLink;
+void html_contents(FILE *out, const HtmlLink *links, int count);
+
+void html_section_open(FILE *out, const char *id, const char *heading);
+void html_section_close(FILE *out);
+void html_heading(FILE *out, const char *heading); /* within a section */
+/* Around an SVG; where it is wider than the screen it can be scrolled, by the keyboard too. */
+void html_figure_open(FILE *out, const char *name);
+void html_figure_close(FILE *out);
+/* Nothing where the text is empty. */
+void html_paragraph(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/measured/calibrate.h: a whole calibration: the fit, the fit without flagged runs, both cross-validations, the likely
+ * ranges; and its report. */
+#ifndef SHARDOPT_COST_MEASURED_CALIBRATE_H
+#define SHARDOPT_COST_MEASURED_CALIBRATE_H
+
+#include "cost/measured/ranges.h"
+#include "cost/measured/score.h"
+
+#include <stdio.h>
+
+typedef struct {
+    bool exclude_flagged;
+    int folds; /* of the cross-validation by groups; 0: no cross-validation at all, and no likely ranges */
+    CrossProgress *progress;
+    void *progress_context;
+} CalibrateOptions;
+
+/* The lines of the summary. */
+typedef enum {
+    LINE_PRIOR,   /* where the fit began */
+    LINE_FITTED,  /* to all, or to all that is not flagged when those are excluded */
+    LINE_REFIT,   /* without the flagged ones; not there: none is flagged */
+    LINE_GROUPS,  /* cross-validated */
+    LINE_SOURCES, /* cross-validated, of these: */
+    LINE_COVERED, /* runs of a chip that other sources have CROSS_COVERED_RUNS runs of */
+    LINE_LONE,    /* the rest */
+    LINE_COUNT
+} CalibrateLine;
+
+/* Errors of the runs of one source or of one chip generation under LINE_FITTED, LINE_GROUPS and LINE_SOURCES. */
+typedef struct {
+    const char *name;
+    ErrorStats fitted, groups, sources;
+    double inside; /* share of the unseen runs (by groups) measured inside the likely range that is written */
+    const LikelyRange *range; /* of a chip; NULL: of a source */
+} CalibrateGroup;
+
+typedef struct {
+    FitModel model;
+    double *weights;
+    LeastSolution solution;
+    ProfileSet set; /* the answer */
+    bool crossed;
+    Cross groups, sources;
+    Ranges ranges;
+    int32_t usable, flagged;             /* of the problem's runs: with a prediction; of those, flagged */
+    double *seconds[LINE_COUNT];         /* predicted, by run; NULL: not there; 0: not of the line */
+    ErrorStats lines[LINE_COUNT];        /* worst_at: a run's number */
+    ErrorStats families[LINE_COUNT];     /* each (source, model, chip generation) once, with its median */
+    CalibrateGroup *by_source, *by_chip; /* sorted by name */
+    int source_count, chip_count;
+} Calibration;
+
+/* `problem` has to stay; `set` of it does not change. */
+bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena *arena, Calibration *out,
+               Error *error);
+
+/* What the report says of the files. */
+typedef struct {
+    const char *id, *reason;
+} CalibrateSkip;
+typedef struct {
+    const char *file, *sha256, *start, *written; /* written: NULL: nowhere */
+    int64_t runs;
+    const CalibrateSkip *skipped;
+    int64_t skipped_count;
+    bool verbose; /* every skipped run, more of those furthest off */
+} CalibrateFacts;
+
+const char *calibrate_line_name(CalibrateLine line);
+bool calibrate_text(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
+bool calibrate_markdown(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
+bool calibrate_json(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
+
+#endif

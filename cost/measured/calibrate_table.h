@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/measured/calibrate_table.h: a table of words, as aligned text or as markdown. */
+#ifndef SHARDOPT_COST_MEASURED_CALIBRATE_TABLE_H
+#define SHARDOPT_COST_MEASURED_CALIBRATE_TABLE_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { TABLE_COLUMNS_MAX = 16 };
+
+typedef struct {
+    Arena *arena;
+    const char **cells; /* `count` of them, by rows, the heading first */
+    int columns, count, room;
+    int left; /* the first columns are words, to the left; the others numbers, to the right */
+    bool failed;
+} Table;
+
+/* `heading`: columns names. */
+Table table_start(Arena *arena, int columns, int left, const char *const *heading);
+/* The next cell, row by row. */
+void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* False: memory is out. */
+bool table_print(FILE *out, const Table *table, bool markdown);
+
+#endif

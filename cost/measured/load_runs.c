@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/measured/run.h"
+
+#include "base/file.h"
+#include "base/number.h"
+#include "base/sha256.h"
+#include "base/util.h"
+#include "cost/measured/tsv.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FILE_MAX = 64 << 20, RUNS_MAX = 1000000 };
+
+typedef enum { COLUMN_TEXT, COLUMN_WHOLE, COLUMN_REAL, COLUMN_SHARE, COLUMN_YES, COLUMN_MAYBE } ColumnType;
+
+/* To read another column, add a line. */
+typedef struct {
+    const char *name;
+    ColumnType type;
+    size_t offset;
+    bool obligatory; /* the table must have it; of these only `id` must stand in every row */
+    double low, high;
+} Column;
+
+#define AT(member) offsetof(Run, member)
+static const Column COLUMNS[] = {
+    {"id", COLUMN_TEXT, AT(id), true, 0, 0},
+    {"source", COLUMN_TEXT, AT(source), false, 0, 0},
+    {"hardware", COLUMN_TEXT, AT(hardware), true, 0, 0},
+    {"chips", COLUMN_WHOLE, AT(chips), true, 1, 1e7},
+    {"topology_note", COLUMN_TEXT, AT(topology), false, 0, 0},
+    {"framework", COLUMN_TEXT, AT(framework), false, 0, 0},
+    {"model", COLUMN_TEXT, AT(model), true, 0, 0},
+    {"params_b", COLUMN_REAL, AT(params_b), false, 0, 1e6},
+    {"active_params_b", COLUMN_REAL, AT(active_params_b), false, 0, 1e6},
+    {"layers", COLUMN_WHOLE, AT(layers), false, 0, 1e5},
+    {"d_model", COLUMN_WHOLE, AT(d_model), false, 0, 1e7},
+    {"d_ff", COLUMN_WHOLE, AT(d_ff), false, 0, 1e8},
+    {"n_heads", COLUMN_WHOLE, AT(heads), false, 0, 1e6},
+    {"n_kv_heads", COLUMN_WHOLE, AT(kv_heads), false, 0, 1e6},
+    {"head_dim", COLUMN_WHOLE, AT(head_dim), false, 0, 1e6},
+    {"vocab", COLUMN_WHOLE, AT(vocab), false, 0, 1e9},
+    {"gated_mlp", COLUMN_YES, AT(gated), false, 0, 1},
+    {"experts", COLUMN_WHOLE, AT(experts), false, 0, 1e6},
+    {"topk", COLUMN_WHOLE, AT(top_k), false, 0, 1e6},
+    {"seq_len", COLUMN_WHOLE, AT(seq), true, 0, 1e9},
+    {"global_batch", COLUMN_WHOLE, AT(global_batch), true, 0, 1e9},
+    {"micro_batch", COLUMN_WHOLE, AT(micro_batch), false, 0, 1e9},
+    {"dp", COLUMN_WHOLE, AT(data), false, 0, 1e7},
+    {"fsdp", COLUMN_TEXT, AT(fsdp), false, 0, 0},
+    {"tp", COLUMN_WHOLE, AT(tensor), false, 0, 1e7},
+    {"sp", COLUMN_MAYBE, AT(sequence_parallel), false, 0, 1},
+    {"cp", COLUMN_WHOLE, AT(context), false, 0, 1e7},
+    {"pp", COLUMN_WHOLE, AT(pipeline), false, 0, 1e7},
+    {"vpp", COLUMN_WHOLE, AT(chunks), false, 0, 1e5},
+    {"ep", COLUMN_WHOLE, AT(expert), false, 0, 1e7},
+    {"remat", COLUMN_TEXT, AT(remat), false, 0, 0},
+    {"precision", COLUMN_TEXT, AT(precision), false, 0, 0},
+    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 0, 1e9},
+    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 0, 1e12},
+    {"tflops_per_chip", COLUMN_REAL, AT(tflops_per_chip), false, 0, 1e6},
+    {"mfu", COLUMN_SHARE, AT(mfu), false, 0, 10},
+    {"mfu_convention", COLUMN_TEXT, AT(convention), false, 0, 0},
+    {"mem_gb_per_chip", COLUMN_REAL, AT(memory_gb), false, 0, 1e6},
+    {"date/version", COLUMN_TEXT, AT(version), false, 0, 0},
+    {"confidence", COLUMN_TEXT, AT(confidence), false, 0, 0},
+    {"notes", COLUMN_TEXT, AT(notes), false, 0, 0},
+    {"check", COLUMN_TEXT, AT(check), false, 0, 0},
+};
+#undef AT
+
+static void *member_of(Run *run, const Column *column) { return (char *)run + column->offset; }
+
+static bool wrong(const char *path, const TsvCell *cell, Error *error, const char *text) {
+    char where[192];
+    snprintf(where, sizeof where, "%.150s:%lld:%lld", path, (long long)cell->line, (long long)cell->column);
+    return error_set(error, ERROR_INPUT, where, "%s", text);
+}
+
+/* ---- the heading ---- */
+
+/* A column in capitals is the same column. */
+static bool column_is(const char *heading, const char *name) { return strcasecmp(heading, name) == 0; }
+
+static bool lacks_columns(const char *path, const int *at, Error *error) {
+    char names[256] = "", where[192];
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
+        if (COLUMNS[i].obligatory && at[i] < 0)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", COLUMNS[i].name);
+    if (used == 0) return true;
+    snprintf(where, sizeof where, "%.180s:1", path);
+    return error_set(error, ERROR_INPUT, where,
+                     "the heading has no column %s; give a table of runs, separated by tabs (see cost/measured/README.md)",
+                     names);
+}
+
+/* at[i]: where COLUMNS[i] stands; -1: nowhere. */
+static bool read_heading(const char *path, const TsvReader *reader, int *at, Error *error) {
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
+        at[i] = -1;
+        for (int c = 0; c < reader->count; c++) {
+            if (!column_is(reader->cells[c].text, COLUMNS[i].name)) continue;
+            if (at[i] >= 0)
+                return wrong(path, &reader->cells[c], error, "this column stands twice in the heading; give it once");
+            at[i] = c;
+        }
+    }
+    return lacks_columns(path, at, error);
+}
+
+/* ---- a row ---- */
+
+static bool read_number(const Column *column, const char *text, Run *run, Error *error) {
+    void *member = member_of(run, column);
+    int64_t whole;
+    double real;
+    Error fraction = {0};
+    switch (column->type) {
+    case COLUMN_WHOLE:
+        if (number_whole(text, column->name, (int64_t)column->low, (int64_t)column->high, member, error)) return true;
+        /* half a sequence for each device is how some sources put it: what was measured is not wrong for it */
+        if (strcmp(column->name, "micro_batch") != 0 ||
+            !number_real(text, column->name, column->low, column->high, &real, &fraction) || real == floor(real))
+            return false;
+        *(int64_t *)member = (int64_t)ceil(real);
+        run->rounded = column->name;
+        *error = (Error){0};
+        return true;
+    case COLUMN_REAL:
+        return number_real(text, column->name, column->low, column->high, member, error);
+    case COLUMN_SHARE:
+        return number_share(text, column->name, column->low, column->high, member, error);
+    case COLUMN_YES:
+        if (!number_whole(text, column->name, 0, 1, &whole, error)) return false;
+        *(bool *)member = whole == 1;
+        return true;
+    case COLUMN_MAYBE:
+        if (!number_whole(text, column->name, 0, 1, &whole, error)) return false;
+        *(int *)member = (int)whole;
+        return true;
+    case COLUMN_TEXT:
+        break;
+    }
+    *(const char **)member = text;
+    return true;
+}
+
+static bool read_cell(const char *path, const Column *column, const TsvCell *cell, Run *run, Error *error) {
+    Error inner = {0};
+    if (cell->text[0] == '\0') return true;
+    if (read_number(column, cell->text, run, &inner)) return true;
+    if (inner.kind == ERROR_MEMORY) return error_memory(error);
+    char text[384];
+    snprintf(text, sizeof text, "%.30s: %.300s", inner.where, inner.text);
+    return wrong(path, cell, error, text);
+}
+
+static void set_family(Run *run) {
+    size_t length = strcspn(run->id, "-");
+    snprintf(run->family, sizeof run->family, "%.*s", (int)min_whole((int64_t)length, 31), run->id);
+}
+
+static bool read_row(const char *path, const TsvReader *reader, const int *at, int columns, Run *out, Error *error) {
+    Run run = {.line = reader->cells[0].line, .sequence_parallel = -1};
+    if (reader->count != columns) {
+        char text[160];
+        snprintf(text, sizeof text, "this row has %d cells, the heading %d; give one for each column, if empty",
+                 reader->count, columns);
+        return wrong(path, &reader->cells[0], error, text);
+    }
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
+        if (COLUMNS[i].type == COLUMN_TEXT) *(const char **)member_of(&run, &COLUMNS[i]) = "";
+        if (at[i] >= 0 && !read_cell(path, &COLUMNS[i], &reader->cells[at[i]], &run, error)) return false;
+    }
+    if (run.id[0] == '\0')
+        return wrong(path, &reader->cells[0], error, "this run has no id; give each a name of its own");
+    set_family(&run);
+    *out = run;
+    return true;
+}
+
+/* ---- the table ---- */
+
+/* Lines that are not empty: at least the rows. */
+static size_t rows_at_most(const char *text, size_t length) {
+    size_t rows = 0;
+    for (const char *at = text, *end = text + length; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        if (stop > at) rows++;
+        at = stop + 1;
+    }
+    return rows;
+}
+
+static int by_id(const void *a, const void *b) {
+    const Run *x = *(const Run *const *)a, *y = *(const Run *const *)b;
+    int order = strcmp(x->id, y->id);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static bool ids_differ(const char *path, const RunTable *table, Arena *arena, Error *error) {
+    const Run **order = ARENA_NEW(arena, const Run *, (size_t)table->count);
+    if (!order) return error_memory(error);
+    for (int64_t i = 0; i < table->count; i++) order[i] = &table->runs[i];
+    qsort(order, (size_t)table->count, sizeof *order, by_id);
+    for (int64_t i = 1; i < table->count; i++) {
+        if (strcmp(order[i]->id, order[i - 1]->id) != 0) continue;
+        char where[192];
+        snprintf(where, sizeof where, "%.150s:%lld", path, (long long)order[i]->line);
+        return error_set(error, ERROR_INPUT, where, "%.80s is the id of line %lld too; give each run a name of its own",
+                         order[i]->id, (long long)order[i - 1]->line);
+    }
+    return true;
+}
+
+static bool read_rows(const char *path, TsvReader *reader, const int *at, RunTable *table, size_t limit, Error *error) {
+    int columns = reader->count;
+    for (;;) {
+        TsvResult result = tsv_next(reader, error);
+        if (result == TSV_ERROR) return false;
+        if (result == TSV_END) return true;
+        if ((size_t)table->count == limit)
+            return wrong(path, &reader->cells[0], error, "more than 1,000,000 runs; split the table");
+        if (!read_row(path, reader, at, columns, &table->runs[table->count], error)) return false;
+        table->count++;
+    }
+}
+
+bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, RunTable *out, Error *error) {
+    RunTable table = {0};
+    int at[COUNT_OF(COLUMNS)];
+    Sha256 hash = sha256_start();
+    sha256_add(&hash, text, length);
+    sha256_hex(&hash, table.sha256);
+
+    size_t limit = (size_t)min_whole((int64_t)rows_at_most(text, length), RUNS_MAX);
+    TsvReader *reader = ARENA_NEW(arena, TsvReader, 1);
+    table.runs = ARENA_NEW(arena, Run, limit);
+    if (!reader || !table.runs) return error_memory(error);
+    *reader = tsv_start(path, text, length);
+    TsvResult result = tsv_next(reader, error);
+    if (result == TSV_ERROR) return false;
+    if (result == TSV_END)
+        return error_set(error, ERROR_INPUT, path, "the file is empty; give a table of runs with a heading");
+    if (!read_heading(path, reader, at, error) || !read_rows(path, reader, at, &table, limit, error)) return false;
+    if (table.count == 0)
+        return error_set(error, ERROR_INPUT, path, "there is no run below the heading; give at least one");
+    if (!ids_differ(path, &table, arena, error)) return false;
+    *out = table;
+    return true;
+}
+
+bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {
+    char *text;
+    size_t length;
+    return file_read(path, FILE_MAX, arena, &text, &length, error) &&
+           run_table_parse(path, text, length, arena, out, error);
+}

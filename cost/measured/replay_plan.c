@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/measured/replay_parts.h"
+
+#include "base/util.h"
+#include "cost/time/schedule.h"
+#include "cost/measured/labels.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- degrees ---- */
+
+static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->chip); }
+
+/* The column does not say how parameters are sharded. */
+static bool sharding_unknown(const Run *run) { return run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown"); }
+
+/* Of `ranks` that hold a replica of the model's other degrees, those that share parameters: "256 (zero3)", "zero3 over
+ * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they are
+ * not sharded. */
+static int64_t shard_group(const Replay *replay, int64_t ranks) {
+    const Run *run = replay->run;
+    const char *over = strstr(run->fsdp, "over ");
+    bool sharded = (run->fsdp[0] == '\0' && on_torus(replay)) || run_is_sharded(run) || text_has(run->fsdp, "zero2") ||
+                   text_has(run->fsdp, "zero-2");
+    if (!sharded) return sharding_unknown(run) && replay_on_torch(replay) ? ranks : 0;
+    if (over && isdigit((unsigned char)over[5])) return max_whole(1, strtoll(over + 5, NULL, 10));
+    if (isdigit((unsigned char)run->fsdp[0])) return max_whole(1, strtoll(run->fsdp, NULL, 10));
+    bool hybrid = text_has(run->fsdp, "hsdp") && run->data > 1 && run->data < ranks && ranks % run->data == 0;
+    return hybrid ? ranks / run->data : ranks;
+}
+
+static bool set_degrees(Replay *replay) {
+    const Run *run = replay->run;
+    Degrees *degrees = &replay->plan.degrees;
+    int64_t devices = replay->mesh.devices, tensor = max_whole(1, run->tensor), context = max_whole(1, run->context),
+            stages = max_whole(1, run->pipeline);
+    bool roles = on_torus(replay) && run->expert > 1; /* expert is an axis of its own there */
+    int64_t expert = roles ? run->expert : 1, left = devices, of[] = {tensor, context, stages, expert};
+    for (size_t i = 0; i < COUNT_OF(of); i++) left = left % of[i] == 0 ? left / of[i] : 0;
+    if (left == 0) return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)devices);
+    /* ZeRO-2 in a pipeline gathers weights once a step, as ZeRO-1 does */
+    bool once = stages > 1 && text_has(run->fsdp, "zero2");
+    int64_t rest = left, fsdp = once ? 1 : max_whole(1, shard_group(replay, rest));
+    if (sharding_unknown(run) && rest > 1 && !on_torus(replay))
+        replay_note(replay, true, fsdp > 1 ? "sharded parameters assumed" : "replicated parameters assumed");
+    if (rest % fsdp != 0) {
+        /* the group counts what else shards: context, or experts */
+        fsdp = rest % (fsdp / context > 0 ? fsdp / context : 1) == 0 ? max_whole(1, fsdp / context) : rest;
+        replay_note(replay, true, "shard group taken as %lld", (long long)fsdp);
+    }
+    *degrees = (Degrees){.of = {[ROLE_TENSOR] = tensor,
+                                [ROLE_EXPERT] = expert,
+                                [ROLE_SEQUENCE] = context,
+                                [ROLE_FSDP] = fsdp,
+                                [ROLE_DATA] = rest / fsdp,
+                                [ROLE_PIPELINE] = stages}};
+    return true;
+}
+
+/* ---- knobs ---- */
+
+static int64_t year_of(const Run *run) {
+    for (const char *at = run->version; *at; at++)
+        if (strncmp(at, "20", 2) == 0 && isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]))
+            return strtoll(at, NULL, 10);
+    return 2024;
+}
+
+static void set_microbatches(Replay *replay) {
+    const Run *run = replay->run;
+    Knobs *knobs = &replay->plan.knobs;
+    int64_t replicas = degrees_replicas(&replay->plan.degrees);
+    int64_t of_replica = divide_up(run->global_batch, replicas), micro = run->micro_batch;
+    if (micro <= 0) {
+        /* as large as is usual: one of a large model, more of a small one */
+        double hidden = (double)replay->model.d_model;
+        micro = hidden <= 2304                                               ? 16
+                : hidden <= 3072                                             ? 8
+                : hidden <= 4096 && replay->plan.degrees.of[ROLE_TENSOR] < 8 ? 4
+                                                                             : 1;
+        if (year_of(run) >= 2023) micro = 1;
+        while (micro > 1 && of_replica % micro != 0) micro /= 2;
+        replay_note(replay, true, "microbatch of %lld assumed", (long long)micro);
+    }
+    knobs->microbatch_sequences = min_whole(micro, of_replica);
+    knobs->microbatches = divide_up(of_replica, knobs->microbatch_sequences);
+    replay->work = (Work){.sequences = run->global_batch, .seq = run->seq};
+}
+
+static void set_schedule(Replay *replay) {
+    const Run *run = replay->run;
+    Knobs *knobs = &replay->plan.knobs;
+    int64_t stages = replay->plan.degrees.of[ROLE_PIPELINE], layers = replay->model.layers, chunks = run->chunks;
+    knobs->virtual_stages = 1;
+    knobs->schedule = stages > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
+    knobs->stages = stages > 1 ? STAGES_BALANCED : STAGES_EVEN;
+    if (stages <= 1) return;
+    /* Megatron's stages are equal unless the embedding and the logits take a layer's place each. */
+    bool slots = (layers + 2) % stages == 0 && layers % stages != 0;
+    if (slots && (text_has(run->version, "MLPerf") || text_has(run->framework, "Megatron")))
+        knobs->stages = STAGES_SLOTS;
+    if (text_has(run->framework, "Megatron-DeepSpeed") && layers % stages == 0) knobs->stages = STAGES_EVEN;
+    if (chunks <= 0) {
+        chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
+        if (replay_on_torch(replay)) chunks = text_has(run->notes, "interleaved") ? 2 : 1; /* torchtitan's two a rank */
+        replay_note(replay, true, "%lld chunks a stage assumed", (long long)chunks);
+    }
+    if (chunks > 1 && layers / stages >= chunks) {
+        knobs->schedule = SCHEDULE_INTERLEAVED;
+        knobs->virtual_stages = chunks;
+    }
+    if (text_has(run->notes, "dualpipe")) knobs->schedule = SCHEDULE_DUALPIPE, knobs->virtual_stages = 1;
+    if (text_has(run->notes, "zero-bubble") || text_has(run->notes, "zero bubble")) knobs->schedule = SCHEDULE_ZB_H1;
+}
+
+static void set_methods(Replay *replay) {
+    const Run *run = replay->run;
+    const Degrees *degrees = &replay->plan.degrees;
+    Knobs *knobs = &replay->plan.knobs;
+    bool torus = on_torus(replay);
+    int64_t context = degrees->of[ROLE_SEQUENCE];
+    if (context > 1) {
+        knobs->methods.context = torus || text_has(run->notes, "all-gather") ? CONTEXT_ALL_GATHER : CONTEXT_RING;
+        if (text_has(run->notes, "ulysses")) knobs->methods.context = CONTEXT_ULYSSES;
+        knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1;
+    }
+    knobs->regather = degrees->of[ROLE_FSDP] == 1 || !text_has(run->fsdp, "zero2");
+    bool sharded =
+        text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") || (sharding_unknown(run) && year_of(run) >= 2022);
+    int64_t replicas = degrees->of[ROLE_DATA] * (knobs->methods.sequence_replicates ? context : 1);
+    knobs->zero_stage = replicas > 1 && sharded ? 1 : 0;
+    if (!torus && run->expert > 1 && replay->model.kinds[replay->model.kind_count - 1].experts > 0)
+        knobs->methods.grid = (ExpertGrid){run->expert, 1};
+}
+
+/* ---- remat ---- */
+
+static void state(Replay *replay, Activation activation, ActivationState to) { replay->remat.state[activation] = to; }
+
+/* What MaxText's custom policies name; all else is recomputed. */
+static void custom_remat(Replay *replay, const char *text) {
+    for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    ActivationState kept = text_has(text, "offload") ? STATE_OFFLOADED : STATE_SAVED;
+    if (text_has(text, "decoder input") && !text_has(text, "decoder input kept"))
+        state(replay, ACTIVATION_LAYER_INPUT, kept);
+    if (text_has(text, "qkv_proj") || text_has(text, "qkv projections") || text_has(text, "q/k/v"))
+        state(replay, ACTIVATION_QKV, text_has(text, "q/k/v recomputed") ? STATE_RECOMPUTED : kept);
+    /* "k/v kept": queries, which are many more, are made again with the rest */
+    /* mlpwo, the last matmul's product, is nothing that backward wants */
+    if (text_has(text, "out proj")) state(replay, ACTIVATION_MIDDLE, kept);
+}
+
+static const struct {
+    const char *word, *policy;
+} POLICIES[] = {
+    {"minimal_with_context", "minimal_with_context"},
+    {"save_dot_except_mlpwi", "save_dot_except_mlpwi"},
+    {"save_dot_except_logits_ffn1", "save_dot_except_mlpwi"}, /* MLPerf's name of it */
+    {"save_dot_except_logits", "minimal"},
+    {"minimal", "minimal"},
+    {"qkv_proj_offloaded", "qkv_proj_offloaded"},
+    {"save_qkv_proj", "save_qkv_proj"},
+    {"mla_up_proj+mlp", "mlp"},
+};
+
+/* torchtitan's selective checkpointing by op: attention and every second matmul are kept: of q k v o gate up down,
+ * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are
+ * one activation here: both, in half of the layers. */
+static void op_remat(Replay *replay) {
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        if (remat_torchtitan_selective(a)) state(replay, a, STATE_RECOMPUTED);
+    replay->half_gate_up = true;
+}
+
+static void recompute(Replay *replay, int64_t layers) {
+    for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
+    replay->remat.layers = layers;
+}
+
+/* "every other layer", "every 3 layers": of how many one is recomputed whole; 0: nothing of that kind. */
+static int64_t every_so_many(const char *text) {
+    if (text_has(text, "every other")) return 2;
+    const char *every = strstr(text, "every ");
+    return every && isdigit((unsigned char)every[6]) ? strtoll(every + 6, NULL, 10) : 0;
+}
+
+static void selective_remat(Replay *replay, const char *text) {
+    Error error = {0};
+    bool named = false;
+    for (size_t i = 0; i < COUNT_OF(POLICIES) && !named; i++)
+        named = text_has(text, POLICIES[i].word) && remat_parse(POLICIES[i].policy, "remat", &replay->remat, &error);
+    if (text_has(text, "layernorm"))
+        state(replay, ACTIVATION_ATTENTION_INPUT, STATE_RECOMPUTED),
+            state(replay, ACTIVATION_MLP_INPUT, STATE_RECOMPUTED);
+    if (text_has(text, "moe_act")) state(replay, ACTIVATION_PRODUCT, STATE_RECOMPUTED);
+    if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
+    /* Megatron's selective recomputation, where no modules are named, is of attention's core */
+    bool bare = !strchr(text, '(') && !replay_on_jax(replay) && !replay_on_torch(replay);
+    if (bare || text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
+        state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
+    if (replay_on_torch(replay)) op_remat(replay);
+}
+
+static void set_remat(Replay *replay) {
+    const char *text = replay->run->remat;
+    const char *blocks = strstr(text, "full block for "), *offloaded = strstr(text, "activations of ");
+    int64_t every = every_so_many(text), of_stage = replay->model.layers / max_whole(1, replay->run->pipeline);
+    replay->remat = (RematRule){.required = true};
+    if (offloaded) {
+        for (int a = 0; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_OFFLOADED);
+        replay->remat.layers = max_whole(1, strtoll(offloaded + 15, NULL, 10));
+    } else if (strncasecmp(text, "none", 4) == 0) {
+        return;
+    } else if (text_has(text, "custom")) {
+        custom_remat(replay, text);
+    } else if (blocks) {
+        recompute(replay, max_whole(1, strtoll(blocks + 15, NULL, 10)));
+    } else if (every > 1) {
+        recompute(replay, max_whole(1, of_stage / every));
+    } else if (strncasecmp(text, "full", 4) == 0) {
+        recompute(replay, 0);
+    } else if (text_has(text, "selective") || text_has(text, "minimal")) {
+        selective_remat(replay, text);
+    } else if (text_has(text, "unknown") || text[0] == '\0') {
+        replay_note(replay, true, "no recomputation assumed");
+    }
+}
+
+/* What goes to the host does so beside the step; where the catalog has no rate of it, for nothing. */
+static void price_offload(Replay *replay) {
+    if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0) return;
+    replay->chip.pcie_bytes_per_second.value = 1e15;
+    replay->chip.host_bytes.value = 1e15;
+}
+
+/* Whether tensor ranks split the sequence between matmuls: torch's plans always do, Megatron's recipes since 2023 unless
+ * the source says otherwise. */
+static bool along_sequence(const Replay *replay) {
+    const Run *run = replay->run;
+    if (run->sequence_parallel >= 0 && !on_torus(replay)) return run->sequence_parallel == 1;
+    bool recipes = text_has(run->framework, "Megatron") || text_has(run->framework, "NeMo");
+    return on_torus(replay) || replay_on_torch(replay) || (recipes && year_of(run) >= 2023);
+}
+
+/* Rows of a rule as a layout holds them. */
+void replay_layout(Replay *replay) {
+    Layout *layout = &replay->plan.layout;
+    Degrees *degrees = &replay->plan.degrees;
+    int64_t fullest = replay->model.layers, last = fullest, stages = degrees->of[ROLE_PIPELINE];
+    bool along = degrees->of[ROLE_TENSOR] > 1 && along_sequence(replay);
+    bool copies = false;
+    for (int i = 0; i < replay->model.kind_count; i++)
+        copies = copies ||
+                 (replay->model.kinds[i].kv_heads > 0 && replay->model.kinds[i].kv_heads < degrees->of[ROLE_TENSOR]);
+    if (replay->plan.knobs.methods.grid.expert > 0 && degrees->of[ROLE_TENSOR] > 1) along = true;
+    layout->sharding = (Sharding){.residual = along ? RESIDUAL_SEQUENCE : RESIDUAL_REPLICATED,
+                                  .mlp = MLP_TENSOR,
+                                  .kv = copies ? KV_REPLICATED : KV_SPLIT,
+                                  .embedding = TABLE_VOCABULARY,
+                                  .logits = TABLE_VOCABULARY};
+    if (stages > 1) layers_per_stage(&replay->model, &replay->work, stages, replay->plan.knobs.stages, &fullest, &last);
+    for (int a = 0; a < ACTIVATION_COUNT; a++) remat_layers(&replay->remat, (Activation)a, fullest, layout->layers[a]);
+    if (replay->half_gate_up) {
+        layout->layers[ACTIVATION_GATE_UP][STATE_SAVED] = fullest - fullest / 2;
+        layout->layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED] = fullest / 2;
+    }
+}
+
+/* ---- precision and state ---- */
+
+static void set_precision(Replay *replay) {
+    const char *text = replay->run->precision;
+    replay->precision = text_has(text, "fp4")                               ? PRECISION_NVFP4
+                        : text_has(text, "mxfp8")                           ? PRECISION_MXFP8
+                        : text_has(text, "fp8") || text_has(text, "float8") ? PRECISION_FP8
+                        : text_has(text, "int8")                            ? PRECISION_INT8
+                                                                            : PRECISION_BF16;
+    if (text_has(text, " or ")) replay_note(replay, true, "%s taken", precision_name(replay->precision));
+    if (precision_peak(&replay->chip, replay->precision) > 0) return;
+    if (replay->precision == PRECISION_MXFP8 && precision_peak(&replay->chip, PRECISION_FP8) > 0) {
+        replay->precision = PRECISION_FP8;
+        return;
+    }
+    replay_note(replay, true, "%s has no figure of %s: bf16", replay->chip.name, precision_name(replay->precision));
+    replay->precision = PRECISION_BF16;
+}
+
+static void set_state(const Optimizer *optimizer, Replay *replay) {
+    StateDtypes dtypes = {0};
+    const char *framework = replay->run->framework, *version = replay->run->version, *text = replay->run->precision;
+    if (text_has(framework, "torchtitan")) dtypes.gradients = DTYPE_FP32; /* its mixed_precision_reduce */
+    if (text_has(replay->run->notes, "PURE") || text_has(text, "bf16 reduce")) dtypes.gradients = DTYPE_BF16;
+    if (text_has(replay->run->notes, "fp32 reduce") || text_has(text, "fp32 reduce")) dtypes.gradients = DTYPE_FP32;
+    /* recipes of NeMo, Megatron-Bridge and MLPerf reduce gradients in bf16; from MLPerf 4.0 on weights are fp8 too */
+    bool recipes = text_has(framework, "NeMo") || text_has(framework, "Bridge") || text_has(version, "MLPerf");
+    if (recipes) dtypes.gradients = DTYPE_BF16;
+    if (text_has(version, "MLPerf") && !text_has(version, "v3") && replay->precision == PRECISION_FP8)
+        dtypes.parameters = DTYPE_FP8, dtypes.master = DTYPE_FP32;
+    /* DeepSpeed's ZeRO-1 sums gradients in the dtype of the weights; its BF16_Optimizer, which BigScience had from
+     * "Rebalancing layers" on, in fp32. */
+    bool summed = text_has(replay->run->source, "Rebalancing layers") || text_has(replay->run->source, "README");
+    if (text_has(framework, "Megatron-DeepSpeed")) dtypes.gradients = summed ? DTYPE_FP32 : DTYPE_BF16;
+    /* MaxText's moments have the dtype of the weights, which have no other copy. */
+    if (text_has(text, "bf16 weights"))
+        dtypes.master = DTYPE_NONE, dtypes.first = dtypes.second = dtypes.gradients = DTYPE_BF16;
+    if (text_has(text, "fp16")) dtypes.gradients = DTYPE_FP16;
+    replay->state = training_state(&replay->model, optimizer, &dtypes);
+}
+
+bool replay_plan(const Optimizer *optimizer, Replay *replay) {
+    const Run *run = replay->run;
+    if (text_has(run->notes, "LoRA"))
+        return replay_skip(replay, "most of its weights are frozen (LoRA), which is not priced");
+    if (run->seq <= 0) return replay_skip(replay, "no sequence length");
+    if (run->global_batch <= 0) return replay_skip(replay, "no global batch");
+    if (run->seq > INT64_C(1) << 24 || run->global_batch > INT64_C(1) << 32)
+        return replay_skip(replay, "an absurd batch");
+    if (!set_degrees(replay)) return false;
+    set_microbatches(replay);
+    set_schedule(replay);
+    set_methods(replay);
+    set_remat(replay);
+    price_offload(replay);
+    set_precision(replay);
+    replay_layout(replay);
+    set_state(optimizer, replay);
+    return true;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/measured/validate.h"
+
+#include "base/util.h"
+#include "models/parameters.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK = 512, PLAN_SIZE = NOTATION_SIZE + 96 };
+
+/* ---- which runs ---- */
+
+static bool chip_is(const Run *run, const char *name, const Catalog *chips) {
+    const Chip *chip = catalog_find(chips, name);
+    return name_matches(run->hardware, name) || (chip && chip == catalog_find(chips, run->hardware));
+}
+
+/* Which names of the filter some run has. */
+typedef struct {
+    bool source[FILTER_MAX], chip[FILTER_MAX];
+} Hits;
+
+static bool takes(const RunFilter *filter, const Run *run, const Catalog *chips, Hits *hits) {
+    char source[RUN_LABEL_SIZE];
+    bool source_ok = filter->source_count == 0, chip_ok = filter->chip_count == 0;
+    run_source(run, source);
+    for (int i = 0; i < filter->source_count; i++) {
+        if (!name_matches(source, filter->sources[i])) continue;
+        source_ok = hits->source[i] = true;
+    }
+    for (int i = 0; i < filter->chip_count; i++) {
+        if (!chip_is(run, filter->chips[i], chips)) continue;
+        chip_ok = hits->chip[i] = true;
+    }
+    return source_ok && chip_ok;
+}
+
+static void find_unmatched(const RunFilter *filter, const Hits *hits, Validation *out) {
+    for (int i = 0; i < filter->source_count && !out->unmatched; i++)
+        if (!hits->source[i]) out->unmatched = filter->sources[i];
+    for (int i = 0; i < filter->chip_count && !out->unmatched; i++) {
+        if (hits->chip[i]) continue;
+        out->unmatched = filter->chips[i];
+        out->unmatched_chip = true;
+    }
+}
+
+/* ---- one run ---- */
+
+/* What a thread finds out about a run: a replay is too large to be kept for each. */
+typedef struct {
+    Outcome outcome;
+    char skipped[REPLAY_REASON_SIZE], notes[REPLAY_REASON_SIZE], plan[PLAN_SIZE], chip[CHIP_NAME_SIZE];
+} Draft;
+
+static void plan_words(const Plan *plan, char text[PLAN_SIZE]) {
+    const Knobs *knobs = &plan->knobs;
+    plan_notation(&plan->degrees, knobs, true, text);
+    size_t used = strlen(text);
+    if (knobs->schedule != SCHEDULE_NONE)
+        used +=
+            (size_t)snprintf(text + used, PLAN_SIZE - used, "%s%s", used ? " " : "", schedule_name(knobs->schedule));
+    if (knobs->virtual_stages > 1)
+        used += (size_t)snprintf(text + used, PLAN_SIZE - used, " v=%lld", (long long)knobs->virtual_stages);
+    snprintf(text + used, PLAN_SIZE - used, "%sm=%lld b=%lld", used ? " " : "", (long long)knobs->microbatches,
+             (long long)knobs->microbatch_sequences);
+}
+
+static bool usable(const Prediction *prediction) {
+    return isfinite(prediction->seconds) && prediction->seconds > 0 && isfinite(prediction->memory_bytes);
+}
+
+static void replay_one(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *replay, Draft *out) {
+    Outcome *outcome = &out->outcome;
+    *out = (Draft){.outcome = {.run = run}};
+    run_source(run, outcome->source);
+    run_framework(run, outcome->framework);
+    replay_prepare(run, data, set, replay);
+    if (!replay->skipped[0] && !replay_predict(replay, set, &outcome->prediction))
+        snprintf(replay->skipped, sizeof replay->skipped, "its plan cannot be priced");
+    else if (!replay->skipped[0] && !usable(&outcome->prediction))
+        snprintf(replay->skipped, sizeof replay->skipped, "its step is predicted to take %g s and %g B",
+                 outcome->prediction.seconds, outcome->prediction.memory_bytes);
+    memcpy(out->skipped, replay->skipped, sizeof out->skipped);
+    if (replay->skipped[0]) return;
+    memcpy(out->notes, replay->notes, sizeof out->notes);
+    memcpy(out->chip, replay->chip.name, sizeof out->chip);
+    plan_words(&replay->plan, out->plan);
+    outcome->stack = replay->stack_entry ? replay->stack_entry->name : "none";
+    outcome->measured_by = replay->measured_by ? replay->measured_by : "";
+    outcome->kind = run_kind(run);
+    outcome->precision = replay->precision;
+    outcome->unknowns = replay->unknowns;
+    outcome->flops = model_flops_per_token(&replay->model, FLOPS_CAUSAL, replay->work.seq) *
+                     (double)replay->work.sequences * (double)replay->work.seq;
+    outcome->measured_seconds = replay->measured_seconds;
+    outcome->measured_bytes = replay->measured_bytes;
+    outcome->limit_bytes = replay->chip.hbm_bytes.value; /* of a device */
+    if (outcome->measured_seconds > 0) outcome->error = outcome->prediction.seconds / outcome->measured_seconds - 1;
+}
+
+/* Texts of a draft to where they last. */
+static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
+    *out = draft->outcome;
+    if (!out->stack) out->stack = "";
+    if (!out->measured_by) out->measured_by = "";
+    return (out->skipped = arena_text(arena, draft->skipped)) && (out->notes = arena_text(arena, draft->notes)) &&
+           (out->plan = arena_text(arena, draft->plan)) && (out->chip = arena_text(arena, draft->chip));
+}
+
+static bool replay_all(const Run **runs, int64_t count, const ReplayData *data, const ProfileSet *set, int threads,
+                       Arena *arena, Outcome *outcomes) {
+    int team = threads > 0 ? threads : omp_get_max_threads();
+    Replay *replays = ARENA_NEW(arena, Replay, (size_t)team);
+    Draft *drafts = ARENA_NEW(arena, Draft, CHUNK);
+    if (!replays || !drafts) return false;
+    for (int64_t from = 0; from < count; from += CHUNK) {
+        int64_t n = min_whole(CHUNK, count - from);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(team)
+        for (int64_t i = 0; i < n; i++)
+            replay_one(runs[from + i], data, set, &replays[omp_get_thread_num()], &drafts[i]);
+        for (int64_t i = 0; i < n; i++)
+            if (!keep(&drafts[i], arena, &outcomes[from + i])) return false;
+    }
+    return true;
+}
+
+/* ---- the statistics ---- */
+
+static Scored scored_of(const Outcome *outcome) {
+    return (Scored){.id = outcome->run->id,
+                    .model = outcome->run->model,
+                    .precision = precision_name(outcome->precision),
+                    .label = {[BY_SOURCE] = outcome->source,
+                              [BY_CHIP] = outcome->chip,
+                              [BY_FRAMEWORK] = outcome->framework,
+                              [BY_STACK] = outcome->stack,
+                              [BY_KIND] = run_kind_name(outcome->kind)},
+                    .chips = outcome->run->chips,
+                    .flops = outcome->flops,
+                    .measured_seconds = outcome->measured_seconds,
+                    .predicted_seconds = outcome->prediction.seconds,
+                    .likely_low_seconds = outcome->prediction.likely_low_seconds,
+                    .likely_high_seconds = outcome->prediction.likely_high_seconds,
+                    .measured_bytes = outcome->measured_bytes,
+                    .predicted_bytes = outcome->prediction.memory_bytes};
+}
+
+static void count_outcomes(Validation *out) {
+    for (int64_t i = 0; i < out->count; i++) {
+        const Outcome *outcome = &out->outcomes[i];
+        if (outcome->skipped[0]) continue;
+        bool fits = outcome->prediction.memory_bytes <= outcome->limit_bytes;
+        out->called_too_large += !fits;
+        out->called_fitting += fits && outcome->measured_bytes > outcome->limit_bytes;
+        out->of_scored[out->replayed] = outcome;
+        out->scored[out->replayed++] = scored_of(outcome);
+    }
+    out->skipped = out->count - out->replayed;
+}
+
+static bool rank_all(Validation *out, Arena *arena, Error *error) {
+    Ranked *rows = ARENA_NEW(arena, Ranked, (size_t)out->replayed);
+    int64_t n = 0;
+    if (!rows) return error_memory(error);
+    for (int64_t i = 0; i < out->replayed; i++)
+        if (out->scored[i].measured_seconds > 0)
+            rows[n++] =
+                (Ranked){out->of_scored[i]->run, out->scored[i].measured_seconds, out->scored[i].predicted_seconds};
+    return rank_runs(rows, n, NULL, arena, &out->ranking, error) &&
+           rank_runs(rows, n, "bloom", arena, &out->ranking_elsewhere, error);
+}
+
+bool validate_runs(const RunTable *table, const ReplayData *data, const ProfileSet *set, const RunFilter *filter,
+                   int threads, Arena *arena, Validation *out, Error *error) {
+    *out = (Validation){0};
+    const Run **runs = ARENA_NEW(arena, const Run *, (size_t)table->count);
+    if (!runs) return error_memory(error);
+    Hits hits = {0};
+    for (int64_t i = 0; i < table->count; i++)
+        if (takes(filter, &table->runs[i], &data->chips, &hits)) runs[out->count++] = &table->runs[i];
+    find_unmatched(filter, &hits, out);
+    out->outcomes = ARENA_NEW(arena, Outcome, (size_t)out->count);
+    out->scored = ARENA_NEW(arena, Scored, (size_t)out->count);
+    out->of_scored = ARENA_NEW(arena, const Outcome *, (size_t)out->count);
+    if (!out->outcomes || !out->scored || !out->of_scored ||
+        !replay_all(runs, out->count, data, set, threads, arena, out->outcomes))
+        return error_memory(error);
+    count_outcomes(out);
+    return score_make(out->scored, out->replayed, arena, &out->score, error) && rank_all(out, arena, error);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Symbols: T tokens of a microbatch on a chip's tensor group, t ways of tensor, T/t tokens where the residual stream
+ * lies along the sequence. Activations and weights in bf16. */
+#include "cost/plan/ops.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* A width split into ways: padded up between whole ways; real between them, where break-even points are searched. */
+static double local_width(int64_t width, double ways) {
+    double local = (double)width / ways;
+    return ways == floor(ways) ? ceil(local) : local;
+}
+
+/* Tokens of the residual stream that one chip holds. */
+static double residual_tokens(const Shard *shard, const Sharding *sharding) {
+    return sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+}
+
+typedef struct {
+    Op *ops;
+    int count;
+} List;
+
+static Op *add(List *list, OpKind kind, const char *name) {
+    assert(list->count < OPS_MAX);
+    Op *op = &list->ops[list->count++];
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .makes = -1, .saved_ways = 1};
+    return op;
+}
+
+/* [m, k] x [k, n]: forward once, backward twice (gradients of input and of weights). */
+static Op *add_matmul(List *list, const char *name, double m, double n, double k) {
+    Op *op = add(list, OP_MATMUL, name);
+    op->m = m, op->n = n, op->k = k;
+    op->low = true;
+    op->weights = n * k;
+    op->flops[PHASE_FORWARD] = 2 * m * n * k;
+    op->flops[PHASE_BACKWARD] = 4 * m * n * k;
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * (m * k + k * n + m * n);
+    op->hbm_bytes[PHASE_BACKWARD] = 2 * op->hbm_bytes[PHASE_FORWARD];
+    return op;
+}
+
+/* `forward` and `backward` tensors of `elements` bf16 elements read or written. */
+static Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
+    Op *op = add(list, OP_ELEMENTWISE, name);
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
+    op->hbm_bytes[PHASE_BACKWARD] = BF16_BYTES * elements * backward;
+    return op;
+}
+
+static void makes(Op *op, Activation activation, double bytes) {
+    op->makes = activation;
+    op->saved_bytes = bytes;
+}
+
+static void communicate(Op *op, Group group, Phase phase, double messages, double bytes) {
+    op->traffic[group][phase].messages += messages;
+    op->traffic[group][phase].bytes += messages * bytes;
+}
+
+/* Into a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated one
+ * is there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward gathers nothing
+ * again. */
+static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 2, bytes);
+    }
+}
+
+/* Out of it: partial sums are scattered along the sequence, or all_reduced. */
+static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 2, bytes);
+    }
+}
+
+/* Weights that the layout keeps split over tensor and gathers for use: forward, backward, and their gradient. */
+static void gather_weights(Op *op, const Shard *shard) {
+    if (shard->tensor <= 1) return;
+    double bytes = BF16_BYTES * op->weights * shard->tensor;
+    communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_FORWARD, 1, bytes);
+    communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD, 2, bytes);
+}
+
+static double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
+
+/* Norm and residual addition in front of a block: forward reads x, writes y, adds a branch (5 tensors), backward 7. */
+static Op *add_norm(List *list, const char *name, const Model *model, double tokens) {
+    Op *op = add_elementwise(list, name, tokens * (double)model->d_model, 5, 7);
+    op->weights = norm_weights(model);
+    return op;
+}
+
+/* Widths of one chip's heads, all together. `value` is narrower than `key` in latent attention alone. */
+typedef struct {
+    double query, key, value, context;
+} HeadWidths;
+
+/* Ulysses gives every chip whole heads, of keys and values in as many copies as that takes. */
+static double kv_copies(const Shard *shard) {
+    return shard->ulysses > 1 ? max_real(1, shard->ulysses / shard->kv_heads) : 1;
+}
+
+static HeadWidths head_widths(const LayerKind *kind, const Shard *shard) {
+    bool latent = kind->attention == ATTENTION_LATENT;
+    double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
+    double v = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
+    return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v};
+}
+
+static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                             const Sharding *sharding, HeadWidths widths) {
+    double tokens = shard->tokens, d_model = (double)model->d_model, stream = BF16_BYTES * tokens * d_model;
+    double whole = 2 * (double)kind->kv_heads * (double)kind->head_dim; /* keys and values of all chips */
+    double key_columns = sharding->kv == KV_GATHERED ? whole / shard->tensor : widths.key + widths.value;
+    Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns, d_model);
+    if (kind->qkv_bias) qkv->weights += widths.query + key_columns;
+    enter_block(qkv, shard, sharding, stream);
+    if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
+        communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, BF16_BYTES * tokens * whole);
+        communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
+    }
+    makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
+    if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
+        add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
+}
+
+/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip does whole for its own tokens;
+ * the latents are what tensor gathers; up to the chip's heads. Without a rank for queries these come from the stream,
+ * which is then gathered too. */
+static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                               const Sharding *sharding, HeadWidths widths) {
+    double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
+    double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
+    double key_columns = shard->heads * (double)kind->qk_nope_head_dim +
+                         widths.value; /* the rotary key comes from the latent as it is */
+
+    Op *down = add_matmul(list, "latent down projection", residual_tokens(shard, sharding), latent, d_model);
+    if (kind->qkv_bias) down->weights += latent;
+    Op *up = add_matmul(list, "key and value up projection", tokens, key_columns, kv_rank);
+    Op *query = add_matmul(list, "query projection", tokens, widths.query, q_rank > 0 ? q_rank : d_model);
+    enter_block(up, shard, sharding, BF16_BYTES * tokens * latent);
+    if (q_rank == 0) enter_block(query, shard, sharding, BF16_BYTES * tokens * d_model);
+    makes(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
+    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
+}
+
+/* Ways of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention and
+ * back behind it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and values of
+ * its tokens to all. */
+static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
+    double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
+    double keys = kv_copies(shard) * (widths.key + widths.value);
+    if (heads_ways > 1) {
+        double exchanged = BF16_BYTES * shard->tokens * heads_ways;
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            communicate(attention, GROUP_ULYSSES, (Phase)phase, 1, exchanged * (widths.query + keys));
+            communicate(attention, GROUP_ULYSSES, (Phase)phase, 1, exchanged * widths.context);
+        }
+    }
+    if (joined <= 1) return;
+    /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves
+     * (r - 1)/r of them in r - 1 messages of one chip's share. */
+    double own = BF16_BYTES * shard->tokens * keys;
+    bool ring = context_is_ring(methods->context);
+    double messages = ring ? joined - 1 : 1, bytes = ring ? own : own * joined;
+    communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
+    communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
+}
+
+static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                          const Sharding *sharding, const Methods *methods) {
+    double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
+    double stream = BF16_BYTES * tokens * d_model;
+    HeadWidths widths = head_widths(kind, shard);
+    bool latent = kind->attention == ATTENTION_LATENT;
+
+    if (kind->norms > 0) {
+        Op *norm = add_norm(list, "attention norm", model, own);
+        norm->weights += (double)kind->qk_norm_parameters;
+        bool gathered = !(latent && kind->q_lora_rank > 0);
+        makes(norm, ACTIVATION_ATTENTION_INPUT, gathered ? stream : BF16_BYTES * own * d_model);
+        norm->saved_input = true;
+        if (gathered) norm->saved_ways = tokens / own;
+    }
+    if (latent)
+        latent_projections(list, model, kind, shard, sharding, widths);
+    else
+        head_projections(list, model, kind, shard, sharding, widths);
+
+    /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
+    Op *attention = add(list, OP_ATTENTION, "attention");
+    double span = attention_span(kind, (int64_t)shard->seq, false);
+    attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
+    attention->score_elements = tokens * attention_span(kind, (int64_t)shard->seq, true) * shard->heads;
+    attention->head_dim = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
+    attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
+    attention->hbm_bytes[PHASE_FORWARD] =
+        BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
+    attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
+    if (kind->sinks) attention->weights = shard->heads;
+    makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
+    attention->saved_copy = tokens * widths.context;
+    if (shard->sequence > 1) context_traffic(attention, shard, methods, widths);
+
+    Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
+    if (kind->out_bias) out->weights += d_model;
+    leave_block(out, shard, sharding, stream);
+    makes(out, ACTIVATION_MIDDLE, BF16_BYTES * own * d_model);
+}
+
+static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                          const Sharding *sharding, double width) {
+    bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
+    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
+    double tokens = gathered ? own : shard->tokens, hidden = gathered ? width * shard->tensor : width;
+    double stream = BF16_BYTES * shard->tokens * d_model;
+    double up_columns = (kind->gated ? 2 : 1) * hidden;
+
+    Op *up = add_matmul(list, kind->gated ? "mlp gate and up" : "mlp up", tokens, up_columns, d_model);
+    Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
+    Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
+    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
+    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
+    product->saved_input = true;
+    if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
+    if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
+    if (gathered) {
+        gather_weights(up, shard);
+        gather_weights(down, shard);
+    } else {
+        enter_block(up, shard, sharding, stream);
+        leave_block(down, shard, sharding, stream);
+    }
+}
+
+/* Into and out of an expert's width: over tensor with the dense layers' stream, or over the ranks of a folded grid,
+ * where every chip comes with tokens of its own. */
+static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->grid_expert <= 0) {
+        enter_block(up, shard, sharding, bytes);
+        leave_block(down, shard, sharding, bytes);
+        return;
+    }
+    for (int phase = 0; phase < PHASE_COUNT && shard->grid_expert_tensor > 1; phase++) {
+        communicate(up, GROUP_EXPERT_TENSOR, (Phase)phase, 1, bytes);
+        communicate(down, GROUP_EXPERT_TENSOR, (Phase)phase, 1, bytes);
+    }
+}
+
+/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers what arrived
+ * over the chips that share an expert's width. */
+static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+                       const Sharding *sharding, double imbalance) {
+    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
+    bool folded = shard->grid_expert > 0;
+    double ways = folded ? shard->grid_expert : shard->expert;
+    double tokens = folded ? own * shard->grid_expert_tensor : shard->tokens;
+    double routed = tokens * (double)kind->top_k * imbalance; /* that the busiest chip's experts get */
+    double per_expert = routed / shard->experts, width = shard->d_ff_expert;
+    double arrived = BF16_BYTES * routed * d_model;
+    double exchanged = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
+
+    Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
+    router->low = false;
+    if (kind->router_bias) router->weights += (double)kind->experts;
+    Op *dispatch = add_elementwise(list, "expert dispatch", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+
+    double up_columns = (kind->gated ? 2 : 1) * width;
+    Op *up = add_matmul(list, kind->gated ? "expert gate and up" : "expert up", per_expert, up_columns, d_model);
+    Op *product = add_elementwise(list, "expert activation", routed * width, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
+    Op *down = add_matmul(list, "expert down", per_expert, d_model, width);
+    for (int i = 0; i < 2; i++) {
+        Op *op = i == 0 ? up : down;
+        op->kind = OP_GROUPED_MATMUL;
+        op->groups = shard->experts;
+        op->expert_weights = true;
+        op->biased = kind->expert_bias;
+        op->weights *= shard->experts;
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
+    }
+    if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
+    makes(dispatch, ACTIVATION_MLP_INPUT, arrived);
+    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
+    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
+    dispatch->saved_input = product->saved_input = true;
+    Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+    dispatch->routed_bytes = combine->routed_bytes = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model;
+    for (int phase = 0; phase < PHASE_COUNT && ways > 1; phase++) {
+        communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
+        communicate(combine, GROUP_EXPERT, phase, 1, exchanged);
+    }
+    expert_blocks(up, down, shard, sharding, arrived);
+    if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
+}
+
+int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
+                 const Methods *methods, double imbalance, Op *ops) {
+    List list = {.ops = ops};
+    if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, methods);
+    if (kind->norms > 1) {
+        double own = residual_tokens(shard, sharding);
+        Op *norm = add_norm(&list, "mlp norm", model, own);
+        norm->weights *= (double)(kind->norms - 1);
+        /* What an MLP reads, gathered unless its weights are; a router reads its own tokens as they are, and keeps them
+         * beside those that it sends. */
+        bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
+        makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (whole ? shard->tokens : own) * (double)model->d_model);
+        norm->saved_input = kind->experts == 0; /* routers read bf16 */
+        if (whole) norm->saved_ways = shard->tokens / own;
+    }
+    if (kind->experts > 0)
+        expert_ops(&list, model, kind, shard, sharding, imbalance);
+    else if (kind->d_ff > 0)
+        dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
+    /* A collective matmul works on a chunk while the next one is on its way. */
+    for (int i = 0; i < list.count && methods->tensor_overlap; i++)
+        if (ops[i].kind == OP_MATMUL && ops[i].traffic[GROUP_TENSOR][PHASE_FORWARD].messages > 0)
+            ops[i].chunks = shard->tensor;
+    return list.count;
+}
+
+int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
+    List list = {.ops = ops};
+    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
+    Op *lookup = add(&list, OP_LOOKUP, "embedding");
+    lookup->weights = shard->vocab * d_model + (double)model->learned_positions * d_model / shard->tensor;
+    lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
+    lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
+    if (model->embedding_norm) {
+        double own = residual_tokens(shard, sharding) * d_model;
+        add_elementwise(&list, "embedding norm", own, 2, 3)->weights = norm_weights(model);
+    }
+    if (shard->tensor <= 1) return list.count;
+    bool along = sharding->residual == RESIDUAL_SEQUENCE;
+    if (sharding->embedding == TABLE_VOCABULARY) {
+        /* Every chip knows some rows: partial sums, as behind a block. */
+        leave_block(lookup, shard, sharding, stream);
+    } else {
+        /* Every chip knows some columns of every row: gathered, or exchanged so that each keeps its tokens whole. */
+        communicate(lookup, GROUP_TENSOR, PHASE_FORWARD, 1, along ? stream / shard->tensor : stream);
+        if (along) communicate(lookup, GROUP_TENSOR, PHASE_BACKWARD, 1, stream / shard->tensor);
+    }
+    return list.count;
+}
+
+int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
+    List list = {.ops = ops};
+    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
+    add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
+    Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
+    logits->low = false;
+    if (model->logits_bias) logits->weights += shard->vocab;
+    /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */
+    Op *loss = add_elementwise(&list, "loss", shard->tokens * shard->vocab, 4, 6);
+    if (shard->tensor <= 1) return list.count;
+    if (sharding->logits == TABLE_VOCABULARY) {
+        enter_block(logits, shard, sharding, stream);
+    } else {
+        /* d_model is contracted: partial logits over the whole vocabulary are scattered, their gradient gathered. */
+        double whole = BF16_BYTES * shard->tokens * shard->vocab * shard->tensor;
+        communicate(logits, GROUP_TENSOR, PHASE_FORWARD, 1, whole + stream / shard->tensor);
+        communicate(logits, GROUP_TENSOR, PHASE_BACKWARD, 1, whole + stream / shard->tensor);
+    }
+    /* Maximum and sum of the softmax: two fp32 numbers a token, all_reduced. */
+    communicate(loss, GROUP_TENSOR, PHASE_FORWARD, 2, 8 * shard->tokens);
+    return list.count;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/plan/plan.h: the words for one way of training: work, knobs, layout, plan. */
+#ifndef SHARDOPT_COST_PLAN_PLAN_H
+#define SHARDOPT_COST_PLAN_PLAN_H
+
+#include "mesh/factorization.h"
+
+typedef struct {
+    int64_t sequences; /* of one step */
+    int64_t seq;       /* tokens of a sequence */
+    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): how stages
+     * are balanced, and which sets the pace. 0: 1. */
+    double layer_weight;
+    /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0: worked out where needed */
+    double layer_flops, layer_active;
+} Work;
+
+static inline double work_layer_weight(const Work *work) { return work->layer_weight > 0 ? work->layer_weight : 1; }
+
+/* Order of the microbatches' passes through the stages. */
+typedef enum {
+    SCHEDULE_NONE,
+    SCHEDULE_GPIPE,       /* all forwards, then all backwards */
+    SCHEDULE_1F1B,        /* one forward, one backward in turn */
+    SCHEDULE_INTERLEAVED, /* 1F1B over v chunks a stage */
+    SCHEDULE_CIRCULAR,    /* GPipe over v chunks a stage (MaxText) */
+    SCHEDULE_ZB_H1,       /* 1F1B whose weight gradients fill the bubble (zero bubble, H1) */
+    SCHEDULE_DUALPIPE,    /* from both ends at once, two copies of the parameters (DeepSeek-V3) */
+    SCHEDULE_COUNT
+} Schedule;
+
+/* How many layers each stage has: as many each; balanced with the logits on the last counted in; or with the embedding
+ * and the logits in a layer's place each, so that the first and the last stage have one layer fewer than the others
+ * (Megatron-Core's account_for_embedding_in_pipeline_split and ..._loss_..., DeepSpeed's type:transformer|embedding):
+ * no search tries that, measured runs have it. */
+typedef enum { STAGES_EVEN, STAGES_BALANCED, STAGES_SLOTS } StageSplit;
+
+typedef enum {
+    CONTEXT_NONE,
+    CONTEXT_RING,         /* keys and values go round */
+    CONTEXT_ALL_GATHER,   /* keys and values come together */
+    CONTEXT_ULYSSES,      /* all_to_all: heads for tokens, and back */
+    CONTEXT_ULYSSES_RING, /* heads inside, a ring of such groups outside */
+    CONTEXT_COUNT
+} ContextMethod;
+
+/* Keys and values go from chip to chip, beside attention. */
+static inline bool context_is_ring(ContextMethod method) {
+    return method == CONTEXT_RING || method == CONTEXT_ULYSSES_RING;
+}
+
+/* A folded expert grid: expert x expert_tensor x the rest, over the ranks of tensor, sequence, fsdp and data that the
+ * dense layers use. {0, 0}: none, experts lie on the roles. */
+typedef struct {
+    int64_t expert, expert_tensor;
+} ExpertGrid;
+
+/* What of the knobs decides who communicates with whom, and what. All zero (with a context method where sequence > 1)
+ * is the plain way. */
+typedef struct {
+    ContextMethod context;    /* NONE when sequence = 1 */
+    int64_t ulysses;          /* chips of a sequence group that exchange heads; 0 or 1: none do */
+    bool sequence_replicates; /* sequence replicates parameters as data does; else it shards them as fsdp does */
+    ExpertGrid grid;
+    bool tensor_overlap; /* collective matmul: matmuls in chunks, beside their collectives over tensor */
+} Methods;
+int methods_compare(const Methods *a, const Methods *b);
+
+typedef struct {
+    int64_t microbatches;         /* m, of one replica, per step */
+    int64_t microbatch_sequences; /* b: m * b >= sequences of a replica */
+    Schedule schedule;            /* NONE with one stage */
+    int64_t virtual_stages;       /* v chunks per stage; 1 unless interleaved or circular */
+    StageSplit stages;            /* EVEN with one stage */
+    int zero_stage;               /* of the replicas of parameters: 0, 1, 2; 0 when there is one */
+    Methods methods;
+    /* fsdp gathers weights again for backward; else they are kept from their forward. true when nothing is gathered */
+    bool regather;
+    bool offload_optimizer; /* its state lives on the host */
+} Knobs;
+
+/* Layout: how each tensor of a stage lies. */
+typedef enum { RESIDUAL_REPLICATED, RESIDUAL_SEQUENCE } ResidualChoice; /* over tensor */
+/* activations move, or weights are gathered over tensor */
+typedef enum { MLP_TENSOR, MLP_GATHERED } MlpChoice;
+/* tensor <= kv heads: SPLIT; else copies, or computed once and gathered */
+typedef enum { KV_SPLIT, KV_REPLICATED, KV_GATHERED } KvChoice;
+/* embedding and logits: which dimension tensor splits */
+typedef enum { TABLE_VOCABULARY, TABLE_D_MODEL } TableChoice;
+
+typedef struct {
+    ResidualChoice residual;
+    MlpChoice mlp;
+    KvChoice kv;
+    TableChoice embedding, logits;
+} Sharding;
+
+/* Activations of a layer that backward needs. */
+typedef enum {
+    ACTIVATION_LAYER_INPUT,     /* residual stream: the checkpoint of a layer; saved or offloaded, never recomputed */
+    ACTIVATION_ATTENTION_INPUT, /* normed, gathered over tensor */
+    ACTIVATION_QKV,
+    ACTIVATION_CONTEXT,   /* what attention returns, and its log-sum-exp */
+    ACTIVATION_MIDDLE,    /* residual stream between the blocks */
+    ACTIVATION_MLP_INPUT, /* normed, gathered over tensor; experts: dispatched tokens too */
+    ACTIVATION_GATE_UP,
+    ACTIVATION_PRODUCT, /* behind the non-linearity */
+    ACTIVATION_COUNT
+} Activation;
+
+typedef enum { STATE_SAVED, STATE_RECOMPUTED, STATE_OFFLOADED, STATE_COUNT } ActivationState;
+
+typedef struct {
+    Sharding sharding;
+    int64_t layers[ACTIVATION_COUNT][STATE_COUNT]; /* of the fullest stage; each row sums to its layers */
+} Layout;
+
+typedef struct {
+    Degrees degrees;
+    Knobs knobs;
+    Placement placement;
+    Layout layout;
+} Plan;
+
+const char *schedule_name(Schedule schedule);          /* "none" "gpipe" "1f1b" "interleaved" ... */
+const char *stage_split_name(StageSplit split);        /* "even" "balanced" "slots" */
+const char *context_method_name(ContextMethod method); /* "none" "ring" "all_gather" "ulysses" ... */
+const char *activation_name(Activation activation);    /* "layer_input" ... */
+const char *activation_state_name(ActivationState state);
+
+enum { NOTATION_SIZE = 200 };
+/* "data=2 fsdp=1024 sequence=1 tensor=4 expert=1 pipeline=1"; `brief` leaves out degrees of 1. */
+const char *degrees_notation(const Degrees *degrees, bool brief, char *text);
+/* The same with a folded expert grid in the place of the role: "... expert=64(folded) ...". */
+const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief, char *text);
+
+/* Total order of the tie rule behind time and memory: degrees (degrees_compare(), mesh/factorization.h), knobs,
+ * placement. <0, 0, >0. */
+int knobs_compare(const Knobs *a, const Knobs *b);
+int placement_compare(const Placement *a, const Placement *b);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/plan/ops.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+
+#include <math.h>
+
+static double padded(double size, double tile) { return tile > 1 ? ceil(size / tile) * tile : size; }
+
+/* Share of useful work when both weight dimensions are padded to the matrix unit's tile. */
+static double tile_waste(const Op *op, const Chip *chip, const Profile *profile) {
+    double tile = profile->tile_padding ? chip->matrix_tile.value : 1;
+    return padded(op->n, tile) * padded(op->k, tile) / (op->n * op->k);
+}
+
+/* Casts of a matmul's operands to fewer bits: read in bf16, written once as they lie and once transposed, as each is
+ * used by two of the three matmuls. Forward casts the input and the weights, backward the output's gradient. */
+static double cast_bytes(const Op *op, Phase phase, Precision precision) {
+    double each = 2 + 2 * precision_bytes(precision);
+    double elements = phase == PHASE_FORWARD ? op->m * op->k + op->k * op->n : op->m * op->n;
+    return each * elements * op->groups;
+}
+
+/* Rate of a grouped matmul over a plain one. What groups cost is that each ends in tiles and waves of its own: nothing
+ * for one group alone. */
+static double grouped_rate(const Op *op, const Profile *profile) {
+    double rate = profile->grouped_efficiency * profile->grouped_factor;
+    return op->groups > 1 ? 1 / (1 + (1 / rate - 1) * (1 - 1 / op->groups)) : 1;
+}
+
+static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
+    double peak = chip->bf16_flops_per_second.value, hbm = chip->hbm_bytes_per_second.value, ratio = 1, casts = 0;
+    double efficiency = profile->matrix_efficiency;
+    if (op->low) {
+        efficiency = profile->linear_efficiency;
+        ratio = profile->linear_peak_ratio;
+    }
+    efficiency *= profile->compute_factor;
+    if (op->kind == OP_GROUPED_MATMUL) {
+        efficiency *= grouped_rate(op, profile);
+        if (op->biased) efficiency *= profile->biased_expert_efficiency;
+    }
+    if (op->low && profile->precision != PRECISION_BF16 && profile->cast_traffic > 0)
+        casts = profile->cast_traffic * cast_bytes(op, phase, profile->precision) / (hbm * profile->hbm_efficiency);
+    /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
+     * 2). */
+    double chunks = 1 + (op->chunks - 1) * profile->chunk_traffic;
+    double traffic = 1 + profile->matmul_traffic * ratio * (peak / hbm) * (chunks / op->m + 1 / op->n + 1 / op->k);
+    return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic + casts;
+}
+
+/* Flash attention: a causal half, scores computed again in backward. Unfused: whole squares as matmuls with a softmax
+ * between them whose scores, probabilities and dropout mask pass through HBM. Bytes a score, kernel by kernel: 13 forward
+ * (scores out; softmax in and out; dropout in, out and mask; into the values) and 19 backward (into dV; their gradient
+ * out; dropout in, mask and out; softmax in twice and out; into dQ and dK). Korthikanti et al. 2022, section 4, has what
+ * is kept of them: 5. Heads that are no multiple of 8 wide fall off the matrix units there. */
+static double attention_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
+    double peak = chip->bf16_flops_per_second.value, rate = profile->attention_efficiency * profile->attention_factor;
+    if (profile->unfused_attention < 0.5)
+        return op->flops[phase] / (peak * rate * (phase == PHASE_BACKWARD ? profile->attention_backward_rate : 1));
+    static const double UNFUSED_MATMULS = 0.6, BYTES[PHASE_COUNT] = {13, 19};
+    double hbm = chip->hbm_bytes_per_second.value * profile->hbm_efficiency;
+    double flops = 2 * op->flops[PHASE_FORWARD] * (phase == PHASE_BACKWARD ? 2 : 1);
+    double matmul = flops / (peak * profile->matrix_efficiency * profile->compute_factor * UNFUSED_MATMULS);
+    if (fmod(op->head_dim, 8) != 0) matmul /= profile->unaligned_attention_rate;
+    return matmul + BYTES[phase] * op->score_elements * profile->score_traffic / hbm;
+}
+
+double op_saved_bytes(const Op *op, const Profile *profile) {
+    double bytes = profile->inputs_kept_apart > 0.5 ? op->saved_bytes / op->saved_ways : op->saved_bytes;
+    if (profile->low_copies > 0.5 && profile->precision != PRECISION_BF16) {
+        double low = precision_bytes(profile->precision);
+        bytes = op->saved_input ? bytes * low / BF16_BYTES : bytes + low * op->saved_copy;
+    }
+    return bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
+}
+
+double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound) {
+    double hbm = chip->hbm_bytes_per_second.value * profile->hbm_efficiency, busy = 0;
+    double bytes = op->hbm_bytes[phase] / hbm;
+    switch (op->kind) {
+    case OP_MATMUL:
+    case OP_GROUPED_MATMUL:
+        busy = matmul_seconds(op, phase, chip, profile);
+        break;
+    case OP_ATTENTION:
+        busy = attention_seconds(op, phase, chip, profile);
+        break;
+    case OP_ELEMENTWISE:
+        bytes *= profile->elementwise_traffic;
+        bytes += op->routed_bytes * profile->dispatch_seconds_per_byte / 4; /* in and out, forward and backward */
+        break;
+    case OP_LOOKUP:
+        break;
+    }
+    *memory_bound = bytes > busy;
+    return max_real(bytes, busy);
+}

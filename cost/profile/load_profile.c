@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What --profile and --stack point at. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "cost/profile/profile_json.h"
+#include "cost/profile/profile_set_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_path(const char *argument) {
+    size_t length = strlen(argument);
+    return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
+}
+
+const char *profile_path(const char *argument, Arena *arena, Error *error) {
+    if (is_path(argument)) return argument;
+    char **names;
+    size_t count;
+    const char *folder = file_data_folder("cost/profiles", arena, error);
+    if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return NULL;
+    const char **stems = ARENA_NEW(arena, const char *, count + 1);
+    if (!stems) return error_memory(error), NULL;
+    for (size_t i = 0; i < count; i++) {
+        char *stem = arena_text(arena, names[i]);
+        const char *path = arena_format(arena, "%s/%s", folder, names[i]);
+        if (!stem || !path) return error_memory(error), NULL;
+        stem[strlen(stem) - strlen(".json")] = '\0';
+        if (name_matches(stem, argument)) return path;
+        stems[i] = stem;
+    }
+    const char *nearest = name_nearest(argument, stems, count);
+    error_set(error, ERROR_INPUT, "--profile", "there is no profile \"%.60s\"; %s%s", argument,
+              nearest ? "did you mean " : "give default, ideal, a name in cost/profiles, or a file",
+              nearest ? nearest : "");
+    return NULL;
+}
+
+/* Names and aliases, nearest first; the last resort names the best current one. */
+static bool no_stack(const ProfileSet *set, const char *stack, const Chip *chip, const SetEntry *best, Arena *arena,
+                     Error *error) {
+    size_t count = 0;
+    const char **names = ARENA_NEW(arena, const char *, SET_ENTRIES_MAX *(SET_ALIASES_MAX + 1));
+    if (!names) return error_memory(error);
+    for (int i = 0; i < set->stack_count; i++) {
+        names[count++] = set->stacks[i].name;
+        for (int a = 0; a < set->stacks[i].alias_count; a++) names[count++] = set->stacks[i].aliases[a];
+    }
+    const char *nearest = name_nearest(stack, names, count);
+    if (nearest)
+        return error_set(error, ERROR_INPUT, "--stack", "there is no stack \"%.60s\"; did you mean %s", stack, nearest);
+    return error_set(error, ERROR_INPUT, "--stack", "there is no stack \"%.60s\"; give one of `shardopt chips %s`%s%s",
+                     stack, chip->name, best ? ", such as " : "", best ? best->name : "");
+}
+
+static bool load_from_set(const ProfileSet *set, const char *stack, const Chip *chip, Arena *arena, Profile *out,
+                          Error *error) {
+    const SetEntry *entry = profile_set_chip(set, chip), *software = profile_set_best_stack(set, chip);
+    if (!entry)
+        return error_set(error, ERROR_INPUT, "--profile", "%s has no profile for %s; give ideal, or a file", set->name,
+                         chip->name);
+    if (stack[0]) {
+        const SetEntry *asked = profile_set_stack(set, stack);
+        if (!asked) return no_stack(set, stack, chip, software, arena, error);
+        software = asked;
+    }
+    profile_compose(set, entry, software, out);
+    if (software)
+        snprintf(out->source, sizeof out->source, "%.250s. Software: %.240s", entry->source, software->source);
+    return true;
+}
+
+static bool load_json(const cJSON *json, const char *path, const char *stack, const Chip *chip, Arena *arena,
+                      Profile *out, Error *error) {
+    ProfileSet set;
+    if (profile_set_is(json))
+        return profile_set_from_json(json, path, arena, &set, error) &&
+               load_from_set(&set, stack, chip, arena, out, error);
+    if (!profile_from_json(json, path, out, error)) return false;
+    return !stack[0] ||
+           error_set(error, ERROR_INPUT, "--stack",
+                     "profile %.60s is one whole, without stacks; leave --stack out, or give a set such as "
+                     "--profile default",
+                     out->name);
+}
+
+bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error) {
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
+    const char *path = profile_path(argument, arena, error);
+    cJSON *json = path ? json_read_file(path, error) : NULL;
+    Profile profile = {0};
+    bool ok = json && load_json(json, path, stack ? stack : "", chip, arena, &profile, error);
+    cJSON_Delete(json);
+    if (ok) *out = profile;
+    return ok;
+}
+
+/* ---- one whole profile as a set ---- */
+
+static void split(const Profile *profile, FigureOwner owner, SetEntry *out) {
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    snprintf(out->name, sizeof out->name, "%s", profile->name);
+    snprintf(out->source, sizeof out->source, "%s", profile->source);
+    out->torus = out->switched = true;
+    out->match_count = 1; /* of every run: it asks for nothing */
+    for (int i = 0; i < count; i++) {
+        if (figures[i].owner != owner) continue;
+        double value = figure_value_of(profile, &figures[i]);
+        out->figures[out->figure_count++] = (SetFigure){
+            .figure = &figures[i], .value = value, .prior = value, .of_at = {-1, -1}, .source = out->source};
+    }
+}
+
+static bool set_of_one(const Profile *profile, const char *path, Arena *arena, ProfileSet *out, Error *error) {
+    ProfileSet set = {.profile_count = 1, .stack_count = 1};
+    set.profiles = ARENA_NEW(arena, SetEntry, 1);
+    set.stacks = ARENA_NEW(arena, SetEntry, 1);
+    if (!set.profiles || !set.stacks) return error_memory(error);
+    snprintf(set.name, sizeof set.name, "%s", profile->name);
+    snprintf(set.source, sizeof set.source, "%s", profile->source);
+    split(profile, FIGURE_OF_CHIP, set.profiles);
+    split(profile, FIGURE_OF_STACK, set.stacks);
+    set.profiles->tile_padding = profile->tile_padding;
+    set.profiles->tile_source = set.profiles->source;
+    if (!profile_set_resolve(&set, path, error)) return false;
+    *out = set;
+    return true;
+}
+
+bool profile_set_load(const char *argument, Arena *arena, ProfileSet *out, Error *error) {
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
+    const char *path = profile_path(argument, arena, error);
+    cJSON *json = path ? json_read_file(path, error) : NULL;
+    Profile profile;
+    bool ok = json && (profile_set_is(json) ? profile_set_from_json(json, path, arena, out, error)
+                                            : profile_from_json(json, path, &profile, error) &&
+                                                  set_of_one(&profile, path, arena, out, error));
+    cJSON_Delete(json);
+    return ok;
+}

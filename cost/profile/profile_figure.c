@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/profile/profile_figure.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+#define CHIP(key) #key, offsetof(Profile, key), FIGURE_OF_CHIP
+#define STACK(key) #key, offsetof(Profile, key), FIGURE_OF_STACK
+
+/* To add a figure, add a line. Shares below 1% and rates above the catalog's are mistakes of unit, not machines. */
+static const ProfileFigure FIGURES[] = {
+    {CHIP(matrix_efficiency), 1, 0.01, 1, 0.3, 0.98, 0.08, "large bf16 matmuls, of the dense peak"},
+    {CHIP(fp8_efficiency), 1, 0.01, 1, 0.3, 0.9, 0.10, "large fp8 matmuls, of the dense fp8 peak"},
+    {CHIP(mxfp8_efficiency), 1, 0.01, 1, 0.3, 0.9, 0.10, "large mxfp8 matmuls, of the dense fp8 peak"},
+    {CHIP(nvfp4_efficiency), 1, 0.01, 1, 0.2, 0.9, 0.15, "large nvfp4 matmuls, of the dense fp4 peak"},
+    {CHIP(int8_efficiency), 1, 0.01, 1, 0.3, 0.95, 0.10, "large int8 matmuls, of the dense int8 peak"},
+    {CHIP(matmul_traffic), 0, 0, 100, 0.3, 4, 0.3,
+     "operand traffic of matmuls that is not hidden: x (peak/HBM)(1/M+1/N+1/K)"},
+    {CHIP(grouped_efficiency), 1, 0.01, 1, 0.4, 1, 0.1, "grouped (expert) matmuls over plain ones"},
+    {CHIP(biased_expert_efficiency), 1, 0.01, 1, 0.2, 1, 0.4,
+     "experts with biases and a clamped activation over plain ones"},
+    {CHIP(attention_efficiency), 1, 0.01, 1, 0.15, 0.95, 0.2, "flash attention forward, of the dense bf16 peak"},
+    {CHIP(attention_backward_rate), 1, 0.01, 2, 0.4, 1.1, 0.12, "rate of flash attention's backward over its forward"},
+    {CHIP(hbm_efficiency), 1, 0.01, 1, 0.6, 0.98, 0.07, "streaming HBM, of its rate"},
+    {CHIP(ici_efficiency), 1, 0.01, 1, 0.6, 1, 0.08, "ICI, of its link rate"},
+    {CHIP(nvlink_efficiency), 1, 0.01, 1, 0.6, 1, 0.08, "NVLink or xGMI, of its link rate"},
+    {CHIP(network_efficiency), 1, 0.01, 1, 0.4, 1, 0.08, "the network between domains, of its line rate"},
+    {CHIP(dcn_efficiency), 1, 0.01, 1, 0.2, 1, 0.3, "DCN between slices, of its line rate"},
+    {CHIP(pcie_efficiency), 1, 0.01, 1, 0.5, 1, 0, "PCIe, of its rate"},
+    {CHIP(host_memory_share), 1, 0.01, 1, 0.1, 1, 0, "share of the host's memory for what is offloaded"},
+    {CHIP(communicator_bytes), 0, 0, 1e11, 0, 1e11, 0, "HBM of a communicator's buffers"},
+    {CHIP(all_to_all_bytes), 0, 0, 1e11, 0, 1e11, 0, "HBM of the connections that all_to_all opens"},
+    {CHIP(transposed_low_copy), 0, 0, 1, 0, 1, 0, "1: fp8 weights in both layouts"},
+    {CHIP(jitter), 0, 0, 0.1, 1e-4, 0.02, 0.8, "step per doubling of chips beyond 8: the slowest of many"},
+    {CHIP(slice_loss), 0, 0, 0.3, 1e-3, 0.1, 0.4, "step per doubling of slices"},
+    {CHIP(likely_low), 0, 0, 1, 0, 1, 0, "one run in twenty is below the predicted step times this"},
+    {CHIP(likely_high), 0, 0, 100, 1, 100, 0, "one run in twenty is above the predicted step times this"},
+
+    {STACK(compute_factor), 1, 0.1, 2, 0.7, 1.3, 0.05, "rate of all matmuls under this software"},
+    {STACK(network_factor), 1, 0.01, 1, 0.05, 1, 0.3, "rate of the network under this software"},
+    {STACK(attention_factor), 1, 0.02, 2, 0.2, 1.3, 0.15, "rate of attention under this software"},
+    {STACK(grouped_factor), 1, 0.05, 4, 0.3, 2, 0.15, "rate of grouped matmuls under this software"},
+    {STACK(unfused_attention), 0, 0, 1, 0, 1, 0, "1: scores go through HBM"},
+    {STACK(score_traffic), 0, 0, 100, 0.1, 3, 0.4, "share of the traffic of unfused scores that fusion leaves"},
+    {STACK(unaligned_attention_rate), 1, 0.01, 1, 0.03, 1, 0.3,
+     "unfused attention where heads are no multiple of 8 wide"},
+    {STACK(elementwise_traffic), 0, 0, 100, 0.1, 6, 0.4, "share of elementwise traffic that fusion leaves"},
+    {STACK(cast_traffic), 0, 0, 100, 0.05, 4, 0.5, "share of the traffic of casts that fusion leaves"},
+    {STACK(expert_imbalance), 1, 1, 100, 1, 4, 0, "busiest expert over the mean"},
+    {STACK(dispatch_seconds_per_byte), 0, 0, 1e-6, 1e-14, 1e-10, 0.7, "permutation of routed tokens, per byte"},
+    {STACK(dispatch_per_node), 0, 0, 1, 0, 1, 0, "1: one copy of a token to each domain that needs it"},
+    {STACK(expert_layer_seconds), 0, 0, 1, 1e-6, 1e-2, 0.7, "per layer with experts and microbatch"},
+    {STACK(tensor_exposed), 1, 0, 1, 0.01, 1, 0.4, "exposed share of tensor collectives"},
+    {STACK(expert_exposed), 1, 0, 1, 0.01, 1, 0.3, "exposed share of dispatch and combine"},
+    {STACK(sequence_exposed), 1, 0, 1, 0.01, 1, 0, "exposed share of gathered keys and values"},
+    {STACK(pipeline_exposed), 1, 0, 1, 0.01, 1, 0.4, "exposed share of transfers between stages"},
+    {STACK(fsdp_exposed), 0, 0, 1, 0.005, 1, 0.6, "exposed share of parameter gathers"},
+    {STACK(data_exposed), 0, 0, 1, 0.005, 1, 0.6, "exposed share of gradient reductions"},
+    {STACK(tensor_overlapped), 1, 0, 1, 0.01, 1, 0.4, "exposed share of tensor collectives in collective matmuls"},
+    {STACK(chunk_traffic), 1, 0, 1, 0.01, 1, 0.7, "operand traffic that each chunk of a collective matmul repeats"},
+    {STACK(expert_overlapped), 1, 0, 1, 0.01, 1, 0.4, "exposed share of dispatch where the schedule hides it"},
+    {STACK(ring_attention_exposed), 1, 0, 1, 0.01, 1, 0.5, "exposed share of a ring's keys and values"},
+    {STACK(recompute_whole), 0, 0, 1, 0, 1, 0, "1: full recomputation runs the last matmul of a layer too"},
+    {STACK(layer_seconds), 0, 0, 1, 1e-6, 2e-3, 0.6, "per layer and microbatch"},
+    {STACK(microbatch_seconds), 0, 0, 10, 1e-5, 1, 0.7, "per microbatch and stage"},
+    {STACK(step_seconds), 0, 0, 1000, 1e-3, 2, 0.7, "per step"},
+    {STACK(low_copies), 0, 0, 1, 0, 1, 0, "1: inputs and weights of linear layers are kept in their precision"},
+    {STACK(low_parameters), 0, 0, 1, 0, 1, 0, "1: no bf16 copy of weights that are kept in fp8"},
+    {STACK(logit_bytes), 6, 2, 32, 2, 32, 0, "of a logit, its gradient, and the loss between them"},
+    {STACK(inputs_kept_apart), 0, 0, 1, 0, 1, 0, "1: inputs of blocks are kept along the sequence, not gathered"},
+    {STACK(gathers_matrices), 0, 0, 1, 0, 1, 0, "1: weights are gathered for a matmul, not for a layer"},
+    {STACK(stage_outputs_kept), 0, 0, 1, 0, 1, 0, "1: a stage keeps what it has sent on"},
+    {STACK(whole_master), 0, 0, 1, 0, 1, 0, "1: ZeRO leaves the fp32 master whole"},
+    {STACK(update_scratch_bytes), 0, 0, 16, 0, 16, 0, "per updated parameter: flat copies of gradients"},
+    {STACK(bucket_bytes), 0, 0, 1e11, 0, 1e11, 0, "what gradients are reduced through"},
+    {STACK(fragmentation_share), 0, 0, 1, 0, 1, 0, "of what is allocated: held by the allocator without use"},
+    {STACK(context_bytes), 0, 0, 1e11, 0, 1e11, 0, "context of the device, kernels and libraries"},
+    {STACK(optimizer_traffic), 1, 0.1, 20, 0.7, 6, 0.3, "traffic of the update over one fused pass"},
+    {STACK(rank_seconds), 0, 0, 1, 1e-6, 2e-2, 0.7, "per chip that shares the optimizer's state, and step"},
+};
+
+const ProfileFigure *profile_figures(int *count) {
+    *count = COUNT_OF(FIGURES);
+    return FIGURES;
+}
+
+const ProfileFigure *profile_figure(const char *key) {
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
+        if (strcmp(FIGURES[i].key, key) == 0) return &FIGURES[i];
+    return NULL;
+}

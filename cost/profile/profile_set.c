@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/profile/profile_set.h"
+
+#include "base/util.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- who gives a figure ---- */
+
+static int entry_named(const SetEntry *list, int count, const char *name, size_t length) {
+    for (int i = 0; i < count; i++)
+        if (strlen(list[i].name) == length && memcmp(list[i].name, name, length) == 0) return i;
+    return -1;
+}
+
+typedef struct {
+    const char *file, *name; /* "default.json" "profiles" */
+    SetEntry *entries;
+    int count;
+} SetList;
+
+/* "FILE:profiles.h100": where an entry's errors are. Of a long path the end. */
+static const char *entry_where(const SetList *list, const SetEntry *entry, char where[SET_WHERE_SIZE]) {
+    return set_where(list->file, list->name, entry->name, where);
+}
+
+/* What the kin takes, with what it gives itself instead. Kin stands before, so its own are resolved. */
+static bool resolve_entry(const SetList *to, int number, Error *error) {
+    SetEntry *list = to->entries, *entry = &list[number];
+    char where[SET_WHERE_SIZE];
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    assert(count <= SET_FIGURES_MAX);
+    entry->kin_at = entry->kin[0] ? entry_named(list, number, entry->kin, strlen(entry->kin)) : -1;
+    if (entry->kin[0] && entry->kin_at < 0)
+        return error_set(error, ERROR_INPUT, entry_where(to, entry, where),
+                         "kin: \"%.60s\" does not stand before it; give the name of an entry above", entry->kin);
+    for (int i = 0; i < SET_FIGURES_MAX; i++)
+        entry->at[i] = entry->kin_at >= 0 ? list[entry->kin_at].at[i] : (SetAt){-1, -1};
+    if (!entry->tile_source) entry->tile_padding = entry->kin_at >= 0 && list[entry->kin_at].tile_padding;
+    for (int i = 0; i < entry->figure_count; i++) {
+        ptrdiff_t at = entry->figures[i].figure - figures;
+        entry->at[at] = (SetAt){(int16_t)number, (int16_t)i};
+    }
+    return true;
+}
+
+/* "h100" or "h100.fp8_efficiency": entries' names may hold dots, keys of figures do not. */
+static bool resolve_of(const SetList *to, const SetEntry *entry, SetFigure *figure, Error *error) {
+    int figures_count;
+    const ProfileFigure *figures = profile_figures(&figures_count), *wanted = figure->figure;
+    char where[SET_WHERE_SIZE];
+    figure->of_at = (SetAt){-1, -1};
+    if (!figure->of[0]) return true;
+    int at = entry_named(to->entries, to->count, figure->of, strlen(figure->of));
+    const char *dot = strrchr(figure->of, '.');
+    if (at < 0 && dot && profile_figure(dot + 1)) {
+        wanted = profile_figure(dot + 1);
+        at = entry_named(to->entries, to->count, figure->of, (size_t)(dot - figure->of));
+    }
+    if (at >= 0) figure->of_at = to->entries[at].at[wanted - figures];
+    return figure->of_at.entry >= 0 ||
+           error_set(error, ERROR_INPUT, entry_where(to, entry, where),
+                     "%s.of: nothing gives \"%.60s\"; give an entry that has the figure, or ENTRY.FIGURE",
+                     figure->figure->key, figure->of);
+}
+
+/* A prior that leans on itself, by way of others or not, would have no value. */
+static bool of_ends(const SetEntry *list, const SetFigure *figure) {
+    for (int steps = 0; steps <= SET_ENTRIES_MAX * SET_FIGURES_MAX; steps++) {
+        if (figure->of_at.entry < 0) return true;
+        figure = &list[figure->of_at.entry].figures[figure->of_at.figure];
+    }
+    return false;
+}
+
+static bool resolve_list(const SetList *to, Error *error) {
+    char where[SET_WHERE_SIZE];
+    SetEntry *list = to->entries;
+    for (int i = 0; i < to->count; i++)
+        if (!resolve_entry(to, i, error)) return false;
+    for (int i = 0; i < to->count; i++)
+        for (int f = 0; f < list[i].figure_count; f++)
+            if (!resolve_of(to, &list[i], &list[i].figures[f], error)) return false;
+    for (int i = 0; i < to->count; i++)
+        for (int f = 0; f < list[i].figure_count; f++)
+            if (!of_ends(list, &list[i].figures[f]))
+                return error_set(error, ERROR_INPUT, entry_where(to, &list[i], where),
+                                 "%s.of: leads back to itself; give a prior that leans on others",
+                                 list[i].figures[f].figure->key);
+    return true;
+}
+
+const char *set_where(const char *file, const char *list, const char *entry, char where[SET_WHERE_SIZE]) {
+    enum { FILE_MOST = 48 };
+    size_t length = strlen(file);
+    bool cut = length > FILE_MOST;
+    snprintf(where, SET_WHERE_SIZE, "%s%s:%s%s%.50s", cut ? "..." : "", cut ? file + length - FILE_MOST : file, list,
+             entry[0] ? "." : "", entry);
+    return where;
+}
+
+bool profile_set_resolve(ProfileSet *set, const char *file, Error *error) {
+    return resolve_list(&(SetList){file, "profiles", set->profiles, set->profile_count}, error) &&
+           resolve_list(&(SetList){file, "stacks", set->stacks, set->stack_count}, error);
+}
+
+const SetFigure *set_entry_figure(const SetEntry *list, const SetEntry *entry, const ProfileFigure *figure) {
+    int count;
+    SetAt at = entry->at[figure - profile_figures(&count)];
+    return at.entry < 0 ? NULL : &list[at.entry].figures[at.figure];
+}
+
+double set_figure_prior(const SetEntry *list, const SetFigure *figure) {
+    if (figure->of_at.entry < 0) return figure->prior;
+    return figure->prior * list[figure->of_at.entry].figures[figure->of_at.figure].value;
+}
+
+void profile_compose(const ProfileSet *set, const SetEntry *chip, const SetEntry *stack, Profile *out) {
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    for (int i = 0; i < count; i++) {
+        bool of_chip = figures[i].owner == FIGURE_OF_CHIP;
+        const SetEntry *entry = of_chip ? chip : stack, *list = of_chip ? set->profiles : set->stacks;
+        SetAt at = entry ? entry->at[i] : (SetAt){-1, -1};
+        *figure_of(out, &figures[i]) = at.entry < 0 ? figures[i].ideal : list[at.entry].figures[at.figure].value;
+    }
+    memcpy(out->name, chip->name, sizeof out->name);
+    if (stack)
+        memcpy(out->stack, stack->name, sizeof out->stack);
+    else
+        out->stack[0] = '\0';
+    memcpy(out->source, chip->source, sizeof out->source);
+    out->tile_padding = chip->tile_padding;
+    out->precision = PRECISION_BF16;
+    out->linear_efficiency = out->matrix_efficiency;
+    out->linear_peak_ratio = 1;
+    out->routed_copies = 0;
+}
+
+/* ---- which entry ---- */
+
+static bool names_chip(const SetEntry *entry, const Chip *chip) {
+    for (int i = 0; i < entry->chip_count; i++)
+        if (name_matches(entry->chips[i], chip->name)) return true;
+    return false;
+}
+
+static bool joined_like(const SetEntry *entry, const Chip *chip) {
+    return chip_has_domains(chip) ? entry->switched : entry->torus;
+}
+
+const SetEntry *profile_set_chip(const ProfileSet *set, const Chip *chip) {
+    for (int i = 0; i < set->profile_count; i++)
+        if (names_chip(&set->profiles[i], chip)) return &set->profiles[i];
+    for (int i = 0; i < set->profile_count; i++)
+        if (joined_like(&set->profiles[i], chip)) return &set->profiles[i];
+    return NULL;
+}
+
+const SetEntry *profile_set_stack(const ProfileSet *set, const char *name) {
+    for (int i = 0; i < set->stack_count; i++)
+        if (name_matches(set->stacks[i].name, name)) return &set->stacks[i];
+    for (int i = 0; i < set->stack_count; i++)
+        for (int a = 0; a < set->stacks[i].alias_count; a++)
+            if (name_matches(set->stacks[i].aliases[a], name)) return &set->stacks[i];
+    return NULL;
+}
+
+const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip) {
+    for (int i = set->stack_count - 1; i >= 0; i--)
+        if (names_chip(&set->stacks[i], chip)) return &set->stacks[i];
+    for (int i = set->stack_count - 1; i >= 0; i--)
+        if (joined_like(&set->stacks[i], chip)) return &set->stacks[i];
+    return NULL;
+}
+
+bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip) {
+    while (stack->chip_count == 0 && !stack->torus && !stack->switched && stack->kin_at >= 0)
+        stack = &set->stacks[stack->kin_at];
+    return stack->chip_count > 0 ? names_chip(stack, chip) : joined_like(stack, chip);
+}
+
+/* ---- the software of a run ---- */
+
+/* The first number of a column, or NULL. */
+static const char *release_in(const char *column) {
+    while (*column && !isdigit((unsigned char)*column)) column++;
+    return *column ? column : NULL;
+}
+
+/* Compares 26.04.01 with 26.04 part by part ('-' parts as well as '.'); what one lacks is before what the other has. */
+static int release_order(const char *a, const char *b) {
+    for (;;) {
+        long x = 0, y = 0;
+        bool has_a = isdigit((unsigned char)*a), has_b = isdigit((unsigned char)*b);
+        if (!has_a || !has_b) return (int)has_a - (int)has_b;
+        for (; isdigit((unsigned char)*a); a++) x = x < 100000000 ? x * 10 + (*a - '0') : x;
+        for (; isdigit((unsigned char)*b); b++) y = y < 100000000 ? y * 10 + (*b - '0') : y;
+        if (x != y) return x < y ? -1 : 1;
+        if ((*a == '.' || *a == '-') && isdigit((unsigned char)a[1])) a++;
+        if ((*b == '.' || *b == '-') && isdigit((unsigned char)b[1])) b++;
+    }
+}
+
+/* Whether one of the names between commas and blanks is the chip's. */
+static bool lists_chip(const char *names, const char *chip) {
+    while (*names) {
+        char name[CHIP_NAME_SIZE];
+        size_t blank = strspn(names, ", "), length = strcspn(names + blank, ", ");
+        snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)length, CHIP_NAME_SIZE - 1), names + blank);
+        if (length > 0 && name_matches(name, chip)) return true;
+        names += blank + length;
+    }
+    return false;
+}
+
+static bool match_holds(const StackMatch *match, const StackQuery *query) {
+    const char *release = release_in(query->version);
+    const char *scaleup = chip_has_domains(query->chip) ? "switch" : "torus";
+    return text_has(query->framework, match->framework) && text_has(query->notes, match->notes) &&
+           (!match->source[0] || (query->source && text_has(query->source, match->source))) &&
+           text_has(query->version, match->date) &&
+           !(match->not_notes[0] && text_has(query->notes, match->not_notes)) &&
+           !(match->from[0] && !(release && release_order(release, match->from) >= 0)) &&
+           !(match->before[0] && !(release && release_order(release, match->before) < 0)) &&
+           !(match->scaleup[0] && strcmp(match->scaleup, scaleup) != 0) &&
+           !(match->chip[0] && !lists_chip(match->chip, query->chip->name));
+}
+
+const SetEntry *profile_set_match(const ProfileSet *set, const StackQuery *query) {
+    for (int i = set->stack_count - 1; i >= 0; i--)
+        for (int m = 0; m < set->stacks[i].match_count; m++)
+            if (match_holds(&set->stacks[i].matches[m], query)) return &set->stacks[i];
+    return NULL;
+}

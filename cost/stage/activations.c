@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What having an activation again in backward takes: the ops that lie between it and the activations before it, once
+ * forward. */
+#include "cost/stage/stage_totals.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The last op that must run again for each activation is the one that makes it; ops without a product of their own
+ * (rotary, router, the expert-combine) run with the next one made, the down projection with none: its output is the
+ * next layer's input, which is kept. */
+void activation_costs(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                      ActivationCost costs[ACTIVATION_COUNT]) {
+    const Model *model = setting->model;
+    memset(costs, 0, sizeof(ActivationCost) * ACTIVATION_COUNT);
+    for (int i = 0; i < model->kind_count; i++) {
+        Op ops[OPS_MAX];
+        double share = (double)model->kinds[i].count / (double)model->layers;
+        int count =
+            ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods, setting_imbalance(setting), ops);
+        bool product_made = false;
+        for (int j = 0; j < count; j++) {
+            const Op *op = &ops[j];
+            int target = op->makes;
+            for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].makes;
+            if (target < 0 || (product_made && op->makes < 0)) {
+                /* torch runs the module that it checkpoints to its end, the last matmul too */
+                if (!(product_made && setting->profile->recompute_whole > 0.5)) continue;
+                target = ACTIVATION_GATE_UP;
+            }
+            product_made = product_made || op->makes == ACTIVATION_PRODUCT;
+            ActivationCost *cost = &costs[target];
+            bool memory_bound;
+            cost->recompute_seconds +=
+                share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
+            for (int group = 0; group < GROUP_DATA; group++) {
+                /* gathered for backward anyway */
+                if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue;
+                const Traffic *traffic = &op->traffic[group][PHASE_FORWARD];
+                /* The gather in front of a block belongs to the block's input, which is kept gathered. */
+                int owner = target;
+                if (group == GROUP_TENSOR && op->makes == ACTIVATION_QKV) owner = ACTIVATION_ATTENTION_INPUT;
+                bool tensor = group == GROUP_TENSOR || group == GROUP_EXPERT_TENSOR;
+                if (tensor && op->makes == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
+                costs[owner].recompute_messages[group] += share * traffic->messages;
+                costs[owner].recompute_bytes[group] += share * traffic->bytes;
+            }
+            if (op->makes >= 0) {
+                cost->bytes += share * op_saved_bytes(op, setting->profile);
+                cost->exists = cost->recomputable = true;
+            }
+        }
+    }
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    costs[ACTIVATION_LAYER_INPUT] = (ActivationCost){.bytes = 2 * own * (double)model->d_model, .exists = true};
+}
+
+/* Dearest to compute again per byte first; what cannot be computed again before all. */
+static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
+    if (a->recomputable != b->recomputable) return !a->recomputable;
+    return a->recompute_seconds * b->bytes > b->recompute_seconds * a->bytes;
+}
+
+/* In how many layers of the stage an activation may be offloaded: in all, unless a policy is required. */
+static double offload_layers(const Setting *setting, const Shard *shard, int activation) {
+    int64_t layers[STATE_COUNT];
+    if (!setting_remat(setting)) return shard->layers;
+    remat_layers(setting->remat, (Activation)activation, (int64_t)shard->layers, layers);
+    return (double)layers[STATE_OFFLOADED];
+}
+
+Sharding offload_sharding(const Setting *setting, const Shard *shard) {
+    Sharding shardings[SHARDINGS_MAX];
+    int count = shardings_of(setting, shard, shardings);
+    Sharding whole = shardings[0];
+    for (int i = 0; i < count; i++)
+        if (shardings[i].residual == RESIDUAL_REPLICATED && whole.residual != RESIDUAL_REPLICATED) whole = shardings[i];
+    return whole;
+}
+
+double offload_bytes(const Setting *setting, const Shard *shard, const ActivationCost *whole, int activation,
+                     double in_flight) {
+    /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
+     * them. */
+    bool copies = shard->tensor > 1 && (activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MLP_INPUT);
+    if (!whole->exists || copies) return INFINITY;
+    return in_flight * offload_layers(setting, shard, activation) * whole->bytes;
+}
+
+double offload_room(const Setting *setting) {
+    return setting->chip->host_bytes.value * setting->profile->host_memory_share;
+}
+
+void offloadable_activations(const Setting *setting, const Shard *shard, const Knobs *knobs,
+                             const ActivationCost whole[ACTIVATION_COUNT], const StageSums *first,
+                             bool offloadable[ACTIVATION_COUNT]) {
+    double weights[MOMENT_COUNT], room = offload_room(setting);
+    bool seen[ACTIVATION_COUNT] = {false};
+    const RematRule *remat = setting_remat(setting);
+    moment_weights(shard, knobs, weights);
+    if (knobs->offload_optimizer) {
+        Held held = held_of_sums(setting, shard, knobs, first, false), owned = owned_of_held(shard, knobs, &held);
+        room -= host_optimizer_bytes(setting, knobs, &owned);
+    }
+    for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {
+        int best = -1;
+        for (int i = 0; i < ACTIVATION_COUNT; i++)
+            if (!seen[i] && (best < 0 || gains_more(&whole[i], &whole[best]))) best = i;
+        seen[best] = true;
+        double bytes = offload_bytes(setting, shard, &whole[best], best, weights[MOMENT_FIRST_BACKWARD]);
+        offloadable[best] = bytes <= room && (!remat || bytes > 0);
+        if (offloadable[best]) room -= bytes;
+    }
+}
+
+void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                       ActivationCost costs[ACTIVATION_COUNT]) {
+    bool offloadable[ACTIVATION_COUNT];
+    ActivationCost whole[ACTIVATION_COUNT];
+    StageSums first;
+    Sharding most = offload_sharding(setting, shard), shardings[SHARDINGS_MAX];
+    activation_costs(setting, shard, knobs, &most, whole);
+    if (knobs->offload_optimizer) {
+        shardings_of(setting, shard, shardings);
+        stage_sums(setting, shard, &knobs->methods, &shardings[0], &first);
+    }
+    offloadable_activations(setting, shard, knobs, whole, &first, offloadable);
+    activation_costs(setting, shard, knobs, sharding, costs);
+    for (int i = 0; i < ACTIVATION_COUNT; i++) costs[i].offloadable = offloadable[i];
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/stage/memory.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+#include "cost/time/schedule.h"
+#include "cost/stage/stage_totals.h"
+
+/* Layers that the embedding stands in for, over all microbatches in flight: it is in the first chunk, which holds 2 p - 1
+ * of them when stages are interleaved, p when they are not. */
+static double missing_in_flight(const Shard *shard, const Knobs *knobs) {
+    double p = shard->pipeline;
+    return shard->slots_first * min_real(shard->microbatches, knobs->virtual_stages > 1 ? 2 * p - 1 : p);
+}
+
+void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
+    InFlight in_flight =
+        schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
+    weights[MOMENT_FIRST_BACKWARD] = in_flight.first - missing_in_flight(shard, knobs) / shard->layers;
+    weights[MOMENT_LAST_LOGITS] = in_flight.last * (shard->layers_last / shard->layers);
+    weights[MOMENT_LAST_BACKWARD] = weights[MOMENT_LAST_LOGITS];
+    weights[MOMENT_UPDATE] = 0;
+}
+
+GatheredWeights gathered_weights(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                                 Moment moment, double layers) {
+    double one = sums->layer.gathered_weights;
+    bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
+    GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
+    if (logits && shard_weight_ways(shard) > 1) out.table = sums->logits.dense_weights;
+    if (!knobs->regather)
+        out.others = layers * one - out.in_use;
+    else if (matrices)
+        out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* no more than is kept */
+    else
+        out.others = min_real(2, layers) * one - out.in_use;
+    if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights;
+    return out;
+}
+
+static double gathered_bytes(const TrainingState *state, const GatheredWeights *weights) {
+    return state->parameter_bytes * (weights->in_use + weights->others + weights->table) +
+           state->scatter_bytes * (weights->gradient + weights->table);
+}
+
+/* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
+static double layer_working_bytes(const StageSums *sums) {
+    double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
+    double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
+    return saved_of_sums(sums) + max_real(mlp, attention);
+}
+
+/* Bytes of one parameter of a layer's matrices, of the tables, and what beside the copy for compute is kept of the
+ * former. fp8 weights leave tables in bf16. Sharded parameters are cast when they have been gathered. */
+static double low_copy_bytes(const Setting *setting, const Shard *shard) {
+    const Profile *profile = setting->profile;
+    if (!(profile->low_copies > 0.5) || profile->precision == PRECISION_BF16 || shard_weight_ways(shard) > 1) return 0;
+    bool both = profile->precision != PRECISION_FP8 || profile->transposed_low_copy > 0.5;
+    int already = setting_state(setting)->dtypes.parameters == DTYPE_FP8 ? 1 : 0;
+    return precision_bytes(profile->precision) * ((both ? 2 : 1) - already);
+}
+
+double parameters_bytes_of(const Setting *setting, const Shard *shard, const Held *held) {
+    const TrainingState *state = setting_state(setting);
+    double tables = held->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
+    double bytes = state->parameter_bytes * held->total;
+    if (state->dtypes.parameters == DTYPE_FP8) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
+    bool fp8 = setting->profile->precision == PRECISION_FP8 || setting->profile->precision == PRECISION_MXFP8;
+    if (copies > 0 && fp8 && state->dtypes.parameters != DTYPE_FP8 && setting->profile->low_parameters > 0.5)
+        copies = max_real(0, copies - state->parameter_bytes);
+    return copies > 0 ? bytes + copies * (held->of[HELD_DENSE] + held->of[HELD_EXPERTS]) : bytes;
+}
+
+/* What a stage has sent on and waits for the gradient of: a residual stream for each microbatch in flight and chunk. */
+static double kept_outputs_bytes(const Setting *setting, const Shard *shard, const Knobs *knobs, double stream,
+                                 bool last, Moment moment) {
+    if (!(setting->profile->stage_outputs_kept > 0.5) || shard->pipeline <= 1 || last || moment == MOMENT_UPDATE)
+        return 0;
+    InFlight in_flight =
+        schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
+    return in_flight.first * (double)knobs->virtual_stages * stream;
+}
+
+double master_rest_bytes(const Setting *setting, const Knobs *knobs, const Held *held, const Held *owned) {
+    if (!(setting->profile->whole_master > 0.5) || knobs->offload_optimizer) return 0; /* it is on the host then */
+    return dtype_bytes(setting_state(setting)->dtypes.master) * (held->total - owned->total);
+}
+
+double reduction_bytes(const Setting *setting, const Shard *shard, const Held *owned) {
+    bool replicas = shard_data_ways(shard) > 1;
+    return setting->profile->update_scratch_bytes * owned->total + (replicas ? setting->profile->bucket_bytes : 0);
+}
+
+double communicators_bytes(const Setting *setting, const Shard *shard) {
+    const double degrees[] = {shard->tensor, shard->expert, shard->sequence, shard->fsdp, shard->data, shard->pipeline};
+    const Profile *profile = setting->profile;
+    double bytes = shard->expert > 1 ? profile->all_to_all_bytes : 0;
+    for (size_t i = 0; i < COUNT_OF(degrees); i++)
+        if (degrees[i] > 1) bytes += profile->communicator_bytes;
+    return bytes;
+}
+
+double regathered_bytes(const Setting *setting, const Shard *shard, const Sharding *sharding) {
+    bool apart = setting->profile->inputs_kept_apart > 0.5 && sharding->residual == RESIDUAL_SEQUENCE;
+    return apart && shard->tensor > 1 ? BF16_BYTES * shard->tokens * (double)setting->model->d_model : 0;
+}
+
+void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                  const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out) {
+    bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
+    const TrainingState *state = setting_state(setting);
+    double d_model = (double)setting->model->d_model;
+    Held held = held_of_sums(setting, shard, knobs, sums, last), owned = owned_of_held(shard, knobs, &held);
+    double reduced = held.total, layers = last ? shard->layers_last : shard->layers;
+    double on_host = host_optimizer_bytes(setting, knobs, &owned);
+    if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
+        reduced = owned.total * schedule_copies(knobs->schedule);
+    }
+    /* With one microbatch no gradient exists before backward begins. */
+    bool accumulates = shard->microbatches > 1;
+    double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
+    GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
+    *out = (MemoryRows){
+        .parameters_bytes = parameters_bytes_of(setting, shard, &held),
+        .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned),
+        .optimizer_bytes =
+            optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &held, &owned),
+        .activations_bytes = saved_bytes,
+        .gathered_bytes = gathered_bytes(state, &gathered),
+    };
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    double stream = BF16_BYTES * own * d_model;
+    out->activations_bytes += kept_outputs_bytes(setting, shard, knobs, stream, last, moment);
+    if (moment == MOMENT_LAST_LOGITS) {
+        /* partial sums over the whole vocabulary */
+        bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1;
+        double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
+        out->logits_bytes = shard->tokens * (setting->profile->logit_bytes * shard->vocab + whole);
+        out->transient_bytes = 2 * stream + BF16_BYTES * shard->tokens * d_model;
+    } else {
+        out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
+    }
+    /* State from the host passes through HBM a layer at a time. */
+    if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += on_host / max_real(1, layers);
+}
+
+void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                 Moment moment, double saved_bytes, MemoryRows *out) {
+    StageSums sums;
+    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
+    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
+}
+
+double memory_on_device(const Setting *setting, const Shard *shard, double allocated) {
+    return allocated * (1 + setting->profile->fragmentation_share) + setting->profile->context_bytes +
+           communicators_bytes(setting, shard);
+}
+
+double memory_total(const MemoryRows *rows) {
+    return rows->parameters_bytes + rows->gradients_bytes + rows->optimizer_bytes + rows->activations_bytes +
+           rows->gathered_bytes + rows->logits_bytes + rows->transient_bytes;
+}

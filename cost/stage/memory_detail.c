@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/stage/memory_detail.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+#include "cost/stage/stage.h"
+#include "cost/stage/stage_totals.h"
+
+const char *memory_row_name(MemoryRow row) {
+    static const char *const NAMES[MEMORY_ROW_COUNT] = {
+        "parameters", "gradients", "optimizer", "activations", "gathered", "logits", "transient", "reserve", "host"};
+    return NAMES[row];
+}
+
+double memory_row_bytes(const MemoryRows *rows, MemoryRow row) {
+    const double bytes[] = {rows->parameters_bytes,  rows->gradients_bytes, rows->optimizer_bytes,
+                            rows->activations_bytes, rows->gathered_bytes,  rows->logits_bytes,
+                            rows->transient_bytes};
+    return row < (MemoryRow)COUNT_OF(bytes) ? bytes[row] : 0;
+}
+
+typedef struct {
+    MemoryPart *parts;
+    int count;
+} Parts;
+
+static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
+    if (bytes > 0 && to->count < MEMORY_PARTS_MAX) to->parts[to->count++] = (MemoryPart){row, name, bytes};
+}
+
+/* Of the optimizer's row, what is masters: the share that they have in all that is kept. */
+static double master_bytes(const TrainingState *state, const Held *owned, double row) {
+    TrainingState masters = *state;
+    for (int part = 0; part < HELD_COUNT; part++)
+        masters.part[part].optimizer_bytes = dtype_bytes(state->dtypes.master);
+    masters.uniform = true;
+    double all = optimizer_bytes_of(state, owned);
+    return all > 0 ? row * min_real(1, optimizer_bytes_of(&masters, owned) / all) : 0;
+}
+
+static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double in_flight,
+                            Parts *to) {
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists)
+            add(to, MEMORY_ACTIVATIONS, activation_name((Activation)a),
+                in_flight * costs[a].bytes * (double)layout->layers[a][STATE_SAVED]);
+}
+
+static void add_gathered(const TrainingState *state, const GatheredWeights *weights, bool regather, Parts *to) {
+    add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * weights->in_use);
+    add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept",
+        state->parameter_bytes * weights->others);
+    add(to, MEMORY_GATHERED, "layer_gradient", state->scatter_bytes * weights->gradient);
+    add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
+    add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * weights->table);
+}
+
+static void add_working(const Setting *setting, const Shard *shard, const Sharding *sharding, const StageSums *sums,
+                        Moment moment, const MemoryRows *rows, double passing, Parts *to) {
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    double stream = BF16_BYTES * own * (double)setting->model->d_model;
+    if (moment == MOMENT_LAST_LOGITS) {
+        double logits = shard->tokens * shard->vocab;
+        double bytes = setting->profile->logit_bytes, values = min_real(FP32_BYTES, bytes - BF16_BYTES);
+        add(to, MEMORY_LOGITS, values < FP32_BYTES ? "values_bf16" : "values_fp32", values * logits);
+        add(to, MEMORY_LOGITS, "gradients_bf16", BF16_BYTES * logits);
+        add(to, MEMORY_LOGITS, "loss", (bytes - values - BF16_BYTES) * logits);
+        add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - bytes * logits);
+        add(to, MEMORY_TRANSIENT, "residual_stream", 2 * stream);
+        add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream);
+        return;
+    }
+    double layer = saved_of_sums(sums), again = regathered_bytes(setting, shard, sharding);
+    add(to, MEMORY_TRANSIENT, "layer_activations", layer);
+    add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - again - stream - passing);
+    add(to, MEMORY_TRANSIENT, "input_gathered_again", again);
+    add(to, MEMORY_TRANSIENT, "residual_gradient", stream);
+    add(to, MEMORY_TRANSIENT, "optimizer_passing_through", passing);
+}
+
+/* The reserve holds the communicators first; what is left is for fragmentation, the runtime and code. Where it does not
+ * hold them, a larger --hbm-reserve is wanted. */
+static void add_reserve(const Setting *setting, const Shard *shard, Parts *to) {
+    double reserve = setting->chip->hbm_bytes.value * setting->hbm_reserve;
+    double communicators = communicators_bytes(setting, shard);
+    add(to, MEMORY_RESERVE, "communicators", min_real(reserve, communicators));
+    add(to, MEMORY_RESERVE, "communicators_that_it_lacks", communicators - reserve);
+    add(to, MEMORY_RESERVE, "fragmentation", reserve - communicators);
+}
+
+static void add_host(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double most_in_flight,
+                     double optimizer, Parts *to) {
+    double bytes = 0;
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists) bytes += most_in_flight * costs[a].bytes * (double)layout->layers[a][STATE_OFFLOADED];
+    add(to, MEMORY_HOST, "optimizer", optimizer);
+    add(to, MEMORY_HOST, "activations", bytes);
+}
+
+int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
+                 MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight) {
+    const Knobs *knobs = &plan->knobs;
+    const Sharding *sharding = &plan->layout.sharding;
+    const TrainingState *state = setting_state(setting);
+    bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
+    ActivationCost costs[ACTIVATION_COUNT];
+    double weights[MOMENT_COUNT], saved = 0;
+    StageSums sums;
+    MemoryRows rows;
+    Parts all = {parts, 0};
+    stage_activations(setting, shard, knobs, sharding, costs);
+    moment_weights(shard, knobs, weights);
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
+    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
+    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
+
+    Held held = held_of_sums(setting, shard, knobs, &sums, last), owned = owned_of_held(shard, knobs, &held);
+    double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * held.total);
+    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &held, &owned);
+    double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
+    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
+    add(&all, MEMORY_PARAMETERS, "casts", casts);
+    add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes - reduced);
+    add(&all, MEMORY_GRADIENTS, "buckets", reduced);
+    add(&all, MEMORY_OPTIMIZER, "master_weights", masters);
+    add(&all, MEMORY_OPTIMIZER, "moments", rows.optimizer_bytes - masters);
+    add_activations(costs, &plan->layout, weights[moment], &all);
+    add(&all, MEMORY_ACTIVATIONS, "stage_outputs", rows.activations_bytes - weights[moment] * saved);
+    GatheredWeights gathered =
+        gathered_weights(setting, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers);
+    add_gathered(state, &gathered, knobs->regather, &all);
+    double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
+    double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;
+    add_working(setting, shard, sharding, &sums, moment, &rows, passing, &all);
+    add_reserve(setting, shard, &all);
+    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], on_host, &all);
+    *in_flight = weights[moment];
+    return all.count;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/stage/memory_detail.h: what the rows of cost/stage/memory.h are made of: the parts of each row at one moment add up to it.
+ * Beside the rows, what the reserve has to hold and what lies on the host. */
+#ifndef SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
+#define SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
+
+#include "cost/stage/memory.h"
+
+typedef enum {
+    MEMORY_PARAMETERS,
+    MEMORY_GRADIENTS,
+    MEMORY_OPTIMIZER,
+    MEMORY_ACTIVATIONS,
+    MEMORY_GATHERED,
+    MEMORY_LOGITS,
+    MEMORY_TRANSIENT,
+    MEMORY_RESERVE, /* HBM that plans may not fill: communicators' buffers, then fragmentation and the runtime */
+    MEMORY_HOST,    /* not HBM: what is offloaded, of one chip */
+    MEMORY_ROW_COUNT
+} MemoryRow;
+const char *memory_row_name(MemoryRow row);                     /* "parameters" */
+double memory_row_bytes(const MemoryRows *rows, MemoryRow row); /* up to TRANSIENT */
+
+typedef struct {
+    MemoryRow row;
+    const char *name; /* "weights_prefetched" */
+    double bytes;     /* > 0 */
+} MemoryPart;
+enum { MEMORY_PARTS_MAX = 40 };
+
+/* The parts that are not nothing, in the order of rows; returns how many. *in_flight: microbatches whose activations are
+ * kept at that moment, in layers of the fullest stage. */
+int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
+                 MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
+
+#endif

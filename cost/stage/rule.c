@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/stage/rule.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+#include "cost/stage/stage_totals.h"
+
+/* Gradients of some parts over their replicas: once per step; ZeRO-2 cannot hold them whole, so it scatters them with
+ * every microbatch. Behind the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
+static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double held,
+                         double orthogonal_bytes, Traffic *start, Traffic *end) {
+    if (ways <= 1 || held <= 0) return;
+    double m = shard->microbatches, buckets = shard->layers, reduced = state->gradient_bytes[m > 1 ? 1 : 0] * held;
+    if (knobs->zero_stage == 0) {
+        *end = (Traffic){2 * buckets, 2 * reduced};
+        return;
+    }
+    *end = (Traffic){buckets, reduced};
+    *start = (Traffic){buckets, state->parameter_bytes * held};
+    if (knobs->zero_stage == 2) {
+        start->messages += (m - 1) * buckets;
+        start->bytes += (m - 1) * reduced;
+    }
+    if (!state->orthogonal) return;
+    end->messages += buckets;
+    end->bytes += orthogonal_bytes;
+}
+
+/* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
+ * whatever the precision of the model's. State on the host streams in and out meanwhile, both ways at once; this stands
+ * behind the step's own offloading, so that the link is never asked for twice. */
+static double update_seconds(const Setting *setting, const Knobs *knobs, const Held *owned) {
+    const TrainingState *state = setting_state(setting);
+    const Chip *chip = setting->chip;
+    double bytes = 0, flops = 0;
+    for (int part = 0; part < HELD_COUNT; part++) {
+        bytes += state->part[part].update_bytes * owned->of[part];
+        flops += state->part[part].update_flops * owned->of[part];
+    }
+    if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned->total;
+    double seconds = bytes * setting->profile->optimizer_traffic /
+                     (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
+    if (flops > 0)
+        seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
+    double on_host = host_optimizer_bytes(setting, knobs, owned);
+    if (on_host > 0)
+        seconds = max_real(seconds, on_host / (chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency));
+    return seconds;
+}
+
+/* Experts of a folded grid have replicas of their own. */
+static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, const Held *held,
+                             StepRule *rule) {
+    double orthogonal[HELD_COUNT], dense = held->total, dense_orthogonal = 0;
+    for (int part = 0; part < HELD_COUNT; part++) {
+        orthogonal[part] = state->part[part].gathered_bytes * held->of[part];
+        dense_orthogonal += orthogonal[part];
+    }
+    if (shard->grid_expert > 0) {
+        data_traffic(state, shard, knobs, shard->grid_data, held->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS],
+                     &rule->data_start[1], &rule->data_end[1]);
+        dense = held->of[HELD_DENSE] + held->of[HELD_TABLES];
+        dense_orthogonal -= orthogonal[HELD_EXPERTS];
+    }
+    data_traffic(state, shard, knobs, shard_data_ways(shard), dense, dense_orthogonal, &rule->data_start[0],
+                 &rule->data_end[0]);
+}
+
+/* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's are
+ * reduced beside what is left of the backward. (A circular pipeline is a loop of a compiler's, which sums the gradients of
+ * all its chunks in one array and reduces them behind it.) */
+static void reduce_by_chunk(double chunks, StepRule *rule) {
+    for (int group = 0; group < DATA_GROUPS; group++) {
+        Traffic *start = &rule->data_start[group], *end = &rule->data_end[group];
+        start->messages += end->messages * (1 - 1 / chunks);
+        start->bytes += end->bytes * (1 - 1 / chunks);
+        end->messages /= chunks;
+        end->bytes /= chunks;
+    }
+}
+
+/* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
+ * units' rate. */
+static double weight_gradient_seconds(const Setting *setting, const Shard *shard, double layers) {
+    double active = shard->layer_active;
+    if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
+    double flops = 2 * shard->tokens * active / shard->tensor * layers;
+    const Profile *profile = setting->profile;
+    double grouped = profile->grouped_efficiency * profile->grouped_factor; /* may pass the plain rate */
+    double rate = profile->linear_efficiency * profile->compute_factor * max_real(1, grouped);
+    return flops / (setting->chip->bf16_flops_per_second.value * rate);
+}
+
+static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
+                       StepRule *out) {
+    Bubble bubble =
+        schedule_bubble(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
+    out->bubble[PHASE_FORWARD] = pace->others * bubble.forward;
+    out->bubble[PHASE_BACKWARD] = pace->others * bubble.backward;
+    if (bubble.weights > 0)
+        out->bubble_saved_seconds =
+            pace->others * bubble.weights * weight_gradient_seconds(setting, shard, pace->layers);
+}
+
+/* Bytes of offloading, out and back added, that a second of the step has room for. Where forwards and backwards take
+ * turns in a pipeline both directions of the link are in use all the time: twice the rate. On one stage, and where all
+ * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins), and
+ * comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side beyond. */
+static double offload_rate(const Setting *setting, const Shard *shard, Schedule schedule) {
+    if (!(setting->chip->host_bytes.value > 0)) return 0;
+    double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;
+    bool turns = shard->pipeline > 1 && schedule != SCHEDULE_GPIPE && schedule != SCHEDULE_CIRCULAR;
+    return one_way * (turns ? 2 : 2.0 / 3);
+}
+
+/* The share of each group's time that nothing hides, within the scale-up network and beyond it. */
+static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule *out) {
+    double overlapped = min_real(profile->tensor_overlapped, profile->tensor_exposed);
+    out->exposed[GROUP_TENSOR] = knobs->methods.tensor_overlap ? overlapped : profile->tensor_exposed;
+    out->exposed[GROUP_EXPERT_TENSOR] = profile->tensor_exposed;
+    /* DualPipe runs a forward beside a backward: one communicates while the other computes. */
+    out->exposed[GROUP_EXPERT] = knobs->schedule == SCHEDULE_DUALPIPE
+                                     ? min_real(profile->expert_overlapped, profile->expert_exposed)
+                                     : profile->expert_exposed;
+    out->exposed[GROUP_ULYSSES] = profile->sequence_exposed;
+    out->exposed[GROUP_SEQUENCE] = out->ring ? profile->ring_attention_exposed : profile->sequence_exposed;
+    /* chunks of a stage have more of them, and other chunks to work on meanwhile */
+    out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed *
+                                   (knobs->schedule == SCHEDULE_INTERLEAVED && profile->pipeline_exposed < 1 ? 0.5 : 1);
+    out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] =
+        profile->fsdp_exposed;
+    out->exposed[GROUP_DATA] = out->exposed[GROUP_EXPERT_DATA] = profile->data_exposed;
+    for (int group = 0; group < GROUP_COUNT; group++) out->far_exposed[group] = out->exposed[group];
+    out->far_exposed[GROUP_TENSOR] = out->far_exposed[GROUP_EXPERT_TENSOR] = 1;
+    for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
+        out->far_exposed[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
+}
+
+/* Share of the layers that have experts. */
+static double expert_layer_share(const Model *model) {
+    double layers = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].experts > 0) layers += (double)model->kinds[i].count;
+    return layers / (double)model->layers;
+}
+
+void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+                  StepRule *out) {
+    const Profile *profile = setting->profile;
+    Held held = held_of_sums(setting, shard, knobs, sums, false), owned = owned_of_held(shard, knobs, &held);
+    StagePace pace = stage_pace(setting, shard);
+
+    double experts = expert_layer_share(setting->model) * profile->expert_layer_seconds;
+    double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
+    *out = (StepRule){
+        .microbatches = shard->microbatches,
+        .ring = context_is_ring(knobs->methods.context),
+        .other_seconds =
+            profile->step_seconds + ranks +
+            shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
+        .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
+        .memory_limit_bytes = setting_memory_limit(setting),
+    };
+    exposed_shares(profile, knobs, out);
+    set_bubble(setting, shard, knobs, &pace, out);
+    gradient_traffic(setting_state(setting), shard, knobs, &held, out);
+    if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
+    out->optimizer_seconds = update_seconds(setting, knobs, &owned);
+}
+
+void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
+    Sharding shardings[SHARDINGS_MAX];
+    shardings_of(setting, shard, shardings);
+    StageSums sums;
+    stage_sums(setting, shard, &knobs->methods, &shardings[0], &sums);
+    rule_of_sums(setting, shard, knobs, &sums, out);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/stage/rule.h: what of a step neither layout nor placement changes: bubble, optimizer, gradients over data,
+ * overheads. */
+#ifndef SHARDOPT_COST_STAGE_RULE_H
+#define SHARDOPT_COST_STAGE_RULE_H
+
+#include "cost/time/schedule.h"
+#include "cost/stage/cost_context.h"
+#include "cost/time/step.h"
+
+/* The rule of a plan's step. */
+void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out);
+
+#endif

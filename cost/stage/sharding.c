@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/stage/sharding.h"
+
+#include <math.h>
+
+bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding *sharding) {
+    bool split = shard->tensor > 1;
+    double local = shard->seq / shard->sequence;
+    bool sequence_divides = split && fmod(local, shard->tensor) == 0;
+    if (sharding->residual == RESIDUAL_SEQUENCE && !sequence_divides) return false;
+    if (sharding->residual == RESIDUAL_REPLICATED && shard->along_sequence && split) return false;
+    bool has_dense = false, copies = false;
+    for (int i = 0; i < setting->model->kind_count; i++) {
+        const LayerKind *kind = &setting->model->kinds[i];
+        has_dense = has_dense || kind->d_ff > 0 || kind->d_ff_shared > 0;
+        copies = copies || (kind->kv_heads > 0 && (double)kind->kv_heads < shard->tensor);
+    }
+    if (sharding->mlp == MLP_GATHERED && (sharding->residual != RESIDUAL_SEQUENCE || !has_dense)) return false;
+    if ((sharding->kv == KV_SPLIT) == copies) return false;
+    if (!split && (sharding->embedding != TABLE_VOCABULARY || sharding->logits != TABLE_VOCABULARY)) return false;
+    return true;
+}
+
+int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]) {
+    static const ResidualChoice RESIDUALS[] = {RESIDUAL_SEQUENCE, RESIDUAL_REPLICATED};
+    int count = 0;
+    for (int residual = 0; residual < 2; residual++)
+        for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++)
+            for (int kv = KV_SPLIT; kv <= KV_GATHERED; kv++)
+                for (int embedding = TABLE_VOCABULARY; embedding <= TABLE_D_MODEL; embedding++)
+                    for (int logits = TABLE_VOCABULARY; logits <= TABLE_D_MODEL; logits++) {
+                        Sharding sharding = {RESIDUALS[residual], (MlpChoice)mlp, (KvChoice)kv, (TableChoice)embedding,
+                                             (TableChoice)logits};
+                        if (count < SHARDINGS_MAX && sharding_allowed(setting, shard, &sharding))
+                            out[count++] = sharding;
+                    }
+    return count;
+}

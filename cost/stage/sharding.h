@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/stage/sharding.h: which ways to lay a stage's tensors over its tensor group are there. */
+#ifndef SHARDOPT_COST_STAGE_SHARDING_H
+#define SHARDOPT_COST_STAGE_SHARDING_H
+
+#include "cost/stage/cost_context.h"
+
+/* The strategies a node of the layout may take under these degrees: SEQUENCE needs tensor > 1 and tokens that divide;
+ * GATHERED mlp needs SEQUENCE; kv SPLIT when tensor <= kv heads, else REPLICATED and GATHERED; tables both when tensor
+ * > 1. Lists every allowed combination (<= 32); the first is the default (sequence, tensor, split or replicated,
+ * vocabulary, vocabulary). */
+enum { SHARDINGS_MAX = 32 };
+int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
+bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding *sharding);
+
+#endif

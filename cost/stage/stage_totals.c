@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/stage/stage_totals.h"
+
+#include "base/util.h"
+#include "cost/plan/bytes.h"
+#include "cost/time/schedule.h"
+
+#include <string.h>
+
+/* Weights that the layout gathers over tensor, and (backward) their gradients, against the bf16 of the ops. */
+static double weights_width(const TrainingState *state, Phase phase) {
+    double gradient = phase == PHASE_BACKWARD ? state->scatter_bytes : state->parameter_bytes;
+    return (state->parameter_bytes + gradient) / (2 * BF16_BYTES);
+}
+
+static void add_op(const Setting *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
+    bool memory_bound;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        double seconds = op_seconds(op, (Phase)phase, setting->chip, setting->profile, &memory_bound);
+        *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
+        for (int group = 0; group < GROUP_DATA; group++) {
+            double bytes = times * op->traffic[group][phase].bytes;
+            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(setting_state(setting), (Phase)phase);
+            to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
+            to->traffic[group][phase].bytes += bytes;
+        }
+    }
+    *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
+    bool over_tensor = op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD].messages > 0;
+    double ways = op->expert_weights ? shard_expert_ways(shard) : shard_weight_ways(shard);
+    double gathered = over_tensor ? op->weights * shard->tensor : ways > 1 ? op->weights : 0;
+    to->gathered_weights += times * gathered;
+    to->largest_weights = max_real(to->largest_weights, gathered);
+    if (op->makes >= 0) to->saved[op->makes] += times * op_saved_bytes(op, setting->profile);
+}
+
+void layer_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                PartSums *out) {
+    const Model *model = setting->model;
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; i < model->kind_count; i++) {
+        double share = (double)model->kinds[i].count / (double)model->layers;
+        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting_imbalance(setting), ops);
+        for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, out);
+    }
+    double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+    out->saved[ACTIVATION_LAYER_INPUT] = BF16_BYTES * own * (double)model->d_model;
+}
+
+void embedding_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    int count = ops_of_embedding(setting->model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
+}
+
+void logits_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+    Op ops[OPS_MAX];
+    memset(out, 0, sizeof(*out));
+    int count = ops_of_logits(setting->model, shard, sharding, ops);
+    for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
+}
+
+void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                StageSums *out) {
+    layer_sums(setting, shard, methods, sharding, &out->layer);
+    embedding_sums(setting, shard, sharding, &out->embedding);
+    logits_sums(setting, shard, sharding, &out->logits);
+}
+
+static Held held_of_stage(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
+    double layers = last ? shard->layers_last : shard->layers - shard->slots_first;
+    bool whole = shard->pipeline <= 1;
+    double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
+    if (whole || !last) tables += sums->embedding.dense_weights;
+    if ((whole && !setting->model->tied) || (!whole && last)) tables += sums->logits.dense_weights;
+    double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);
+    return (Held){
+        .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},
+        .total = (dense + tables) / ways + expert / expert_ways};
+}
+
+Held held_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, bool last) {
+    Held held = held_of_stage(setting, shard, sums, last);
+    if (schedule_copies(knobs->schedule) == 1) return held;
+    /* Stage s and stage p - 1 - s: the first and the last together. */
+    Held other = held_of_stage(setting, shard, sums, !last);
+    for (int part = 0; part < HELD_COUNT; part++) held.of[part] += other.of[part];
+    held.total += other.total;
+    return held;
+}
+
+double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
+    /* Copies on two chips of the pipeline are replicas too. */
+    double copies = schedule_copies(knobs->schedule);
+    return copies * (part == HELD_EXPERTS ? shard_expert_data_ways(shard) : shard_data_ways(shard));
+}
+
+Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held) {
+    if (knobs->zero_stage < 1) return *held;
+    Held owned;
+    double expert_ways = held_data_ways(shard, knobs, HELD_EXPERTS), ways = held_data_ways(shard, knobs, HELD_DENSE);
+    for (int part = 0; part < HELD_COUNT; part++)
+        owned.of[part] = held->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
+    owned.total = expert_ways == ways ? held->total / ways
+                                      : (held->of[HELD_DENSE] + held->of[HELD_TABLES]) / ways + owned.of[HELD_EXPERTS];
+    return owned;
+}
+
+double optimizer_bytes_of(const TrainingState *state, const Held *owned) {
+    if (state->uniform) return state->part[HELD_DENSE].optimizer_bytes * owned->total;
+    double bytes = 0;
+    for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].optimizer_bytes * owned->of[part];
+    return bytes;
+}
+
+double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned) {
+    if (!knobs->offload_optimizer) return 0;
+    double room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
+    return min_real(room, optimizer_bytes_of(setting_state(setting), owned));
+}
+
+double saved_of_sums(const StageSums *sums) {
+    double bytes = 0;
+    for (int i = 0; i < ACTIVATION_COUNT; i++) bytes += sums->layer.saved[i];
+    return bytes;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/state/remat.h"
+
+#include "base/number.h"
+#include "base/util.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* MaxText names what it saves: query_proj, key_proj, value_proj (qkv here), context, out_proj, mlpwi_0, mlpwi_1
+ * (gate_up), mlpwo; all else, the norms' outputs and the product of gate and up, is recomputed, and decoder_layer_input
+ * stays. out_proj plus the layer's input is our `middle`: saving one is saving the other. mlpwo plus `middle` is the
+ * next layer's input, which is kept anyway: save_dot_except_mlpwi does what save_dot_except_mlp does. The experts'
+ * hidden tensors, which MaxText names moe_mlpwi_*, are gate_up here; latents and what is made of them are qkv.
+ * Megatron's selective recomputation of core_attn makes scores and softmax again in backward; flash attention, which
+ * every plan here has, does so by itself, and its output is kept as the input of the projection behind: nothing that is
+ * counted here is given up.
+ * Sources: MaxText layers/decoders.py get_remat_policy (e591f30cb); Megatron-LM core/transformer/transformer_config.py
+ * recompute_granularity, recompute_modules (d98e8a64dd); torchtitan activation_checkpoint (b5bcd76c). */
+#define S STATE_SAVED
+#define R STATE_RECOMPUTED
+#define O STATE_OFFLOADED
+static const struct {
+    const char *name;
+    /* layer input, attention input, qkv, context, middle, mlp input, gate and up, product */
+    ActivationState state[ACTIVATION_COUNT];
+    bool maxtext; /* remat_policy= knows the name */
+    const char *megatron, *torchtitan;
+} POLICIES[] = {
+    {"none", {S, S, S, S, S, S, S, S}, false, "no --recompute-granularity", "no activation_checkpoint"},
+    {"full", {S, R, R, R, R, R, R, R}, true, "--recompute-granularity full", "activation_checkpoint=FullAC"},
+    {"minimal_with_context", {S, R, S, S, S, R, S, R}, true, NULL, NULL},
+    {"minimal", {S, R, S, R, S, R, S, R}, true, NULL, NULL},
+    {"save_dot_with_context_except_mlp", {S, R, S, S, S, R, R, R}, true, NULL, NULL},
+    {"save_dot_except_mlp", {S, R, S, R, S, R, R, R}, true, NULL, NULL},
+    {"save_dot_except_mlpwi", {S, R, S, R, S, R, R, R}, true, NULL, NULL},
+    {"save_qkv_proj", {S, R, S, R, R, R, R, R}, true, NULL, NULL},
+    {"save_out_proj", {S, R, R, R, S, R, R, R}, true, NULL, NULL},
+    {"minimal_offloaded", {S, R, O, R, O, R, O, R}, true, NULL, NULL},
+    {"qkv_proj_offloaded", {S, R, O, R, R, R, R, R}, true, NULL, NULL},
+    {"selective", {S, S, S, S, S, S, S, S}, false, NULL, NULL},
+    {"layernorm",
+     {S, R, S, S, S, R, S, S},
+     false,
+     "--recompute-granularity selective --recompute-modules layernorm",
+     NULL},
+    {"moe_act", {S, S, S, S, S, S, S, R}, false, "--recompute-granularity selective --recompute-modules moe_act", NULL},
+    {"mlp", {S, S, S, S, S, S, R, R}, false, "--recompute-granularity selective --recompute-modules mlp", NULL},
+};
+#undef S
+#undef R
+#undef O
+
+enum { REMAT_LAYERS_MAX = MODEL_LAYERS_MAX };
+
+static bool unknown_policy(const char *word, const char *where, Error *error) {
+    const char *names[COUNT_OF(POLICIES) + 1] = {"auto"};
+    for (size_t i = 0; i < COUNT_OF(POLICIES); i++) names[i + 1] = POLICIES[i].name;
+    const char *nearest = name_nearest(word, names, COUNT_OF(names));
+    if (strncmp(word, "auto", 4) == 0)
+        return error_set(error, ERROR_INPUT, where,
+                         "auto decides for all layers; give it alone, or a policy like full:40");
+    return error_set(error, ERROR_INPUT, where, "\"%.60s\" is no policy; %s%s%s", word,
+                     nearest ? "did you mean " : "give auto, none, full, save_qkv_proj, minimal ..., or states like ",
+                     nearest ? nearest : "\"qkv=saved\"", nearest ? "?" : "");
+}
+
+static bool parse_policy(const char *text, const char *where, RematRule *out, Error *error) {
+    char name[48];
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof name - 1), text);
+    for (size_t i = 0; i < COUNT_OF(POLICIES); i++) {
+        if (strcmp(name, POLICIES[i].name) != 0) continue;
+        out->required = true;
+        memcpy(out->state, POLICIES[i].state, sizeof out->state);
+        return !colon || number_whole(colon + 1, where, 1, REMAT_LAYERS_MAX, &out->layers, error);
+    }
+    return unknown_policy(name, where, error);
+}
+
+static bool parse_state(const char *word, const char *where, unsigned *seen, RematRule *out, Error *error) {
+    const char *equals = strchr(word, '=');
+    for (Activation activation = 0; activation < ACTIVATION_COUNT; activation++) {
+        const char *name = activation_name(activation);
+        if (!equals || strlen(name) != (size_t)(equals - word) || strncmp(word, name, strlen(name)) != 0) continue;
+        if (*seen >> activation & 1) return error_set(error, ERROR_INPUT, where, "%s stands twice; give it once", name);
+        *seen |= 1u << activation;
+        for (ActivationState state = 0; state < STATE_COUNT; state++)
+            if (strcmp(equals + 1, activation_state_name(state)) == 0) {
+                out->state[activation] = state;
+                return state != STATE_RECOMPUTED || activation != ACTIVATION_LAYER_INPUT ||
+                       error_set(error, ERROR_INPUT, where,
+                                 "layer_input is what a layer is recomputed from; give saved or offloaded");
+            }
+        return error_set(error, ERROR_INPUT, where, "%s=%.40s is no state; give saved, recomputed or offloaded", name,
+                         equals + 1);
+    }
+    return error_set(error, ERROR_INPUT, where,
+                     "\"%.40s\" is no activation; give layer_input, attention_input, qkv, context, middle, mlp_input, "
+                     "gate_up, product",
+                     word);
+}
+
+bool remat_parse(const char *text, const char *where, RematRule *out, Error *error) {
+    RematRule rule = {0};
+    const char *rest = text + strspn(text, " \t,");
+    if (*rest == '\0') return error_set(error, ERROR_INPUT, where, "is empty; give auto, none, full, ...");
+    if (strcmp(text, "auto") == 0) {
+        *out = rule;
+        return true;
+    }
+    if (!strchr(text, '=')) {
+        if (!parse_policy(rest, where, &rule, error)) return false;
+        *out = rule;
+        return true;
+    }
+    rule.required = true;
+    for (int i = 0; i < ACTIVATION_COUNT; i++)
+        rule.state[i] = i == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED;
+    unsigned seen = 0;
+    while (*rest != '\0') {
+        char word[64];
+        size_t length = strcspn(rest, " \t,");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), rest);
+        if (!parse_state(word, where, &seen, &rule, error)) return false;
+        rest += length;
+        rest += strspn(rest, " \t,");
+    }
+    *out = rule;
+    return true;
+}
+
+/* The first policy of these states among those activations that exist; -1: none. */
+static int policy_of(const ActivationState state[ACTIVATION_COUNT], const bool exists[ACTIVATION_COUNT]) {
+    for (size_t i = 0; i < COUNT_OF(POLICIES); i++) {
+        bool same = true;
+        for (int a = 0; a < ACTIVATION_COUNT; a++) same = same && (!exists[a] || POLICIES[i].state[a] == state[a]);
+        if (same) return (int)i;
+    }
+    return -1;
+}
+
+static const bool ALL[ACTIVATION_COUNT] = {true, true, true, true, true, true, true, true};
+
+const char *remat_text(const RematRule *rule, char text[REMAT_TEXT_SIZE]) {
+    int policy = policy_of(rule->state, ALL);
+    if (!rule->required) {
+        snprintf(text, REMAT_TEXT_SIZE, "auto");
+    } else if (policy >= 0) {
+        size_t used = (size_t)snprintf(text, REMAT_TEXT_SIZE, "%s", POLICIES[policy].name);
+        if (rule->layers > 0) snprintf(text + used, REMAT_TEXT_SIZE - used, ":%" PRId64, rule->layers);
+    } else {
+        size_t used = 0;
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+            if (rule->state[a] != (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED))
+                used += (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, "%s%s=%s", used > 0 ? " " : "",
+                                         activation_name(a), activation_state_name(rule->state[a]));
+    }
+    return text;
+}
+
+bool activation_exists(const Model *model, Activation activation) {
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        bool hidden = kind->experts > 0 || kind->d_ff > 0;
+        switch (activation) {
+        case ACTIVATION_LAYER_INPUT:
+            return true;
+        case ACTIVATION_ATTENTION_INPUT:
+            if (kind->heads > 0 && kind->norms > 0) return true;
+            break;
+        case ACTIVATION_MLP_INPUT:
+            if (kind->norms > 1 || kind->experts > 0) return true;
+            break;
+        case ACTIVATION_GATE_UP:
+        case ACTIVATION_PRODUCT:
+            if (hidden) return true;
+            break;
+        default:
+            if (kind->heads > 0) return true;
+            break;
+        }
+    }
+    return false;
+}
+
+/* Whether the first rule changes nothing that another one leaves as it is. */
+static bool first_least(const RematRule *rules, int count) {
+    for (int i = 1; i < count; i++)
+        for (int a = 0; a < ACTIVATION_COUNT; a++)
+            if (rules[0].state[a] != STATE_SAVED && (rules[i].state[a] != rules[0].state[a] || rules[i].layers > 0))
+                return false;
+    return rules[0].layers == 0;
+}
+
+RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk) {
+    RematOffer offer = {.rules = rules, .count = count, .by_chunk = by_chunk, .first_least = first_least(rules, count)};
+    for (int i = 0; i < count; i++)
+        for (int a = 0; a < ACTIVATION_COUNT; a++) offer.has[a][rules[i].state[a]] = true;
+    return offer;
+}
+
+void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]) {
+    int64_t in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
+    memset(out, 0, sizeof(int64_t) * STATE_COUNT);
+    out[rule->state[activation]] = in;
+    out[STATE_SAVED] += layers - in;
+}
+
+ActivationState layout_least(const Layout *layout, Activation activation) {
+    const int64_t *layers = layout->layers[activation];
+    return layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
+           : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
+                                         : STATE_SAVED;
+}
+
+/* The policy of a layout and in how many layers it stands; -1: none. Every activation is in one state other than saved
+ * at most, and all of these in the same number of layers. */
+static int policy_of_layout(const Model *model, const Layout *layout, int64_t *in) {
+    ActivationState state[ACTIVATION_COUNT];
+    bool exists[ACTIVATION_COUNT];
+    int64_t layers = 0;
+    *in = 0;
+    for (int s = 0; s < STATE_COUNT; s++) layers += layout->layers[ACTIVATION_LAYER_INPUT][s];
+    for (int a = 0; a < ACTIVATION_COUNT; a++) {
+        int64_t recomputed = layout->layers[a][STATE_RECOMPUTED], offloaded = layout->layers[a][STATE_OFFLOADED];
+        exists[a] = activation_exists(model, (Activation)a);
+        state[a] = layout_least(layout, (Activation)a);
+        if (!exists[a] || state[a] == STATE_SAVED) continue;
+        int64_t count = recomputed + offloaded;
+        if ((recomputed > 0 && offloaded > 0) || (*in > 0 && count != *in)) return -1;
+        *in = count;
+    }
+    if (*in == 0) *in = layers;
+    int policy = policy_of(state, exists);
+    if (*in == layers) *in = 0;
+    return policy;
+}
+
+const char *remat_name(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
+    int64_t in;
+    int policy = policy_of_layout(model, layout, &in);
+    if (policy < 0)
+        snprintf(text, REMAT_TEXT_SIZE, "custom");
+    else if (in == 0)
+        snprintf(text, REMAT_TEXT_SIZE, "%s", POLICIES[policy].name);
+    else
+        snprintf(text, REMAT_TEXT_SIZE, "%s:%" PRId64, POLICIES[policy].name, in);
+    return text;
+}
+
+/* MaxText's words for the tensors of each activation, where `custom` is told what to do with each: norms and products
+ * have none and are always recomputed. Which of the words a layer knows depends on fused_qkv, fused_mlp and whether it
+ * has experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
+ * moe.py; 0.2.5). */
+static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT][REMAT_TENSORS_MAX] = {
+    [ACTIVATION_LAYER_INPUT] = {"decoder_layer_input"},
+    [ACTIVATION_QKV] = {"query_proj", "key_proj", "value_proj", "qkv_proj", "query_wa_proj", "kv_wa_proj"},
+    [ACTIVATION_CONTEXT] = {"context"},
+    [ACTIVATION_MIDDLE] = {"out_proj"},
+    [ACTIVATION_GATE_UP] = {"mlpwi", "mlpwi_0", "mlpwi_1", "moe_mlpwi_0", "moe_mlpwi_1"},
+};
+
+const char *const *remat_maxtext_tensors(Activation activation) { return MAXTEXT_TENSORS[activation]; }
+
+const char *remat_maxtext_state(ActivationState state) {
+    static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload"};
+    return WORDS[state];
+}
+
+static const char *maxtext_custom(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
+    size_t used = (size_t)snprintf(text, REMAT_TEXT_SIZE, "remat_policy=custom");
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+        const int64_t *layers = layout->layers[a];
+        const char *const *tensors = MAXTEXT_TENSORS[a];
+        int states = (layers[STATE_SAVED] > 0) + (layers[STATE_RECOMPUTED] > 0) + (layers[STATE_OFFLOADED] > 0);
+        ActivationState state = layout_least(layout, a);
+        if (!activation_exists(model, a)) continue;
+        if (states > 1 || (!tensors[0] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
+        if (state == (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED)) continue;
+        for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
+            used +=
+                (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], remat_maxtext_state(state));
+    }
+    return text;
+}
+
+const char *remat_for_launcher(const Model *model, const Layout *layout, const char *launcher,
+                               char text[REMAT_TEXT_SIZE]) {
+    int64_t in;
+    int policy = policy_of_layout(model, layout, &in);
+    if (strcmp(launcher, "maxtext") == 0) {
+        if (policy < 0 || !POLICIES[policy].maxtext || in > 0) return maxtext_custom(model, layout, text);
+        snprintf(text, REMAT_TEXT_SIZE, "remat_policy=%s", POLICIES[policy].name);
+        return text;
+    }
+    bool megatron = strcmp(launcher, "megatron") == 0;
+    const char *words = policy < 0                            ? NULL
+                        : megatron                            ? POLICIES[policy].megatron
+                        : strcmp(launcher, "torchtitan") == 0 ? POLICIES[policy].torchtitan
+                                                              : NULL;
+    bool full = policy >= 0 && strcmp(POLICIES[policy].name, "full") == 0;
+    if (!words || (in > 0 && !(full && megatron))) return NULL;
+    int64_t layers = 0;
+    for (int s = 0; s < STATE_COUNT; s++) layers += layout->layers[ACTIVATION_LAYER_INPUT][s];
+    if (full && megatron)
+        snprintf(text, REMAT_TEXT_SIZE, "%s --recompute-method block --recompute-num-layers %" PRId64, words,
+                 in > 0 ? in : layers);
+    else
+        snprintf(text, REMAT_TEXT_SIZE, "%s", words);
+    return text;
+}
+
+/* Source: transformer_config.py, recompute_modules (d98e8a64dd). */
+unsigned remat_megatron_modules(const Model *model, Activation activation) {
+    bool experts = model_layers_with(model, true) > 0, dense = model_layers_with(model, false) > 0;
+    switch (activation) {
+    case ACTIVATION_ATTENTION_INPUT:
+        return MEGATRON_LAYERNORM;
+    case ACTIVATION_MLP_INPUT:
+        return experts ? MEGATRON_NONE : MEGATRON_LAYERNORM; /* dispatched tokens come from no norm */
+    case ACTIVATION_GATE_UP:
+        return experts ? MEGATRON_NONE : MEGATRON_MLP;
+    case ACTIVATION_PRODUCT:
+        return !experts ? MEGATRON_MLP : dense ? MEGATRON_MOE_ACT | MEGATRON_MLP : MEGATRON_MOE_ACT;
+    default:
+        return MEGATRON_NONE;
+    }
+}
+
+/* Source: transformer_config.py, offload_modules. */
+const char *remat_megatron_input(const Model *model, Activation activation) {
+    static const char *const INPUTS[ACTIVATION_COUNT] = {
+        [ACTIVATION_LAYER_INPUT] = "attn_norm", [ACTIVATION_ATTENTION_INPUT] = "qkv_linear",
+        [ACTIVATION_QKV] = "core_attn",         [ACTIVATION_CONTEXT] = "attn_proj",
+        [ACTIVATION_MIDDLE] = "mlp_norm",       [ACTIVATION_MLP_INPUT] = "expert_fc1",
+        [ACTIVATION_GATE_UP] = "moe_act"};
+    bool of_experts = activation >= ACTIVATION_MLP_INPUT;
+    return of_experts && model_layers_with(model, false) > 0 ? NULL : INPUTS[activation];
+}
+
+bool remat_megatron_offloads(const Model *model, unsigned activations) {
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        if ((activations >> a & 1) && !remat_megatron_input(model, a)) return false;
+    /* attn_proj's input is core_attn's output, which its backward needs: not without core_attn */
+    return !(activations >> ACTIVATION_CONTEXT & 1) || (activations >> ACTIVATION_QKV & 1);
+}
+
+/* Attention and every second matmul are kept, norms and non-linearities made again: of our activations it keeps the
+ * layer's input, qkv, context and a part of the MLP's (distributed/activation_checkpoint.py). */
+bool remat_torchtitan_selective(Activation activation) {
+    return activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MIDDLE ||
+           activation == ACTIVATION_MLP_INPUT || activation == ACTIVATION_PRODUCT;
+}

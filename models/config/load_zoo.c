@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files behind the names: models/zoo of the data folder, and what --model points at. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "models/config/model_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool read_model(const char *path, bool zoo, Model *out, Error *error) {
+    cJSON *json = json_read_file(path, error);
+    bool ok = json && model_from_json(json, path, zoo, out, error);
+    cJSON_Delete(json);
+    if (ok) out->path = path;
+    return ok;
+}
+
+/* Numbers inside names count as numbers: llama2-7b stands before llama2-13b. */
+static int by_name(const void *a, const void *b) {
+    return strverscmp(((const Model *)a)->name, ((const Model *)b)->name);
+}
+
+static bool answers_to(const Model *model, const char *name) {
+    if (name_matches(model->name, name)) return true;
+    for (int i = 0; i < model->alias_count; i++)
+        if (name_matches(model->aliases[i], name)) return true;
+    return false;
+}
+
+/* One name, one model: an alias that two files claim would make the answer depend on their order. */
+static bool check_names(const Zoo *zoo, Error *error) {
+    for (int i = 0; i < zoo->count; i++) {
+        for (int j = 0; j < zoo->count; j++) {
+            const Model *model = &zoo->models[i], *other = &zoo->models[j];
+            bool clash = i != j && answers_to(other, model->name);
+            for (int k = 0; k < model->alias_count && !clash; k++)
+                clash = i != j && answers_to(other, model->aliases[k]);
+            if (clash)
+                return error_set(error, ERROR_INPUT, "models/zoo", "%s and %s answer to one name; rename an alias",
+                                 model->name, other->name);
+        }
+    }
+    return true;
+}
+
+bool zoo_load(Arena *arena, Zoo *out, Error *error) {
+    const char *folder = file_data_folder("models/zoo", arena, error);
+    char **names;
+    size_t count;
+    if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return false;
+    if (count > 10000) return error_set(error, ERROR_INPUT, folder, "holds %zu models; at most 10000 are read", count);
+    Zoo zoo = {.models = ARENA_NEW(arena, Model, count), .count = (int)count};
+    if (!zoo.models) return error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(arena, "%s/%s", folder, names[i]);
+        if (!path) return error_memory(error);
+        if (!read_model(path, true, &zoo.models[i], error)) return false;
+    }
+    qsort(zoo.models, count, sizeof *zoo.models, by_name);
+    if (!check_names(&zoo, error)) return false;
+    *out = zoo;
+    return true;
+}
+
+const Model *zoo_find(const Zoo *zoo, const char *name) {
+    for (int i = 0; i < zoo->count; i++)
+        if (answers_to(&zoo->models[i], name)) return &zoo->models[i];
+    return NULL;
+}
+
+static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
+    const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
+    if (!known) return error_memory(error);
+    size_t count = 0;
+    for (int i = 0; i < zoo->count; i++) {
+        known[count++] = zoo->models[i].name;
+        for (int k = 0; k < zoo->models[i].alias_count; k++) known[count++] = zoo->models[i].aliases[k];
+    }
+    const char *nearest = name_nearest(name, known, count);
+    return error_set(error, ERROR_INPUT, "--model",
+                     "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
+                     "config.json or its folder will do too",
+                     name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+}
+
+bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
+    size_t length = strlen(argument);
+    if (length == 0)
+        return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
+    bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
+    if (!is_path) { /* a name of the zoo wins over a file that happens to be called so */
+        Zoo zoo;
+        if (!zoo_load(arena, &zoo, error)) return false;
+        const Model *found = zoo_find(&zoo, argument);
+        if (found) return *out = *found, true;
+        if (access(argument, F_OK) != 0) return name_unknown(&zoo, argument, arena, error);
+    }
+    const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
+    if (!path) return error_memory(error);
+    return read_model(path, false, out, error);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* models/config/model_json.h: a Model from a Hugging Face config.json, and from a zoo file, which is the same plus a
+ * "shardopt" object: { "name", "aliases": [], "family", "source", "published": {"parameters", "active_parameters",
+ * "source", "note"}, "training": {"batch_tokens", "seq", "tokens", "capacity_factor", "source"} }. `note` says why our
+ * count is another than the published one. What no Hugging Face class describes: models/config/native.c. */
+#ifndef SHARDOPT_MODELS_CONFIG_MODEL_JSON_H
+#define SHARDOPT_MODELS_CONFIG_MODEL_JSON_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "models/model.h"
+
+#include <cjson/cJSON.h>
+
+/* Pure: a parsed config to a validated Model. `where` names the document. `zoo`: the "shardopt" object is required. */
+bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *out, Error *error);
+
+typedef struct {
+    Model *models; /* sorted by name */
+    int count;
+} Zoo;
+
+/* Reads models/zoo of the data folder. */
+bool zoo_load(Arena *arena, Zoo *out, Error *error);
+
+/* A model by name or alias (case and -_. ignored); NULL when there is none. */
+const Model *zoo_find(const Zoo *zoo, const char *name);
+
+/* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers
+ * the nearest names. */
+bool model_load(const char *argument, Arena *arena, Model *out, Error *error);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/answer/parameter_shards.h"
+
+#include "base/util.h"
+#include "cost/plan/grid.h"
+
+#include <string.h>
+
+const char *ways_name(Ways ways) {
+    static const char *const NAMES[WAYS_COUNT] = {"data",   "fsdp",          "sequence",      "tensor",
+                                                  "expert", "expert_tensor", "expert_weights"};
+    return NAMES[ways];
+}
+
+typedef struct {
+    const Model *model;
+    const Plan *plan;
+    int64_t degree[WAYS_COUNT];
+    Ways dense[3], experts[2]; /* what shards parameters */
+    int dense_count, expert_count;
+    ParameterSpec *out;
+    int count, kind;
+    const char *undivided;
+} Walk;
+
+static void begin(Walk *walk) {
+    const int64_t *of = walk->plan->degrees.of;
+    const Methods *methods = &walk->plan->knobs.methods;
+    GridRanks ranks = {1, 1, 1, 1};
+    bool folded = methods->grid.expert > 0 && grid_ranks(&walk->plan->degrees, methods, &ranks);
+    int64_t *degree = walk->degree;
+    degree[WAYS_DATA] = of[ROLE_DATA];
+    degree[WAYS_FSDP] = of[ROLE_FSDP];
+    degree[WAYS_SEQUENCE] = of[ROLE_SEQUENCE];
+    degree[WAYS_TENSOR] = of[ROLE_TENSOR];
+    degree[WAYS_EXPERT] = folded ? ranks.expert : of[ROLE_EXPERT];
+    degree[WAYS_EXPERT_TENSOR] = folded ? ranks.expert_tensor : 1;
+    degree[WAYS_EXPERT_WEIGHTS] = folded ? ranks.weights : 1;
+    bool shards = of[ROLE_SEQUENCE] > 1 && !methods->sequence_replicates;
+    walk->dense[walk->dense_count++] = WAYS_FSDP;
+    if (shards) walk->dense[walk->dense_count++] = WAYS_SEQUENCE;
+    if (!folded) walk->dense[walk->dense_count++] = WAYS_EXPERT;
+    if (folded) {
+        walk->experts[walk->expert_count++] = WAYS_EXPERT_WEIGHTS;
+    } else {
+        walk->experts[walk->expert_count++] = WAYS_FSDP;
+        if (shards) walk->experts[walk->expert_count++] = WAYS_SEQUENCE;
+    }
+}
+
+static bool split(const Walk *walk, ParameterSpec *spec, int dimension, Ways ways) {
+    int64_t parts = walk->degree[ways];
+    if (spec->ways_count[dimension] == SPEC_WAYS_MAX) return false;
+    for (int i = 0; i < spec->ways_count[dimension]; i++)
+        if (__builtin_mul_overflow(parts, walk->degree[spec->ways[dimension][i]], &parts)) return false;
+    if (spec->size[dimension] % parts != 0) return false;
+    spec->ways[dimension][spec->ways_count[dimension]++] = ways;
+    return true;
+}
+
+/* A dimension is fixed to one of the ways (`fixed`; WAYS_COUNT: none), as far as it divides; then each of `weights` goes
+ * to the first dimension of `order` that it divides. Within a dimension what shards parameters is outermost. */
+static void add(Walk *walk, const char *name, int rank, const int64_t *size, const Ways *fixed, const int *order,
+                const Ways *weights, int weight_count) {
+    if (walk->count == SPECS_MAX) return;
+    ParameterSpec *spec = &walk->out[walk->count++];
+    *spec = (ParameterSpec){.name = name, .kind = walk->kind, .rank = rank};
+    memcpy(spec->size, size, (size_t)rank * sizeof *size);
+    for (int d = 0; d < rank; d++)
+        if (fixed[d] != WAYS_COUNT && walk->degree[fixed[d]] > 1) split(walk, spec, d, fixed[d]);
+    for (int w = 0; w < weight_count; w++) {
+        bool placed = walk->degree[weights[w]] <= 1;
+        for (int i = 0; i < rank && !placed; i++) placed = split(walk, spec, order[i], weights[w]);
+        if (!placed && rank > 1) walk->undivided = name;
+    }
+    for (int d = 0; d < rank; d++) { /* what was fixed came first: it is the innermost */
+        if (spec->ways_count[d] < 2 || spec->ways[d][0] != fixed[d]) continue;
+        Ways inner = spec->ways[d][0];
+        memmove(&spec->ways[d][0], &spec->ways[d][1], (size_t)(spec->ways_count[d] - 1) * sizeof inner);
+        spec->ways[d][spec->ways_count[d] - 1] = inner;
+    }
+}
+
+#define NONE WAYS_COUNT
+
+static void vector(Walk *walk, const char *name, int64_t size, Ways fixed) {
+    add(walk, name, 1, &size, &fixed, (int[]){0}, walk->dense, fixed == NONE ? walk->dense_count : 0);
+}
+
+static void norm(Walk *walk, const char *name, const char *bias) {
+    vector(walk, name, walk->model->d_model, NONE);
+    if (walk->model->norm == NORM_LAYER) vector(walk, bias, walk->model->d_model, NONE);
+}
+
+/* [a, b] split by what shards parameters along the first dimension of `order`. */
+static void matrix(Walk *walk, const char *name, int64_t a, int64_t b, Ways of_a, Ways of_b, bool second_first) {
+    add(walk, name, 2, (int64_t[]){a, b}, (Ways[]){of_a, of_b}, second_first ? (int[]){1, 0} : (int[]){0, 1},
+        walk->dense, walk->dense_count);
+}
+
+/* [in, heads x width], or [heads x width, out] for what comes back: tensor, which divides the heads, takes whole ones. */
+static void heads_in(Walk *walk, const char *name, int64_t in, int64_t heads, int64_t width, Ways over) {
+    matrix(walk, name, in, heads * width, NONE, over, false);
+}
+static void heads_out(Walk *walk, const char *name, int64_t heads, int64_t width, int64_t out) {
+    matrix(walk, name, heads * width, out, WAYS_TENSOR, NONE, true);
+}
+
+/* ---- a layer ---- */
+
+static void head_attention(Walk *walk, const LayerKind *kind) {
+    int64_t D = walk->model->d_model, H = kind->heads, K = kind->kv_heads, h = kind->head_dim;
+    bool whole = walk->degree[WAYS_TENSOR] > 1 && K % walk->degree[WAYS_TENSOR] != 0;
+    bool gathered = whole && walk->plan->layout.sharding.kv == KV_GATHERED;
+    Ways over = whole && !gathered ? NONE : WAYS_TENSOR;
+    heads_in(walk, "wq", D, H, h, WAYS_TENSOR);
+    heads_in(walk, "wk", D, K, h, over);
+    heads_in(walk, "wv", D, K, h, over);
+    heads_out(walk, "wo", H, h, D);
+    if (kind->qkv_bias) {
+        vector(walk, "wq_bias", H * h, WAYS_TENSOR);
+        vector(walk, "wk_bias", K * h, over);
+        vector(walk, "wv_bias", K * h, over);
+    }
+    if (kind->qk_norm_parameters == 2 * h) {
+        vector(walk, "q_norm", h, NONE);
+        vector(walk, "k_norm", h, NONE);
+    } else if (kind->qk_norm_parameters == (H + K) * h) {
+        vector(walk, "q_norm", H * h, WAYS_TENSOR);
+        vector(walk, "k_norm", K * h, over);
+    } else if (kind->qk_norm_parameters > 0) {
+        vector(walk, "qk_norm", kind->qk_norm_parameters, NONE);
+    }
+}
+
+static void latent_attention(Walk *walk, const LayerKind *kind) {
+    int64_t D = walk->model->d_model, H = kind->heads, q = kind->q_lora_rank, kv = kind->kv_lora_rank;
+    int64_t turned = kind->qk_rope_head_dim, width = kind->qk_nope_head_dim + turned;
+    if (q > 0) {
+        matrix(walk, "wq_down", D, q, NONE, NONE, false);
+        heads_in(walk, "wq_up", q, H, width, WAYS_TENSOR);
+    } else {
+        heads_in(walk, "wq", D, H, width, WAYS_TENSOR);
+    }
+    matrix(walk, "wkv_down", D, kv + turned, NONE, NONE, false);
+    heads_in(walk, "wkv_up", kv, H, kind->qk_nope_head_dim + kind->v_head_dim, WAYS_TENSOR);
+    heads_out(walk, "wo", H, kind->v_head_dim, D);
+    if (kind->qkv_bias) {
+        if (q > 0) vector(walk, "wq_down_bias", q, NONE);
+        vector(walk, "wkv_down_bias", kv + turned, NONE);
+    }
+    if (kind->qk_norm_parameters == q + kv && q > 0) {
+        vector(walk, "q_norm", q, NONE);
+        vector(walk, "kv_norm", kv, NONE);
+    } else if (kind->qk_norm_parameters > 0) {
+        vector(walk, "kv_norm", kind->qk_norm_parameters, NONE);
+    }
+}
+
+/* A dense MLP, or the shared experts. Gathered over tensor, its matrices lie over all ways along their width. */
+static void mlp(Walk *walk, const LayerKind *kind, int64_t F, const char *const names[3], const char *const biases[3]) {
+    int64_t D = walk->model->d_model;
+    bool gathered = walk->plan->layout.sharding.mlp == MLP_GATHERED;
+    if (F == 0) return;
+    if (kind->gated) matrix(walk, names[0], D, F, NONE, WAYS_TENSOR, gathered);
+    matrix(walk, names[1], D, F, NONE, WAYS_TENSOR, gathered);
+    matrix(walk, names[2], F, D, WAYS_TENSOR, NONE, !gathered);
+    if (!kind->mlp_bias) return;
+    if (kind->gated) vector(walk, biases[0], F, WAYS_TENSOR);
+    vector(walk, biases[1], F, WAYS_TENSOR);
+    vector(walk, biases[2], D, NONE);
+}
+
+static void experts(Walk *walk, const LayerKind *kind) {
+    int64_t D = walk->model->d_model, E = kind->experts, F = kind->d_ff_expert;
+    Ways width = walk->plan->knobs.methods.grid.expert > 0 ? WAYS_EXPERT_TENSOR : WAYS_TENSOR;
+    const Ways *weights = walk->experts;
+    int count = walk->expert_count;
+    const Ways up[] = {WAYS_EXPERT, NONE, width}, down[] = {WAYS_EXPERT, width, NONE};
+    if (E == 0) return;
+    matrix(walk, "router", D, E, NONE, NONE, false);
+    if (kind->router_bias) vector(walk, "router_bias", E, NONE);
+    if (kind->gated) add(walk, "expert_gate", 3, (int64_t[]){E, D, F}, up, (int[]){1, 2, 0}, weights, count);
+    add(walk, "expert_up", 3, (int64_t[]){E, D, F}, up, (int[]){1, 2, 0}, weights, count);
+    add(walk, "expert_down", 3, (int64_t[]){E, F, D}, down, (int[]){2, 1, 0}, weights, count);
+    if (kind->expert_bias) {
+        const Ways wide[] = {WAYS_EXPERT, width}, narrow[] = {WAYS_EXPERT, NONE};
+        if (kind->gated) add(walk, "expert_gate_bias", 2, (int64_t[]){E, F}, wide, (int[]){0, 1}, NULL, 0);
+        add(walk, "expert_up_bias", 2, (int64_t[]){E, F}, wide, (int[]){0, 1}, NULL, 0);
+        add(walk, "expert_down_bias", 2, (int64_t[]){E, D}, narrow, (int[]){0, 1}, NULL, 0);
+    }
+    if (kind->shared_gate) vector(walk, "shared_router", D, NONE);
+}
+
+static void layer(Walk *walk, const LayerKind *kind) {
+    static const char *const NORMS[][2] = {{"attention_norm", "attention_norm_bias"},
+                                           {"mlp_norm", "mlp_norm_bias"},
+                                           {"attention_post_norm", "attention_post_norm_bias"},
+                                           {"mlp_post_norm", "mlp_post_norm_bias"}};
+    static const char *const DENSE[] = {"gate", "up", "down"}, *const DENSE_BIAS[] = {"gate_bias", "up_bias",
+                                                                                      "down_bias"};
+    static const char *const SHARED[] = {"shared_gate", "shared_up", "shared_down"};
+    static const char *const SHARED_BIAS[] = {"shared_gate_bias", "shared_up_bias", "shared_down_bias"};
+    for (int i = 0; i < kind->norms && i < 4; i++) norm(walk, NORMS[i][0], NORMS[i][1]);
+    if (kind->attention == ATTENTION_LATENT)
+        latent_attention(walk, kind);
+    else
+        head_attention(walk, kind);
+    if (kind->out_bias) vector(walk, "wo_bias", walk->model->d_model, NONE);
+    if (kind->sinks) vector(walk, "sinks", kind->heads, WAYS_TENSOR);
+    mlp(walk, kind, kind->d_ff, DENSE, DENSE_BIAS);
+    experts(walk, kind);
+    mlp(walk, kind, kind->d_ff_shared, SHARED, SHARED_BIAS);
+}
+
+int parameter_specs(const Model *model, const Plan *plan, ParameterSpec out[SPECS_MAX], const char **undivided) {
+    Walk walk = {.model = model, .plan = plan, .out = out, .kind = -1};
+    const Sharding *sharding = &plan->layout.sharding;
+    bool rows = sharding->embedding == TABLE_VOCABULARY, columns = sharding->logits == TABLE_VOCABULARY;
+    int64_t D = model->d_model, V = model->vocab;
+    begin(&walk);
+    matrix(&walk, "embedding", V, D, rows ? WAYS_TENSOR : NONE, rows ? NONE : WAYS_TENSOR, true);
+    if (model->learned_positions > 0) matrix(&walk, "positions", model->learned_positions, D, NONE, NONE, true);
+    if (model->embedding_norm) norm(&walk, "embedding_norm", "embedding_norm_bias");
+    for (int i = 0; i < model->kind_count; i++) {
+        walk.kind = i;
+        layer(&walk, &model->kinds[i]);
+    }
+    walk.kind = -1;
+    norm(&walk, "final_norm", "final_norm_bias");
+    if (!model->tied)
+        matrix(&walk, "unembedding", D, V, columns ? NONE : WAYS_TENSOR, columns ? WAYS_TENSOR : NONE, false);
+    if (model->logits_bias) vector(&walk, "unembedding_bias", V, WAYS_TENSOR);
+    *undivided = walk.undivided;
+    return walk.count;
+}

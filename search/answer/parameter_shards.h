@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/parameter_shards.h: every parameter of a model with its shape, and by which roles of a plan each dimension is split, so
+ * that whole numbers of elements lie on every chip. Pure. */
+#ifndef SHARDOPT_SEARCH_ANSWER_PARAMETER_SHARDS_H
+#define SHARDOPT_SEARCH_ANSWER_PARAMETER_SHARDS_H
+
+#include "cost/plan/plan.h"
+#include "models/model.h"
+
+/* Whatever splits a dimension: the roles, and the ways of a folded expert grid. */
+typedef enum {
+    WAYS_DATA,
+    WAYS_FSDP,
+    WAYS_SEQUENCE,
+    WAYS_TENSOR,
+    WAYS_EXPERT, /* the role, or the grid's experts */
+    WAYS_EXPERT_TENSOR,
+    WAYS_EXPERT_WEIGHTS, /* what of a folded grid shards an expert's parameters */
+    WAYS_COUNT
+} Ways;
+const char *ways_name(Ways ways); /* "fsdp" */
+
+enum { SPEC_RANK_MAX = 3, SPEC_WAYS_MAX = 5, SPECS_MAX = 512 };
+typedef struct {
+    const char *name; /* "wq" */
+    int kind;         /* of its layers; -1: it is not in a layer */
+    int rank;
+    int64_t size[SPEC_RANK_MAX];
+    Ways ways[SPEC_RANK_MAX][SPEC_WAYS_MAX]; /* of each dimension, outermost first */
+    int ways_count[SPEC_RANK_MAX];
+} ParameterSpec;
+
+/* Heads and their width are one dimension. What shards parameters (fsdp, sequence, expert) goes to
+ * d_model where that divides, else to another dimension; vectors that nothing divides stay whole. Returns how many;
+ * *undivided is the name of a matrix that one of the ways divides nowhere, NULL: there is none. */
+int parameter_specs(const Model *model, const Plan *plan, ParameterSpec out[SPECS_MAX], const char **undivided);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/answer/plan_words.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
+    const Knobs *knobs = &ranked->plan.knobs;
+    char notation[NOTATION_SIZE];
+    plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, true, notation);
+    if (knobs->schedule == SCHEDULE_NONE)
+        snprintf(text, WORDS_SIZE, "%s", notation);
+    else if (knobs->virtual_stages > 1)
+        snprintf(text, WORDS_SIZE, "%s %s v=%lld m=%lld", notation, schedule_name(knobs->schedule),
+                 (long long)knobs->virtual_stages, (long long)knobs->microbatches);
+    else
+        snprintf(text, WORDS_SIZE, "%s %s m=%lld", notation, schedule_name(knobs->schedule),
+                 (long long)knobs->microbatches);
+    return text;
+}
+
+char *launchers_text(LauncherSet set, const char *between, char text[WORDS_SIZE]) {
+    if (set == 0) return strcpy(text, "no launcher");
+    if (set == (1u << LAUNCHER_COUNT) - 1) return strcpy(text, "all launchers");
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < LAUNCHER_COUNT; i++)
+        if (set >> i & 1)
+            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? between : "",
+                                     launcher_name((Launcher)i));
+    return text;
+}
+
+const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {
+    size_t used = 0;
+    strcpy(text, "nothing");
+    for (int i = 0; i < PAD_COUNT; i++)
+        if (set >> i & 1)
+            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? ", " : "",
+                                     padding_name((PaddingKind)i));
+    return text;
+}
+
+const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
+    const Chip *chip = &request->chip;
+    char title[PROSE_NAME_SIZE], shape[PROSE_NAME_SIZE];
+    clean_name(chip->title[0] ? chip->title : chip->name, title);
+    clean_name(request->machine.text, shape);
+    int64_t pods = request->machine_request.pods;
+    if (pods > 0)
+        snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
+    else if (chip_has_domains(chip)) /* "16 nodes of 8", or "4 chips of one node" */
+        snprintf(text, WORDS_SIZE, "%s%s %s", shape, strstr(shape, "chip") ? "," : "", title);
+    else
+        snprintf(text, WORDS_SIZE, "%s of %s", shape, title);
+    return text;
+}
+
+const char *moment_text(Moment moment, bool stages) {
+    static const char *const ONE[MOMENT_COUNT] = {"at the start of backward", "at the logits",
+                                                  "at the start of backward", "at the end of backward"};
+    static const char *const MANY[MOMENT_COUNT] = {"first stage, start of backward", "last stage, at the logits",
+                                                   "last stage, start of backward", "at the end of backward"};
+    return (stages ? MANY : ONE)[moment];
+}
+
+const char *bound_text(BoundBy bound, const Mesh *mesh) {
+    static const char *const WORDS[BOUND_COUNT] = {"compute", "HBM",  "ICI",     "DCN",   "NVLink",
+                                                   "network", "PCIe", "latency", "bubble"};
+    for (int a = 0; a < mesh->axis_count && bound == BOUND_NVLINK; a++)
+        if (mesh->axes[a].level == LEVEL_NVLINK && mesh->axes[a].kind == AXIS_MESH) return "xGMI";
+    return WORDS[bound];
+}
+
+void footprint_words(const Mesh *mesh, const Footprint *footprint, Prose *to) {
+    bool first = true;
+    for (int a = 0; a < mesh->axis_count; a++) {
+        const Axis *axis = &mesh->axes[a];
+        Span span = footprint->on[a];
+        if (span.factor <= 1) continue;
+        if (!first) prose_add(to, ", ");
+        first = false;
+        bool whole = span.factor == axis->size;
+        if (whole)
+            prose_add(to, "all %lld of %s", (long long)span.factor, axis->name);
+        else
+            prose_add(to, "%lld of %s", (long long)span.factor, axis->name);
+        if (axis->kind == AXIS_SWITCH || axis->kind == AXIS_MESH) continue;
+        bool ring = axis->kind == AXIS_RING && span.factor * span.stride == axis->size;
+        if (span.stride > 1)
+            prose_add(to, " (a %s, %lld apart)", ring ? "ring" : "line", (long long)span.stride);
+        else
+            prose_add(to, " (a %s)", ring ? "ring" : "line");
+    }
+}
+
+double role_seconds(const StepTime *time, Role role, double *exposed) {
+    double seconds = 0, certain = 0;
+    for (int group = 0; group < GROUP_COUNT; group++)
+        if (group_role((Group)group) == role) {
+            seconds += time->group_seconds[group];
+            certain += time->group_exposed_seconds[group];
+        }
+    if (exposed) *exposed = certain;
+    return seconds;
+}
+
+int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERMS_MAX]) {
+    const StepTime *time = &estimate->time;
+    static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR,   ROLE_EXPERT, ROLE_SEQUENCE,
+                                           ROLE_PIPELINE, ROLE_FSDP,   ROLE_DATA};
+    int count = 0;
+    double counted = 0;
+    terms[count++] = (Term){"matmul", estimate->matmul_seconds, 0};
+    terms[count++] = (Term){"attention", estimate->attention_seconds, 0};
+    terms[count++] = (Term){"elementwise", estimate->elementwise_seconds, 0};
+    for (int i = 0; i < count; i++) counted += terms[i].seconds;
+    terms[count++] = (Term){"recompute", max_real(0, time->compute_seconds - counted), 0};
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        double exposed, whole = role_seconds(time, ORDER[i], &exposed);
+        if (whole <= 0) continue;
+        /* Weights also lie over sequence and expert: without fsdp their gathers have no role of their own. */
+        const char *name = ORDER[i] == ROLE_FSDP && degrees->of[ROLE_FSDP] == 1 ? "weights" : role_name(ORDER[i]);
+        terms[count++] = (Term){name, exposed, whole};
+    }
+    terms[count++] =
+        (Term){time->pcie_seconds > 0 ? "PCIe, waits" : "waits", time->unhidden_seconds, time->pcie_seconds};
+    terms[count++] = (Term){"bubble", time->bubble_seconds, 0};
+    terms[count++] = (Term){"optimizer", time->optimizer_seconds, 0};
+    terms[count++] = (Term){"other", time->other_seconds, 0};
+    return count;
+}
+
+Training training_of(const Request *request, const RankedPlan *ranked) {
+    Training training = {.tokens = request->training_tokens, .usd = -1};
+    training.steps = training.tokens / ((double)ranked->work.sequences * (double)ranked->work.seq);
+    training.seconds = training.steps * ranked->estimate.time.seconds;
+    training.chip_hours =
+        training.seconds / 3600 * max_real((double)request->machine.mesh.chips, (double)ranked->machine.mesh.chips);
+    double price = request->chip.usd_per_chip_hour.value;
+    if (price > 0) training.usd = training.chip_hours * price;
+    return training;
+}
+
+Setting ranked_setting(const Request *request, const RankedPlan *ranked) {
+    Setting setting = request_setting(request);
+    setting.work = ranked->work;
+    return setting;
+}
+
+int64_t stage_layers(const Plan *plan) {
+    const int64_t *states = plan->layout.layers[ACTIVATION_LAYER_INPUT];
+    return states[STATE_SAVED] + states[STATE_RECOMPUTED] + states[STATE_OFFLOADED];
+}
+
+int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX],
+               double *in_flight) {
+    const Estimate *estimate = &ranked->estimate;
+    Setting setting = ranked_setting(request, ranked);
+    return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
+}

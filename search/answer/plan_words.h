@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/plan_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to the
+ * report. */
+#ifndef SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
+#define SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
+
+#include "cost/stage/memory_detail.h"
+#include "base/text/prose.h"
+#include "search/report/report.h"
+
+enum { WORDS_SIZE = 320 };
+
+/* The setting that a plan was priced with: the request's, with the plan's own batch. */
+Setting ranked_setting(const Request *request, const RankedPlan *ranked);
+
+/* "data=8 fsdp=256 tensor=16 1f1b m=32": degrees above 1, then the schedule where there are stages. */
+char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);
+/* "maxtext jax", "all launchers", "no launcher"; `between` stands between names. */
+char *launchers_text(LauncherSet set, const char *between, char text[WORDS_SIZE]);
+/* "stages, vocab", "nothing". */
+const char *padding_text(PaddingSet set, char text[WORDS_SIZE]);
+/* "8 pods of TPU v5p", "64 nodes of 8 H100 SXM5 80GB". */
+const char *machine_text(const Request *request, char text[WORDS_SIZE]);
+/* "at the logits": the moment at which memory peaks. */
+const char *moment_text(Moment moment, bool stages);
+/* "compute", "HBM", "ICI", "NVLink": bound_name() as a sentence writes it. */
+const char *bound_text(BoundBy bound, const Mesh *mesh); /* direct links are xGMI, not NVLink */
+/* "4 of x (a line), 8 of y (a ring, every 2nd)"; nothing for one chip. */
+void footprint_words(const Mesh *mesh, const Footprint *footprint, Prose *to);
+
+/* The step as a sum: terms[i].seconds add up to step.seconds. */
+enum { TERMS_MAX = 16 };
+typedef struct {
+    const char *name;
+    double seconds;       /* its part of the step */
+    double whole_seconds; /* of communication: all of it, hidden or not; else 0 */
+} Term;
+int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERMS_MAX]);
+
+/* The terms of two plans side by side, by name; those of the first per token of the second's batch. */
+typedef struct {
+    const char *name;
+    double first, second;
+} TermPair;
+int term_pairs(const RankedPlan *first, const RankedPlan *second, TermPair pairs[2 * TERMS_MAX]);
+const char *term_phrase(const char *name); /* what a term is called inside a sentence: "exposed data communication" */
+
+/* Seconds over a step of the communication reported under a role, and how much of it is certainly exposed. */
+double role_seconds(const StepTime *time, Role role, double *exposed);
+
+/* What a group sends in one microbatch; over data what it sends in a step, at its start (PHASE_FORWARD) and at its end.
+ * Bytes as in cost/plan/ops.h: of the whole array, once for each pass. */
+Traffic group_traffic(const Estimate *estimate, Group group, Phase phase);
+
+/* Why this plan is as it is: sentences, derived from the estimate alone. */
+enum { WHY_MAX = 16, WHY_SIZE = 512 };
+typedef struct {
+    char text[WHY_MAX][WHY_SIZE];
+    int count;
+} Why;
+void report_why(const RankedPlan *ranked, Why *out);
+
+/* Why `other` is behind `first`: the term that grew most. One sentence. */
+void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out);
+
+/* How each tensor lies: one row per tensor and state. */
+enum { LAYOUT_ROWS_MAX = 40, SPEC_SIZE = 224 };
+typedef struct {
+    const char *tensor;       /* "attention qkv weights" */
+    char sharding[SPEC_SIZE]; /* as a PartitionSpec: "('fsdp', 'tensor')" */
+    const char *state;        /* saved recomputed offloaded */
+    int64_t layers;
+} LayoutRow;
+int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);
+
+/* What a choice of the layout is worth against the default (cost/stage/sharding.h; every activation saved), all else of the
+ * plan as it is. The last, where there are two or more, is the whole layout against the default. */
+typedef struct {
+    const char *of; /* "residual stream", "gate_up" */
+    const char *chosen, *instead;
+    int64_t layers;       /* of the fullest stage, of an activation; else 0 */
+    bool bound_to_others; /* cannot be taken back alone: what follows says nothing */
+    double seconds;       /* of a step: what it costs; below 0: what it saves */
+    double freed_bytes;   /* of HBM, at the worst moment of each; below 0: what it takes */
+    bool fits_without;
+} LayoutEffect;
+enum { LAYOUT_EFFECTS_MAX = 5 + 2 * ACTIVATION_COUNT + 1 };
+int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]);
+
+/* Cost of the training with this plan. What is allocated is paid for, idle or not. */
+typedef struct {
+    double tokens, steps, seconds, chip_hours;
+    double usd; /* negative: no price is known */
+} Training;
+Training training_of(const Request *request, const RankedPlan *ranked);
+
+/* Layers of the fullest stage. */
+int64_t stage_layers(const Plan *plan);
+
+/* Figures of the catalog that a plan leans on and nobody could check. */
+typedef struct {
+    const char *key, *words; /* "hop_seconds", "link latency" */
+} Unverified;
+enum { UNVERIFIED_MAX = 24 };
+int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]);
+
+/* What a plan's memory is made of at its peak: memory_parts() of its own batch. */
+int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A check as workflow commands of GitHub Actions, which show beside the files of a pull request. */
+#include "base/escape.h"
+#include "search/baseline/gate.h"
+
+enum { SHOWN_MAX = 10 }; /* of each kind that GitHub shows of a step */
+
+static void write_start(const Gate *gate, const char *command, const char *title, FILE *out) {
+    fprintf(out, "::%s ", command);
+    if (gate->baseline) {
+        fputs("file=", out);
+        escape_write(ESCAPE_ANNOTATION_PROPERTY, gate->baseline, out);
+        fputc(',', out);
+    }
+    fputs("title=", out);
+    escape_write(ESCAPE_ANNOTATION_PROPERTY, title, out);
+    fputs("::", out);
+}
+
+static void write_entry(const Gate *gate, const GateEntry *entry, const char *command, FILE *out) {
+    GateWords words;
+    Prose message = {0};
+    gate_words(gate, entry, &words);
+    for (GateLine line = 0; line < GATE_LINES; line++)
+        if (words.line[line].used > 0) prose_item(&message, "\n", "%s%s", gate_heading(line), words.line[line].text);
+    write_start(gate, command, entry->name, out);
+    escape_write(ESCAPE_ANNOTATION, message.text, out);
+    fputc('\n', out);
+}
+
+static void write_kind(const Gate *gate, const char *command, bool fails, FILE *out) {
+    int count = 0, shown = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < gate->count; i++) {
+            const GateEntry *entry = &gate->entries[i];
+            bool failed = entry->verdict == VERDICT_WORSE || entry->verdict == VERDICT_ERROR;
+            if (fails ? !failed : entry->verdict != VERDICT_BETTER) continue;
+            if (pass == 0)
+                count++;
+            else if (shown++ < (count > SHOWN_MAX ? SHOWN_MAX - 1 : SHOWN_MAX))
+                write_entry(gate, entry, command, out);
+        }
+    if (count <= SHOWN_MAX) return;
+    Prose title = {0};
+    prose_add(&title, "%d more plans are %s", count - (SHOWN_MAX - 1), fails ? "worse" : "better");
+    write_start(gate, command, title.text, out);
+    fputs("the log and the summary of the job have them all\n", out);
+}
+
+bool gate_write_annotations(const Gate *gate, FILE *out, Error *error) {
+    if (gate->updated) return true;
+    write_kind(gate, "error", true, out);
+    write_kind(gate, "notice", false, out);
+    return !ferror(out) || error_set(error, ERROR_IO, "standard error", "cannot be written");
+}

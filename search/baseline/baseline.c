@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/baseline/baseline.h"
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* What a name has anyway, or what makes no difference to the plan. */
+static bool in_every_name(const char *key) {
+    static const char *const KEYS[] = {"model", "chip", "slice",  "slices", "pods",     "nodes",     "chips",
+                                       "batch", "seq",  "tokens", "top",    "variants", "sequences", "time_limit"};
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++)
+        if (strcmp(key, KEYS[i]) == 0) return true;
+    return false;
+}
+
+/* A value as people write it on the command line: "256Ki", "0.1", "maxtext". */
+static const char *value_words(const cJSON *value, char *text, size_t size) {
+    static const char *const SUFFIXES[] = {"", "Ki", "Mi", "Gi"};
+    if (cJSON_IsString(value)) return clean_text(value->valuestring, text, size);
+    if (!cJSON_IsNumber(value)) {
+        snprintf(text, size, "%s", cJSON_IsTrue(value) ? "yes" : cJSON_IsFalse(value) ? "no" : "-");
+        return text;
+    }
+    double number = value->valuedouble;
+    size_t suffix = 0;
+    while (suffix + 1 < COUNT_OF(SUFFIXES) && number >= 1024 && number < 9e15 && (int64_t)number % 1024 == 0 &&
+           number == (double)(int64_t)number)
+        number /= 1024, suffix++;
+    snprintf(text, size, "%.10g%s", number, SUFFIXES[suffix]);
+    return text;
+}
+
+static const char *words_at(const cJSON *request, const char *key, char *text, size_t size) {
+    return value_words(cJSON_GetObjectItemCaseSensitive(request, key), text, size);
+}
+
+/* "4x4 of tpu-v5e", "2 slices of 4x4 of tpu-v5e", "64 nodes of h100". */
+static void machine_words(const cJSON *request, Prose *to) {
+    static const char *const COUNTS[] = {"pods", "nodes", "chips"};
+    char value[128], chip[PROSE_NAME_SIZE];
+    const cJSON *slices = cJSON_GetObjectItemCaseSensitive(request, "slices");
+    words_at(request, "chip", chip, sizeof chip);
+    if (cJSON_GetObjectItemCaseSensitive(request, "slice")) {
+        if (slices) prose_add(to, "%s slices of ", value_words(slices, value, sizeof value));
+        prose_add(to, "%s of %s", words_at(request, "slice", value, sizeof value), chip);
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(COUNTS); i++) {
+        const cJSON *count = cJSON_GetObjectItemCaseSensitive(request, COUNTS[i]);
+        if (!count) continue;
+        value_words(count, value, sizeof value);
+        prose_add(to, "%s %.*s of %s", value, (int)strlen(COUNTS[i]) - (strcmp(value, "1") == 0), COUNTS[i], chip);
+        return;
+    }
+    prose_add(to, "%s", chip);
+}
+
+const char *baseline_name(const cJSON *request, Arena *arena) {
+    Prose name = {0};
+    char value[128];
+    prose_add(&name, "%s on ", words_at(request, "model", value, sizeof value));
+    machine_words(request, &name);
+    if (cJSON_GetObjectItemCaseSensitive(request, "sequences"))
+        prose_add(&name, ", %s sequences", words_at(request, "sequences", value, sizeof value));
+    else if (cJSON_GetObjectItemCaseSensitive(request, "batch"))
+        prose_add(&name, ", %s tokens", words_at(request, "batch", value, sizeof value));
+    const cJSON *seq = cJSON_GetObjectItemCaseSensitive(request, "seq");
+    if (cJSON_IsNumber(seq)) prose_add(&name, ", seq %.0f", seq->valuedouble);
+    return arena_text(arena, name.text);
+}
+
+/* Appends "; key=value" of what tells an entry from others of its name; where nothing does, which of them it is. */
+static bool tell_apart(const Baseline *baseline, const char *const *names, int which, Arena *arena, const char **out) {
+    const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[which].report, "request"), *option;
+    Prose name = {0};
+    int same = 0, number = 0;
+    prose_add(&name, "%s", names[which]);
+    cJSON_ArrayForEach(option, request) {
+        bool differs = false;
+        char value[128], key[64];
+        for (int i = 0; i < baseline->count && !in_every_name(option->string); i++) {
+            const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
+            if (i != which && strcmp(names[i], names[which]) == 0)
+                differs =
+                    differs || !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(other, option->string), true);
+        }
+        if (differs)
+            prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
+                      value_words(option, value, sizeof value));
+    }
+    for (int i = 0; i < baseline->count; i++) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
+        if (strcmp(names[i], names[which]) != 0 || !cJSON_Compare(request, other, true)) continue;
+        same++;
+        number += i <= which;
+    }
+    if (same > 1) prose_add(&name, " (%d)", number);
+    *out = arena_text(arena, name.text);
+    return *out != NULL;
+}
+
+static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
+    const char **names = ARENA_NEW(arena, const char *, (size_t)baseline->count);
+    if (!names) return error_memory(error);
+    for (int i = 0; i < baseline->count; i++) {
+        const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
+        names[i] = baseline_name(request, arena);
+        if (!names[i]) return error_memory(error);
+    }
+    for (int i = 0; i < baseline->count; i++) {
+        bool alone = true;
+        for (int j = 0; j < baseline->count && alone; j++) alone = i == j || strcmp(names[i], names[j]) != 0;
+        baseline->entries[i].name = names[i];
+        if (!alone && !tell_apart(baseline, names, i, arena, &baseline->entries[i].name)) return error_memory(error);
+    }
+    return true;
+}
+
+/* ---- what was asked ---- */
+
+static int by_key(const void *a, const void *b) {
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+/* SHA-256 of the lines "key value\n" of a request, sorted by key, so that a formatter of JSON does not change it. False:
+ * memory is out. */
+static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
+    Arena arena = {0};
+    size_t count = (size_t)cJSON_GetArraySize(request), i = 0;
+    const cJSON **options = ARENA_NEW(&arena, const cJSON *, count), *option;
+    Sha256 hash = sha256_start();
+    bool ok = options != NULL;
+    if (ok) {
+        cJSON_ArrayForEach(option, request) options[i++] = option;
+        qsort(options, count, sizeof *options, by_key);
+    }
+    for (i = 0; i < count && ok; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&text, &length);
+        ok = memory && json_print(memory, options[i]);
+        if (memory && fclose(memory) != 0) ok = false;
+        if (ok) {
+            sha256_add(&hash, options[i]->string, strlen(options[i]->string));
+            sha256_add(&hash, " ", 1);
+            sha256_add(&hash, text, length);
+        }
+        free(text);
+    }
+    sha256_hex(&hash, hex);
+    arena_free(&arena);
+    return ok;
+}
+
+/* Whether the request is another than the plan beside it was made for, as far as the entry says. */
+static bool find_edit(BaselineEntry *entry, Error *error) {
+    const char *before = snapshot_text(entry->report, "request_sha256");
+    char now[SHA256_HEX_SIZE];
+    if (!before[0]) return true;
+    if (!request_sha256(cJSON_GetObjectItemCaseSensitive(entry->report, "request"), now)) return error_memory(error);
+    entry->edited = strcmp(before, now) != 0;
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* A row of `sweep` has the report inside. */
+static bool unwrap(const cJSON *json, const char *where, const cJSON **report, Error *error) {
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(json, "report");
+    *report = json;
+    if (!inner || !cJSON_GetObjectItemCaseSensitive(json, "point")) return true;
+    *report = inner;
+    return cJSON_IsObject(inner) ||
+           error_set(error, ERROR_INPUT, where, "is a point of a sweep without a report: %.120s; leave it out",
+                     snapshot_text(json, "message"));
+}
+
+static bool read_entry(const cJSON *json, const char *where, bool incomplete, BaselineEntry *out, Error *error) {
+    int64_t version;
+    out->where = where;
+    if (!unwrap(json, where, &out->report, error)) return false;
+    out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, "plans");
+    if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
+    if (!cJSON_IsObject(out->report))
+        return error_set(error, ERROR_INPUT, where, "is no report; give one of `shardopt plan --format json`");
+    return json_whole(out->report, "format_version", 1, 1, where, &version, error) &&
+           (cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(out->report, "request")) ||
+            error_set(error, ERROR_INPUT, where, "request: is missing; give the options of the plan"));
+}
+
+bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *arena, Baseline *out, Error *error) {
+    *out = (Baseline){.is_array = cJSON_IsArray(json)};
+    out->count = out->is_array ? cJSON_GetArraySize(json) : 1;
+    if (out->count == 0)
+        return error_set(error, ERROR_INPUT, file, "has no plans; give reports of `shardopt plan --format json`");
+    if (out->count > BASELINE_ENTRIES_MAX)
+        return error_set(error, ERROR_INPUT, file, "has %d plans; give at most %d", out->count, BASELINE_ENTRIES_MAX);
+    out->entries = ARENA_NEW(arena, BaselineEntry, (size_t)out->count);
+    if (!out->entries) return error_memory(error);
+    const cJSON *item = out->is_array ? json->child : json;
+    for (int i = 0; i < out->count; i++, item = item->next) {
+        const char *where = out->is_array ? arena_format(arena, "%.150s: [%d]", file, i) : arena_text(arena, file);
+        if (!where) return error_memory(error);
+        if (!read_entry(item, where, incomplete, &out->entries[i], error)) return false;
+    }
+    return name_entries(out, arena, error);
+}
+
+/* ---- the short form ---- */
+
+static bool copy(const cJSON *from, const char *const *keys, size_t count, cJSON *to) {
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(from, keys[i]);
+        cJSON *own = item ? cJSON_Duplicate(item, true) : NULL;
+        if (!item) continue;
+        if (own && cJSON_AddItemToObject(to, keys[i], own)) continue;
+        cJSON_Delete(own);
+        return false;
+    }
+    return true;
+}
+
+static bool copy_part(const cJSON *from, const char *key, const char *const *keys, size_t count, cJSON *to) {
+    const cJSON *part = cJSON_GetObjectItemCaseSensitive(from, key);
+    if (!part) return true;
+    cJSON *json = json_add_object(to, key);
+    return json && copy(part, keys, count, json);
+}
+
+#define COPY(from, to, ...)                                                                                            \
+    copy(from, (const char *const[]){__VA_ARGS__}, COUNT_OF(((const char *const[]){__VA_ARGS__})), to)
+#define COPY_PART(from, to, key, ...)                                                                                  \
+    copy_part(from, key, (const char *const[]){__VA_ARGS__}, COUNT_OF(((const char *const[]){__VA_ARGS__})), to)
+
+/* What names the plan (and lets `explain --from` take it), and its figures with the sums behind them. */
+static bool copy_plan(const cJSON *plan, cJSON *to) {
+    return COPY(plan, to, "notation", "axes", "expert_grid") && COPY_PART(plan, to, "machine", "text") &&
+           COPY(plan, to, "batch", "nesting", "placement") &&
+           COPY_PART(plan, to, "knobs", "microbatches", "microbatch_sequences", "schedule", "virtual_stages",
+                     "zero_stage", "context_method", "regather", "stages", "ulysses", "sequence_parameters",
+                     "tensor_overlap", "offload_optimizer") &&
+           COPY(plan, to, "chips_used", "ranked_seconds") &&
+           COPY_PART(plan, to, "step", "seconds", "compute_seconds", "exposed_communication_seconds", "bubble_seconds",
+                     "optimizer_seconds", "other_seconds", "terms_seconds") &&
+           COPY(plan, to, "bound_by", "mfu", "peak_flops_per_chip", "tokens_per_second_per_chip", "memory");
+}
+
+cJSON *baseline_compact(const cJSON *report, const cJSON *request) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON *own = cJSON_Duplicate(request, true);
+    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
+    bool ok = json && own && COPY(report, json, "format_version", "program");
+    char hex[SHA256_HEX_SIZE];
+    ok = ok && request_sha256(request, hex);
+    if (ok && cJSON_AddItemToObject(json, "request", own))
+        own = NULL;
+    else
+        ok = false;
+    ok = ok && json_add_text(json, "request_sha256", hex);
+    ok = ok && COPY_PART(report, json, "model", "name", "parameters", "active_parameters", "flops_per_token") &&
+         COPY_PART(report, json, "mesh", "chip", "chips", "devices", "text", "axes") &&
+         COPY_PART(report, json, "search", "proof", "gap");
+    cJSON *list = ok ? json_add_array(json, "plans") : NULL;
+    cJSON *plan = list && plans && plans->child ? json_add_object(list, NULL) : NULL;
+    ok = list && (!plans || !plans->child || (plan && copy_plan(plans->child, plan))) &&
+         COPY_PART(report, json, "shortfall", "notation", "needed_bytes", "limit_bytes");
+    if (ok) return json;
+    cJSON_Delete(own);
+    cJSON_Delete(json);
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/baseline/diff.h: two reports side by side: what moved, and why. Pure but for the streams that writers are given. */
+#ifndef SHARDOPT_SEARCH_BASELINE_DIFF_H
+#define SHARDOPT_SEARCH_BASELINE_DIFF_H
+
+#include "base/arena.h"
+#include "search/baseline/gate.h"
+
+/* Something that is a text in both; "" in one that has none. */
+typedef struct {
+    const char *name, *a, *b;
+} DiffText;
+
+/* A figure that both have. */
+typedef struct {
+    const char *name; /* in JSON: "step_seconds" */
+    const char *words;
+    double a, b;
+    const char *(*unit)(double value, char *text); /* into NUMBER_TEXT_SIZE bytes */
+} DiffFigure;
+
+/* One plan of either: of its degrees, schedule, machine and batch. */
+typedef struct {
+    const char *label;
+    int rank_a, rank_b; /* from 1; 0: not among its plans */
+    double seconds_a, seconds_b;
+} DiffPlan;
+
+/* What became of it; not listed: it is behind what the other report shows. */
+typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
+
+enum { DIFF_TEXTS_MAX = 64, DIFF_FIGURES_MAX = 8 };
+typedef struct {
+    const char *a_file, *b_file;
+    Snapshot a, b;
+    const char *a_words, *b_words; /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
+    /* Only what differs. */
+    DiffText request[DIFF_TEXTS_MAX], search[DIFF_TEXTS_MAX];
+    int request_count, search_count;
+    Cause causes[CAUSES_MAX];
+    int cause_count;
+    /* Of the best plans, where both have one: texts only where they differ; figures and parts all. */
+    bool both;
+    DiffText plan[DIFF_TEXTS_MAX];
+    int plan_count;
+    DiffFigure figures[DIFF_FIGURES_MAX];
+    int figure_count;
+    PartChange step[PART_CHANGES_MAX], memory[PART_CHANGES_MAX];
+    int step_count, memory_count;
+    DiffPlan *plans; /* by rank in B, then those that only A has, by theirs */
+    int plans_count;
+    bool different;
+} Diff;
+
+/* Compares two documents, which must outlive *out; `a_file` and `b_file` name them in errors. In the arena. */
+bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b_file, Arena *arena, Diff *out,
+               Error *error);
+
+typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_FORMATS } DiffFormat;
+const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" */
+bool diff_write(const Diff *diff, DiffFormat format, FILE *out, Error *error);
+
+/* Internal: what diff_write() is put together from. */
+bool diff_write_text(const Diff *diff, FILE *out, Error *error);
+bool diff_write_json(const Diff *diff, FILE *out, Error *error);
+bool diff_write_markdown(const Diff *diff, FILE *out, Error *error);
+PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan);
+void diff_headline(const Diff *diff, Prose *out);
+/* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */
+const char *diff_change(double a, double b, char *text);
+
+#endif

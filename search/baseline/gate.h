@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/baseline/gate.h: plans held against a baseline: what got worse, by how much, and because of what. Pure but for the
+ * streams that writers are given. */
+#ifndef SHARDOPT_SEARCH_BASELINE_GATE_H
+#define SHARDOPT_SEARCH_BASELINE_GATE_H
+
+#include "search/baseline/snapshot.h"
+
+/* What is compared: the step (for as many tokens as were asked for, where the batch moved; under another objective what
+ * that counts), MFU, and the share of usable HBM. */
+typedef enum { GATE_STEP, GATE_MFU, GATE_MEMORY, GATE_FIGURES } GateFigure;
+const char *gate_figure_name(GateFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
+
+/* How much worse is still as good; shares. */
+typedef struct {
+    double of[GATE_FIGURES];
+} Tolerance;
+
+/* "1%" or "0.01"; a number above 1 is to have its sign. */
+bool share_parse(const char *text, const char *where, double *out, Error *error);
+
+/* "1%", of all three; or some of them: "step=1%,memory=5%", which leaves the others as they are. */
+bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error *error);
+
+typedef enum {
+    VERDICT_SAME,
+    VERDICT_BETTER,
+    VERDICT_WORSE,
+    VERDICT_ERROR, /* cannot be planned any more */
+    VERDICT_NEW,   /* the baseline has no plan of it yet */
+    VERDICT_COUNT
+} Verdict;
+const char *verdict_name(Verdict verdict); /* "same" "better" "worse" "error" "new" */
+
+typedef struct {
+    double was, now;
+    double change; /* now / was - 1, whichever way is good */
+    bool worse, better;
+} FigureChange;
+
+/* What an answer rests on, of which something changed. */
+typedef enum {
+    CAUSE_REQUEST, /* edited in the baseline */
+    CAUSE_MODEL,
+    CAUSE_CHIP,
+    CAUSE_PROFILE,
+    CAUSE_OPTIMIZER,
+    CAUSE_DATA,    /* some data file; the baseline does not say which */
+    CAUSE_VERSION, /* of the program */
+    CAUSE_PROGRAM, /* the program under the same version, since nothing else changed */
+    CAUSE_LIMIT,   /* a time limit */
+    CAUSE_COUNT
+} CauseKind;
+const char *cause_name(CauseKind kind); /* "model" ... "time_limit" */
+
+enum { CAUSES_MAX = CAUSE_COUNT, CAUSE_SIZE = 896 };
+typedef struct {
+    CauseKind kind;
+    char file[192];        /* "mesh/catalog/tpu-v5e.json"; "": none */
+    char text[CAUSE_SIZE]; /* a clause: "mesh/catalog/tpu-v5e.json changed (links of x, y 45.0 GB/s -> 36.0 GB/s)" */
+} Cause;
+
+/* The plan of the baseline under the prices of now, asked for where another plan took its place. */
+typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN_NONE } OldPlan;
+
+typedef struct {
+    const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
+    Snapshot was, now; /* now.report NULL, without plans: VERDICT_ERROR */
+    bool edited;       /* another request than `was` was made for */
+    bool has_was;      /* false: VERDICT_NEW, or an error of what is new */
+    Verdict verdict;
+    FigureChange figures[GATE_FIGURES]; /* where both have a plan */
+    bool lost_plan, lost_proof, found_plan, found_proof;
+    Cause causes[CAUSES_MAX]; /* where something moved */
+    int cause_count;
+    bool same_plan;
+    OldPlan old_plan;
+    double old_plan_seconds; /* of OLD_PLAN_PRICED */
+    char message[640];       /* of VERDICT_ERROR */
+    bool undecided;          /* a launched plan: a limit ended the search before it was known */
+} GateEntry;
+
+/* Whether there are two plans to compare. */
+static inline bool gate_has_both(const GateEntry *entry) {
+    return entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
+}
+
+/* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
+void gate_compare(const Tolerance *tolerance, GateEntry *entry);
+
+/* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one cause
+ * where something `moved`. */
+int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]);
+
+/* ---- in words ---- */
+
+/* Of a whole check, or of one plan that is launched. */
+typedef struct {
+    const char *baseline; /* the file; NULL: a plan that is launched is held against the best: `was` is the best */
+    Tolerance tolerance;  /* of a launched plan .of[GATE_STEP]: --within */
+    const GateEntry *entries;
+    int count;
+    bool updated; /* the baseline was rewritten */
+    const char *version, *data_sha256;
+} Gate;
+
+int gate_verdicts(const Gate *gate, Verdict verdict);
+bool gate_passes(const Gate *gate);
+
+/* One entry, in sentences without a full stop; empty where there is nothing to say. */
+typedef enum {
+    GATE_WHAT,  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
+    GATE_CAUSE, /* "mesh/catalog/tpu-v5e.json changed (...)" */
+    GATE_TERMS, /* "fsdp +80.1 ms, matmul -2.00 ms" */
+    GATE_PLAN,  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
+    GATE_LINES
+} GateLine;
+typedef struct {
+    Prose line[GATE_LINES];
+} GateWords;
+const char *gate_heading(GateLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
+/* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
+ * bytes, returned. */
+const char *gate_change_text(double change, char *text);
+void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out);
+
+/* The answer in a sentence, and what to do next. */
+void gate_headline(const Gate *gate, Prose *out);
+void gate_hint(const Gate *gate, Prose *out);
+
+typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } GateFormat;
+const char *gate_format_name(GateFormat format); /* "text" "json" "markdown" "junit" */
+bool gate_write(const Gate *gate, GateFormat format, FILE *out, Error *error);
+
+/* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of each
+ * kind at most, the last for all that are left: a step shows no more. */
+bool gate_write_annotations(const Gate *gate, FILE *out, Error *error);
+
+/* Internal: what gate_write() is put together from. */
+bool causes_add_json(cJSON *to, const Cause *causes, int count);
+/* An object of the parts, each with both figures under the keys `was` and `now`. */
+bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now);
+bool gate_write_text(const Gate *gate, FILE *out, Error *error);
+bool gate_write_json(const Gate *gate, FILE *out, Error *error);
+bool gate_write_markdown(const Gate *gate, FILE *out, Error *error);
+bool gate_write_junit(const Gate *gate, FILE *out, Error *error);
+
+#endif

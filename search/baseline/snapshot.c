@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/baseline/snapshot.h"
+
+#include "base/json.h"
+#include "base/util.h"
+
+#include <string.h>
+
+static const double MOST = 1e300;
+
+const char *snapshot_text(const cJSON *report, const char *path) {
+    const cJSON *value = json_at(report, path);
+    return cJSON_IsString(value) ? value->valuestring : "";
+}
+
+double snapshot_real(const cJSON *report, const char *path) {
+    const cJSON *value = json_at(report, path);
+    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+}
+
+static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SIZE], Error *error) {
+    RankedPlan named = {0};
+    Knobs *knobs = &named.plan.knobs;
+    char schedule[24];
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        char key[32];
+        snprintf(key, sizeof key, "axes.%s", role_name(role));
+        if (!json_whole(plan, key, 1, MACHINE_CHIPS_MAX, where, &named.plan.degrees.of[role], error)) return false;
+    }
+    if (!json_whole_or(plan, "expert_grid.expert", 1, MACHINE_CHIPS_MAX, 0, where, &knobs->methods.grid.expert,
+                       error) ||
+        !json_whole_or(plan, "expert_grid.expert_tensor", 1, MACHINE_CHIPS_MAX, 1, where,
+                       &knobs->methods.grid.expert_tensor, error) ||
+        !json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
+        !json_whole(plan, "knobs.virtual_stages", 1, INT32_MAX, where, &knobs->virtual_stages, error) ||
+        !json_whole(plan, "knobs.microbatches", 1, INT64_C(1) << 53, where, &knobs->microbatches, error))
+        return false;
+    while (knobs->schedule < SCHEDULE_COUNT && strcmp(schedule, schedule_name(knobs->schedule)) != 0) knobs->schedule++;
+    if (knobs->schedule == SCHEDULE_COUNT)
+        return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is no schedule; leave it as it was",
+                         schedule);
+    plan_label(&named, label);
+    return true;
+}
+
+bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error) {
+    *out = (SnapshotPlan){.json = plan};
+    if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is no plan; give an object");
+    return read_label(plan, where, out->label, error) &&
+           json_real(plan, "step.seconds", 1e-12, MOST, where, &out->seconds, error) &&
+           json_real_or(plan, "ranked_seconds", 0, MOST, 0, where, &out->ranked_seconds, error) &&
+           json_real(plan, "mfu", 0, MOST, where, &out->mfu, error) &&
+           json_real(plan, "memory.total_bytes", 0, MOST, where, &out->hbm_bytes, error) &&
+           json_real_or(plan, "memory.limit_bytes", 0, MOST, 0, where, &out->hbm_limit_bytes, error) &&
+           json_real_or(plan, "tokens_per_second_per_chip", 0, MOST, 0, where, &out->tokens_per_second_per_chip,
+                        error) &&
+           json_real_or(plan, "peak_flops_per_chip", 0, MOST, 0, where, &out->peak_flops, error);
+}
+
+static bool read_proof(const cJSON *report, const char *where, Snapshot *out, Error *error) {
+    char proof[16];
+    if (!json_text(report, "search.proof", where, proof, sizeof proof, error)) return false;
+    out->proven = strcmp(proof, "optimal") == 0;
+    if (!out->proven && strcmp(proof, "gap") != 0)
+        return error_set(error, ERROR_INPUT, where, "search.proof: \"%s\" is no proof; give optimal or gap", proof);
+    return json_real_or(report, "search.gap", 0, MOST, 0, where, &out->gap, error);
+}
+
+bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error *error) {
+    int64_t version;
+    char at[160];
+    *out = (Snapshot){.report = report};
+    if (!cJSON_IsObject(report))
+        return error_set(error, ERROR_INPUT, where, "is no report; give one of `shardopt plan --format json`");
+    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
+    if (!json_whole(report, "format_version", 1, 1, where, &version, error)) return false;
+    if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(report, "request")))
+        return error_set(error, ERROR_INPUT, where,
+                         "request: is missing; give a report of `shardopt plan --format json`");
+    if (!cJSON_IsArray(plans))
+        return error_set(error, ERROR_INPUT, where,
+                         "plans: is missing; give a report of `shardopt plan --format json`");
+    if (!read_proof(report, where, out, error)) return false;
+    out->plan_count = cJSON_GetArraySize(plans);
+    snprintf(at, sizeof at, "%.140s: plans[0]", where);
+    return out->plan_count == 0 || snapshot_plan_read(plans->child, at, &out->best, error);
+}
+
+/* ---- sums ---- */
+
+static void add_part(const char *name, double value, bool now, PartChange out[PART_CHANGES_MAX], int *count) {
+    int i = 0;
+    while (i < *count && strcmp(out[i].name, name) != 0) i++;
+    if (i == PART_CHANGES_MAX) return;
+    if (i == *count) out[(*count)++] = (PartChange){.name = name};
+    *(now ? &out[i].now : &out[i].was) += value;
+}
+
+int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
+    static const char *const NAMES[] = {"compute", "exposed communication", "bubble", "optimizer", "other"};
+    static const char *const PATHS[] = {"step.compute_seconds", "step.exposed_communication_seconds",
+                                        "step.bubble_seconds", "step.optimizer_seconds", "step.other_seconds"};
+    const SnapshotPlan *both[] = {was, now};
+    bool fine = true;
+    int count = 0;
+    for (int i = 0; i < 2; i++) fine = fine && cJSON_IsObject(json_at(both[i]->json, "step.terms_seconds"));
+    for (int i = 0; i < 2; i++) {
+        const cJSON *term;
+        if (fine)
+            cJSON_ArrayForEach(term, json_at(both[i]->json, "step.terms_seconds"))
+                add_part(term->string, cJSON_IsNumber(term) ? term->valuedouble : 0, i == 1, out, &count);
+        for (size_t k = 0; k < COUNT_OF(PATHS) && !fine; k++)
+            add_part(NAMES[k], snapshot_real(both[i]->json, PATHS[k]), i == 1, out, &count);
+    }
+    return count;
+}
+
+int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
+    int count = 0;
+    for (MemoryRow row = 0; row <= MEMORY_TRANSIENT; row++) {
+        char path[48];
+        snprintf(path, sizeof path, "memory.%s_bytes", memory_row_name(row));
+        add_part(memory_row_name(row), snapshot_real(was->json, path), false, out, &count);
+        add_part(memory_row_name(row), snapshot_real(now->json, path), true, out, &count);
+    }
+    return count;
+}
+
+/* ---- which plan ---- */
+
+static bool same_at(const cJSON *a, const cJSON *b, const char *path) {
+    const cJSON *x = json_at(a, path), *y = json_at(b, path);
+    return !x || !y || cJSON_Compare(x, y, true);
+}
+
+static const char *knob_value(const cJSON *value, char text[PROSE_NAME_SIZE]) {
+    if (cJSON_IsString(value)) return clean_name(value->valuestring, text);
+    if (cJSON_IsNumber(value))
+        snprintf(text, PROSE_NAME_SIZE, "%.12g", value->valuedouble);
+    else
+        snprintf(text, PROSE_NAME_SIZE, "%s", cJSON_IsTrue(value) ? "yes" : "no");
+    return text;
+}
+
+/* What is outcome of the layout, or words for launchers, is not the plan's; what is in the label is said there. */
+static void add_knobs(const cJSON *a, const cJSON *b, bool same_label, Prose *to) {
+    const cJSON *knob;
+    cJSON_ArrayForEach(knob, a) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(b, knob->string);
+        char name[PROSE_NAME_SIZE], was[PROSE_NAME_SIZE], now[PROSE_NAME_SIZE];
+        bool outcome = strncmp(knob->string, "remat", 5) == 0;
+        bool said =
+            !same_label && (strcmp(knob->string, "schedule") == 0 || strcmp(knob->string, "virtual_stages") == 0 ||
+                            strcmp(knob->string, "microbatches") == 0);
+        if (outcome || said || !other || cJSON_Compare(knob, other, true)) continue;
+        prose_item(to, ", ", "%s %s -> %s", clean_name(knob->string, name), knob_value(knob, was),
+                   knob_value(other, now));
+    }
+}
+
+void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to) {
+    bool same_label = strcmp(a->label, b->label) == 0;
+    char was[PROSE_NAME_SIZE], now[PROSE_NAME_SIZE];
+    const char *before = snapshot_text(a->json, "machine.text"), *after = snapshot_text(b->json, "machine.text");
+    if (strcmp(before, after) != 0 || !same_at(a->json, b->json, "chips_used"))
+        prose_item(to, ", ", "machine %s -> %s", clean_name(before, was), clean_name(after, now));
+    if (!same_at(a->json, b->json, "batch.sequences")) prose_item(to, ", ", "another batch");
+    add_knobs(json_at(a->json, "knobs"), json_at(b->json, "knobs"), same_label, to);
+    if (same_label && !same_at(a->json, b->json, "placement")) prose_item(to, ", ", "another placement");
+}
+
+bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b) {
+    Prose changes = {0};
+    snapshot_plan_changes(a, b, &changes);
+    return changes.used == 0 && strcmp(a->label, b->label) == 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a check found, in words. */
+#include "search/baseline/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- figures ---- */
+
+static double ratio_change(double was, double now) { return was > 0 && now > 0 ? now / was - 1 : 0; }
+
+const char *gate_change_text(double change, char *text) {
+    if (!(fabs(change) < 9.995)) return change_text(change, text);
+    double percent = fabs(100 * change);
+    if (percent < 0.0995)
+        snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * change);
+    else
+        snprintf(text, NUMBER_TEXT_SIZE, "%+.*f%%", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, 100 * change);
+    return text;
+}
+
+static void add_change(const FigureChange *figure, Prose *to) {
+    char change[NUMBER_TEXT_SIZE];
+    if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", gate_change_text(figure->change, change));
+}
+
+static void add_figures(const GateEntry *entry, Prose *to) {
+    const FigureChange *step = &entry->figures[GATE_STEP], *mfu = &entry->figures[GATE_MFU],
+                       *memory = &entry->figures[GATE_MEMORY];
+    const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    const char *objective = snapshot_text(entry->now.report, "request.objective");
+    prose_item(to, "; ", "step %s -> %s", step_text(step->was, a), step_text(step->now, b));
+    if (objective[0] && strcmp(objective, "time") != 0)
+        prose_add(to, ", by %.20s", objective);
+    else if (fabs(step->now / step->was - 1 - step->change) > 1e-6)
+        prose_add(to, ", for as many tokens");
+    add_change(step, to);
+    prose_item(to, ", ", "MFU %s -> %s", share_text(mfu->was, a), share_text(mfu->now, b));
+    add_change(mfu, to);
+    prose_item(to, ", ", "HBM %s", number_bytes(memory->was, a));
+    bool moved_limit = fabs(ratio_change(was->hbm_limit_bytes, now->hbm_limit_bytes)) > 1e-9;
+    if (moved_limit) prose_add(to, " of %s", number_bytes(was->hbm_limit_bytes, limit));
+    prose_add(to, " -> %s", number_bytes(memory->now, b));
+    if (now->hbm_limit_bytes > 0) prose_add(to, " of %s", number_bytes(now->hbm_limit_bytes, limit));
+    add_change(memory, to);
+}
+
+static void add_lost_plan(const Snapshot *now, Prose *to) {
+    char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], label[PROSE_NAME_SIZE];
+    double bytes = snapshot_real(now->report, "shortfall.needed_bytes"),
+           room = snapshot_real(now->report, "shortfall.limit_bytes");
+    prose_item(to, "; ", now->proven ? "no plan fits any more" : "no plan was found before the limit");
+    if (bytes > 0 && room > 0)
+        prose_add(to, ": the nearest, %s, needs %s of %s HBM",
+                  clean_name(snapshot_text(now->report, "shortfall.notation"), label), number_bytes(bytes, needed),
+                  number_bytes(room, limit));
+}
+
+/* A plan that is launched beside the best. */
+static void add_launched(const Gate *gate, const GateEntry *entry, Prose *to) {
+    const FigureChange *step = &entry->figures[GATE_STEP];
+    char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
+    char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    double bytes = snapshot_real(entry->now.report, "shortfall.needed_bytes"),
+           room = snapshot_real(entry->now.report, "shortfall.limit_bytes");
+    if (entry->now.plan_count == 0) {
+        if (bytes > 0)
+            prose_add(to, "does not fit: it needs %s of %s HBM", number_bytes(bytes, needed),
+                      number_bytes(room, limit));
+        else
+            prose_add(to, "does not fit, or is no plan of this space");
+        prose_add(to, "; the best takes %s", step_text(entry->was.best.seconds, best));
+        return;
+    }
+    prose_add(to, "takes %s, the best %s", step_text(step->now, own), step_text(step->was, best));
+    if (fabs(step->change) < 5e-4)
+        prose_add(to, ": as fast");
+    else
+        prose_add(to, ": %s slower%s, %s allowed", (gate_change_text(step->change, slower) + 1),
+                  fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for what was asked" : "",
+                  share_text(gate->tolerance.of[GATE_STEP], within));
+    prose_add(to, "; MFU %s, the best %s", share_text(entry->now.best.mfu, own), share_text(entry->was.best.mfu, best));
+}
+
+static void add_what(const GateEntry *entry, Prose *to) {
+    char text[sizeof entry->message];
+    if (entry->verdict == VERDICT_ERROR) {
+        prose_add(to, "cannot be planned: %s", clean_text(entry->message, text, sizeof text));
+        return;
+    }
+    if (entry->lost_plan) add_lost_plan(&entry->now, to);
+    if (entry->found_plan) prose_item(to, "; ", "a plan fits now, where none did");
+    if (entry->lost_proof && !entry->lost_plan)
+        prose_item(to, "; ", "not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
+    if (entry->found_proof) prose_item(to, "; ", "proven now");
+    if (gate_has_both(entry)) add_figures(entry, to);
+}
+
+/* ---- why ---- */
+
+static int by_size(const void *a, const void *b) {
+    double x = fabs(((const PartChange *)a)->now - ((const PartChange *)a)->was),
+           y = fabs(((const PartChange *)b)->now - ((const PartChange *)b)->was);
+    return (x < y) - (x > y);
+}
+
+/* The parts of the step that moved most, as far as they are a thousandth of it. */
+static void add_terms(const GateEntry *entry, Prose *to) {
+    enum { SHOWN = 4 };
+    PartChange parts[PART_CHANGES_MAX];
+    char time[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
+    if (!gate_has_both(entry)) return;
+    int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
+    qsort(parts, (size_t)count, sizeof *parts, by_size);
+    for (int i = 0; i < count && i < SHOWN; i++) {
+        double change = parts[i].now - parts[i].was;
+        if (fabs(change) < 1e-3 * entry->was.best.seconds) break;
+        prose_item(to, ", ", "%s %s%s", clean_name(parts[i].name, name), change > 0 ? "+" : "-",
+                   number_time(fabs(change), time));
+    }
+}
+
+static void add_plan(const GateEntry *entry, Prose *to) {
+    char time[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
+    if (!entry->has_was || entry->was.plan_count == 0) return;
+    if (gate_has_both(entry)) {
+        Prose changes = {0};
+        snapshot_plan_changes(was, now, &changes);
+        if (entry->same_plan)
+            prose_add(to, "%s, as before", now->label);
+        else if (strcmp(was->label, now->label) != 0)
+            prose_add(to, "%s -> %s%s%s", was->label, now->label, changes.used ? ", " : "", changes.text);
+        else
+            prose_add(to, "%s, with %s", now->label, changes.used ? changes.text : "other knobs");
+    } else {
+        prose_add(to, "%s before", was->label);
+    }
+    if (entry->old_plan == OLD_PLAN_TOO_LARGE) prose_add(to, "; the one before does not fit any more");
+    if (entry->old_plan == OLD_PLAN_NONE) prose_add(to, "; the one before is no plan of this space any more");
+    if (entry->old_plan != OLD_PLAN_PRICED) return;
+    double moved = entry->old_plan_seconds / was->seconds - 1;
+    if (fabs(moved) < 1e-9)
+        prose_add(to, "; the one before takes %s as before: the search has lost it",
+                  step_text(entry->old_plan_seconds, time));
+    else
+        prose_add(to, "; the one before takes %s now (%s)", step_text(entry->old_plan_seconds, time),
+                  gate_change_text(moved, change));
+}
+
+const char *gate_heading(GateLine line) {
+    static const char *const HEADINGS[GATE_LINES] = {"", "because: ", "in the step: ", "plan: "};
+    return HEADINGS[line];
+}
+
+void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out) {
+    Prose *line = out->line;
+    memset(out, 0, sizeof *out);
+    add_terms(entry, &line[GATE_TERMS]);
+    if (!gate->baseline) {
+        add_launched(gate, entry, &line[GATE_WHAT]);
+        prose_add(&line[GATE_PLAN], "%s is the best", entry->was.best.label);
+        if (entry->now.plan_count > 0) prose_add(&line[GATE_PLAN], ", %s is launched", entry->now.best.label);
+        return;
+    }
+    add_what(entry, &line[GATE_WHAT]);
+    for (int i = 0; i < entry->cause_count; i++) prose_item(&line[GATE_CAUSE], "; ", "%s", entry->causes[i].text);
+    add_plan(entry, &line[GATE_PLAN]);
+}
+
+/* ---- all of them ---- */
+
+/* "1.0%", or each figure's own. */
+static void add_tolerance(const Tolerance *tolerance, Prose *to) {
+    const double *of = tolerance->of;
+    bool one = of[GATE_STEP] == of[GATE_MFU] && of[GATE_STEP] == of[GATE_MEMORY];
+    prose_add(to, "tolerance ");
+    for (GateFigure figure = 0; figure < (one ? 1 : GATE_FIGURES); figure++)
+        prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : gate_figure_name(figure), one ? "" : " ",
+                  100 * of[figure]);
+}
+
+static void add_count(int count, const char *one, const char *many, Prose *to) {
+    if (count > 0) prose_item(to, ", ", "%d %s", count, count == 1 ? one : many);
+}
+
+static void add_updated(const Gate *gate, const char *file, Prose *to) {
+    Prose counts = {0};
+    add_count(gate_verdicts(gate, VERDICT_WORSE), "worse", "worse", &counts);
+    add_count(gate_verdicts(gate, VERDICT_BETTER), "better", "better", &counts);
+    add_count(gate_verdicts(gate, VERDICT_NEW), "new", "new", &counts);
+    prose_add(to, "%s is rewritten: %d plan%s, %s.", file, gate->count, gate->count == 1 ? "" : "s",
+              counts.used ? counts.text : "all as before");
+}
+
+/* What changed, and how many of the plans that are not as before rest on it. */
+static void add_causes(const Gate *gate, Prose *to) {
+    Prose list = {0};
+    for (int i = 0; i < gate->count; i++) {
+        const GateEntry *entry = &gate->entries[i];
+        for (int c = 0; c < entry->cause_count && entry->verdict != VERDICT_SAME; c++) {
+            const Cause *cause = &entry->causes[c];
+            int count = 0;
+            bool said = false;
+            for (int j = 0; j < gate->count; j++)
+                for (int k = 0; k < gate->entries[j].cause_count && gate->entries[j].verdict != VERDICT_SAME; k++) {
+                    const Cause *other = &gate->entries[j].causes[k];
+                    if (other->kind != cause->kind || strcmp(other->file, cause->file) != 0) continue;
+                    said = said || j < i;
+                    count++;
+                }
+            if (said) continue;
+            const char *name = cause->kind == CAUSE_PROGRAM || cause->kind == CAUSE_VERSION ? "the program"
+                               : cause->kind == CAUSE_REQUEST                               ? "the request"
+                               : cause->kind == CAUSE_LIMIT                                 ? "the time limit"
+                               : cause->kind == CAUSE_DATA                                  ? "data files"
+                                                                                            : cause->file;
+            prose_item(&list, ", ", "%s (%d plan%s)", name, count, count == 1 ? "" : "s");
+        }
+    }
+    if (list.used) prose_add(to, " What changed: %s.", list.text);
+}
+
+void gate_headline(const Gate *gate, Prose *out) {
+    char file[PROSE_NAME_SIZE];
+    int worse = gate_verdicts(gate, VERDICT_WORSE), errors = gate_verdicts(gate, VERDICT_ERROR),
+        better = gate_verdicts(gate, VERDICT_BETTER);
+    *out = (Prose){0};
+    if (!gate->baseline) {
+        GateWords words;
+        gate_words(gate, gate->entries, &words);
+        char name[PROSE_SIZE];
+        prose_add(out, "%s: %s: the plan %s.",
+                  gate->entries->undecided ? "not decided"
+                  : gate_passes(gate)      ? "passed"
+                                           : "FAILED",
+                  clean_text(gate->entries->name, name, sizeof name), words.line[GATE_WHAT].text);
+        return;
+    }
+    clean_name(gate->baseline, file);
+    if (gate->updated) {
+        add_updated(gate, file, out);
+    } else if (worse + errors == 0) {
+        prose_add(out, "%s %d plan%s %s as good as in %s (", gate->count == 1 ? "The" : "All", gate->count,
+                  gate->count == 1 ? "" : "s", gate->count == 1 ? "is" : "are", file);
+        add_tolerance(&gate->tolerance, out);
+        prose_add(out, ")");
+        if (better > 0) prose_add(out, ", %d better", better);
+        prose_add(out, ".");
+    } else {
+        prose_add(out, "%d of %d plan%s %s worse than in %s (", worse, gate->count, gate->count == 1 ? "" : "s",
+                  worse == 1 ? "is" : "are", file);
+        add_tolerance(&gate->tolerance, out);
+        prose_add(out, ")");
+        if (errors > 0) prose_add(out, ", %d cannot be planned any more", errors);
+        if (better > 0) prose_add(out, ", %d %s better", better, better == 1 ? "is" : "are");
+        prose_add(out, ".");
+    }
+    add_causes(gate, out);
+}
+
+void gate_hint(const Gate *gate, Prose *out) {
+    char file[PROSE_NAME_SIZE];
+    *out = (Prose){0};
+    if (!gate->baseline || gate->updated) return;
+    clean_name(gate->baseline, file);
+    if (!gate_passes(gate))
+        prose_add(out, "If that is meant, shardopt check --baseline %s --update makes these plans the baseline.", file);
+    else if (gate_verdicts(gate, VERDICT_BETTER) > 0)
+        prose_add(out, "shardopt check --baseline %s --update keeps what is better.", file);
+}

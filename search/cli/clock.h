@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/clock.h: seconds since some moment, for limits and timings; never set back. */
+#ifndef SHARDOPT_SEARCH_CLI_CLOCK_H
+#define SHARDOPT_SEARCH_CLI_CLOCK_H
+
+#include <time.h>
+
+static inline double clock_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+#endif

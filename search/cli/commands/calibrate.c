@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
+#include "base/util.h"
+#include "cost/profile/profile_set_json.h"
+#include "cost/measured/calibrate.h"
+#include "cost/measured/fit_own.h"
+#include "cost/measured/flagged.h"
+#include "cost/measured/labels.h"
+#include "cost/measured/replay.h"
+#include "search/cli/commands/calibrate_options.h"
+#include "search/cli/command.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUNS_MAX = 10000 }; /* replayed: a Jacobian over more is no evening's work */
+
+typedef struct {
+    RunTable table;
+    ProfileSet set;
+    Replay *replays; /* of those that can be replayed */
+    FitRun *runs;
+    int32_t count;
+    CalibrateSkip *skipped;
+    int64_t skipped_count;
+    CalibrateBegin begin;
+} Material;
+
+static bool predict(const void *context, int32_t run, const ProfileSet *set, double *seconds) {
+    const Material *material = context;
+    Prediction prediction;
+    if (!replay_predict(&material->replays[run], set, &prediction)) return false;
+    *seconds = prediction.seconds;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static bool load_set(const CalibrateWords *words, Arena *arena, ProfileSet *out, Error *error) {
+    if (!words->profile || strcmp(words->profile, "default") == 0) return profile_set_default(arena, out, error);
+    return profile_set_read(words->profile, arena, out, error);
+}
+
+static bool take_run(Material *material, const Replay *replay, const FlaggedRuns *flagged, Arena *arena) {
+    char label[RUN_LABEL_SIZE];
+    const char *source = arena_text(arena, run_source(replay->run, label));
+    material->replays[material->count] = *replay;
+    material->runs[material->count++] = (FitRun){.id = replay->run->id,
+                                                 .source = source,
+                                                 .model = replay->run->model,
+                                                 .precision = precision_name(replay->precision),
+                                                 .chip = replay->chip_entry,
+                                                 .stack = replay->stack_entry,
+                                                 .measured_seconds = replay->measured_seconds,
+                                                 .unknowns = replay->unknowns,
+                                                 .flagged = flagged_find(flagged, replay->run->id) != NULL};
+    return source != NULL;
+}
+
+static bool nothing_replayed(const char *file, const Material *material, Error *error) {
+    if (material->table.count == 0) return error_set(error, ERROR_INPUT, file, "has no runs; give one line for each");
+    return error_set(error, ERROR_INPUT, file, "none of its %lld runs can be replayed: %.64s: %.200s",
+                     (long long)material->table.count, material->skipped[0].id, material->skipped[0].reason);
+}
+
+static bool replay_all(const CalibrateWords *words, Material *material, Arena *arena, Error *error) {
+    FlaggedRuns flagged;
+    ReplayData data;
+    size_t count = (size_t)material->table.count;
+    if (!flagged_load(arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
+    material->replays = ARENA_NEW(arena, Replay, (size_t)min_whole((int64_t)count, RUNS_MAX));
+    material->runs = ARENA_NEW(arena, FitRun, (size_t)min_whole((int64_t)count, RUNS_MAX));
+    material->skipped = ARENA_NEW(arena, CalibrateSkip, count);
+    if (!material->replays || !material->runs || !material->skipped) return error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        Replay replay;
+        replay_prepare(&material->table.runs[i], &data, &material->set, &replay);
+        if (!replay.skipped[0] && !(replay.measured_seconds > 0))
+            snprintf(replay.skipped, sizeof replay.skipped, "its step was not measured");
+        if (replay.skipped[0]) {
+            const char *reason = arena_text(arena, replay.skipped);
+            if (!reason) return error_memory(error);
+            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason};
+            continue;
+        }
+        if (material->count == RUNS_MAX)
+            return error_set(error, ERROR_INPUT, words->file, "more than %d runs can be replayed; give fewer",
+                             RUNS_MAX);
+        if (!take_run(material, &replay, &flagged, arena)) return error_memory(error);
+    }
+    return material->count > 0 || nothing_replayed(words->file, material, error);
+}
+
+/* ---- writing ---- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void today(char date[16]) {
+    time_t now = time(NULL);
+    struct tm utc;
+    strcpy(date, "1970-01-01");
+    if (gmtime_r(&now, &utc)) strftime(date, 16, "%Y-%m-%d", &utc);
+}
+
+static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
+                      Arena *arena, Error *error) {
+    ProfileSet copy, *set = &copy;
+    char *text = NULL;
+    size_t length = 0;
+    const char *name = base_name(words->output);
+    if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
+    if (!fit_drop_own(set, error)) return false;
+    if (strcmp(name, "-") != 0 && name[0] != '.')
+        snprintf(set->name, sizeof set->name, "%.*s",
+                 (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
+    if (words->date)
+        snprintf(set->date, sizeof set->date, "%s", words->date);
+    else
+        today(set->date);
+    snprintf(
+        set->source, sizeof set->source,
+        "shardopt calibrate: %d runs of %.100s, begun with the %s of %.64s; each figure's own source is that of its "
+        "prior",
+        (int)c->usable, words->file, material->begin == BEGIN_PRIORS ? "priors" : "values", material->set.name);
+    snprintf(set->runs_file, sizeof set->runs_file, "%s", words->file);
+    snprintf(set->runs_sha256, sizeof set->runs_sha256, "%s", material->table.sha256);
+    set->runs = c->usable;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = profile_set_write(memory, set) || error_memory(error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(out, words->output, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* Replayed, but the model has no time for them: a fit cannot take them. */
+static void skip_unpredicted(Material *material, const Calibration *c) {
+    for (int32_t i = 0; i < material->count; i++)
+        if (!c->model.usable[i])
+            material->skipped[material->skipped_count++] = (CalibrateSkip){
+                material->runs[i].id, material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
+                                                                             : "its step was not measured"};
+}
+
+static bool write_report(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
+                         Error *error) {
+    const CalibrateFacts facts = {.file = words->file,
+                                  .sha256 = material->table.sha256,
+                                  .start = words->profile ? words->profile : "default",
+                                  .written = words->output,
+                                  .runs = material->table.count,
+                                  .skipped = material->skipped,
+                                  .skipped_count = material->skipped_count,
+                                  .verbose = words->verbose};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = (words->format == CALIBRATE_JSON       ? calibrate_json(memory, c, &facts)
+               : words->format == CALIBRATE_MARKDOWN ? calibrate_markdown(memory, c, &facts)
+                                                     : calibrate_text(memory, c, &facts)) ||
+              error_memory(error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(out, NULL, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* ---- progress ---- */
+
+typedef struct {
+    FILE *err;
+    double begun;
+    bool shown;
+} Bar;
+
+static void show(void *context, int done, int folds) {
+    Bar *bar = context;
+    if (omp_get_wtime() - bar->begun < 1) return;
+    bar->shown = true;
+    fprintf(bar->err, "\r%d of %d folds ", done, folds);
+    fflush(bar->err);
+}
+
+static bool run(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
+    Material material = {.begin = words->begin};
+    Calibration calibration;
+    Bar bar = {streams.err, omp_get_wtime(), false};
+    if (words->help) {
+        calibrate_help(streams.out);
+        return true;
+    }
+    if (!run_table_read(words->file, arena, &material.table, error) || !load_set(words, arena, &material.set, error) ||
+        !replay_all(words, &material, arena, error))
+        return false;
+    if (material.begin == BEGIN_AUTO) {
+        bool other = material.set.runs_sha256[0] && strcmp(material.set.runs_sha256, material.table.sha256) != 0;
+        material.begin = other ? BEGIN_VALUES : BEGIN_PRIORS;
+    }
+    if (material.begin == BEGIN_VALUES && !fit_own_figures(&material.set, material.runs, material.count, error))
+        return false;
+    const FitProblem problem = {.set = &material.set,
+                                .runs = material.runs,
+                                .run_count = material.count,
+                                .predict = predict,
+                                .context = &material,
+                                .start = material.begin == BEGIN_PRIORS ? FIT_PRIORS : FIT_VALUES,
+                                .threads = words->threads > 0 ? words->threads : omp_get_max_threads()};
+    const CalibrateOptions options = {.exclude_flagged = words->exclude_flagged,
+                                      .folds = words->folds,
+                                      .progress = isatty(fileno(streams.err)) ? show : NULL,
+                                      .progress_context = &bar};
+    bool ok = calibrate(&problem, &options, arena, &calibration, error);
+    if (bar.shown) fputs("\r                    \r", streams.err);
+    if (ok) skip_unpredicted(&material, &calibration);
+    if (!ok || (words->output && !write_set(words, &material, &calibration, streams.out, arena, error))) return false;
+    return (words->output && strcmp(words->output, "-") == 0) ||
+           write_report(words, &material, &calibration, streams.out, error);
+}
+
+int command_calibrate(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    CalibrateWords words;
+    bool ok = calibrate_options(argc, argv, &arena, &words, error) && run(&words, &arena, streams, error);
+    arena_free(&arena);
+    return ok ? EXIT_DONE : exit_of_error(error);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt check`: plans held against a committed baseline, or one that is launched against the best: the gate for CI. */
+#include "search/cli/data_hash.h"
+#include "base/build.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "search/cli/commands/check_plans.h"
+#include "search/cli/planning.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
+
+typedef struct {
+    GateFormat format;
+    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
+    const char *baseline;                /* NULL: a plan that is launched */
+    bool update;
+    Tolerance tolerance;
+} CheckChoice;
+
+/* ---- reading ---- */
+
+static bool read_format(const char *text, GateFormat *out, Error *error) {
+    for (*out = 0; text && *out < GATE_FORMATS; ++*out)
+        if (strcmp(text, gate_format_name(*out)) == 0) return true;
+    *out = GATE_TEXT;
+    return !text || error_set(error, ERROR_INPUT, "--format",
+                              "\"%.40s\" is not available; give text, json, markdown or junit", text);
+}
+
+/* Files of their own each, and not the one that is read. */
+static bool check_paths(const Options *options, Error *error) {
+    static const Option FILES[] = {OPTION_BASELINE, OPTION_OUTPUT, OPTION_MARKDOWN, OPTION_JUNIT};
+    for (size_t i = 0; i < COUNT_OF(FILES); i++) {
+        const char *path = options->text[FILES[i]];
+        if (!path) continue;
+        if (path[0] == '\0') return error_set(error, ERROR_INPUT, options->where[FILES[i]], "is empty; give a file");
+        for (size_t j = 0; j < i; j++)
+            if (options->text[FILES[j]] && strcmp(options->text[FILES[j]], path) == 0)
+                return error_set(error, ERROR_INPUT, options->where[FILES[i]],
+                                 "is the file of %s too; give another one", options->where[FILES[j]]);
+    }
+    return true;
+}
+
+/* What is asked stands in the baseline. */
+static bool check_contradictions(const Options *options, Error *error) {
+    static const Option LAUNCHED[] = {OPTION_PLAN,        OPTION_FROM,          OPTION_RANK,
+                                      OPTION_FROM_CONFIG, OPTION_CONFIG_FORMAT, OPTION_WITHIN};
+    static const Option GATED[] = {OPTION_TOLERANCE, OPTION_UPDATE};
+    bool baseline = options->text[OPTION_BASELINE];
+    for (Option option = 0; option < OPTION_COUNT && baseline; option++)
+        if (option_asks(option) && option != OPTION_TIME_LIMIT && options->text[option])
+            return error_set(error, ERROR_INPUT, options->where[option],
+                             "contradicts --baseline, whose reports have the requests; leave it out");
+    for (size_t i = 0; i < COUNT_OF(LAUNCHED) && baseline; i++)
+        if (options->text[LAUNCHED[i]])
+            return error_set(error, ERROR_INPUT, options->where[LAUNCHED[i]],
+                             "is for a plan that is launched, and --baseline has plans; give one of them");
+    for (size_t i = 0; i < COUNT_OF(GATED) && !baseline; i++)
+        if (options->text[GATED[i]])
+            return error_set(error, ERROR_INPUT, options->where[GATED[i]], "belongs to --baseline; give that as well");
+    if (!baseline && !options->text[OPTION_PLAN] && !options->text[OPTION_FROM] && !options->text[OPTION_FROM_CONFIG])
+        return error_set(
+            error, ERROR_INPUT, "check",
+            "has nothing to check; give --baseline FILE, --from-config FILE, or --plan \"fsdp=64 tensor=4\" "
+            "with --model");
+    return true;
+}
+
+static bool read_choice(const Options *options, CheckChoice *out, Error *error) {
+    const char *const *text = options->text;
+    *out = (CheckChoice){.path = text[OPTION_OUTPUT],
+                         .markdown = text[OPTION_MARKDOWN],
+                         .junit = text[OPTION_JUNIT],
+                         .baseline = text[OPTION_BASELINE],
+                         .update = text[OPTION_UPDATE]};
+    if (!read_format(text[OPTION_FORMAT], &out->format, error) || !check_paths(options, error) ||
+        !check_contradictions(options, error))
+        return false;
+    if (out->baseline)
+        return tolerance_parse(TOLERANCE_DEFAULT, "--tolerance", &out->tolerance, error) &&
+               (!text[OPTION_TOLERANCE] ||
+                tolerance_parse(text[OPTION_TOLERANCE], "--tolerance", &out->tolerance, error));
+    if (!share_parse(text[OPTION_WITHIN] ? text[OPTION_WITHIN] : WITHIN_DEFAULT, "--within",
+                     &out->tolerance.of[GATE_STEP], error))
+        return false;
+    out->tolerance.of[GATE_MFU] = out->tolerance.of[GATE_MEMORY] = INFINITY; /* the step says it */
+    return true;
+}
+
+/* ---- writing ---- */
+
+/* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
+static bool write_form(const Gate *gate, GateFormat format, FILE *out, const char *path, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = gate_write(gate, format, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(out, path, text, length, error);
+    free(text);
+    return ok;
+}
+
+static bool write_all(const Gate *gate, const CheckChoice *choice, Streams streams, Error *error) {
+    const char *actions = getenv("GITHUB_ACTIONS");
+    return (!choice->markdown || write_form(gate, GATE_MARKDOWN, streams.out, choice->markdown, error)) &&
+           (!choice->junit || write_form(gate, GATE_JUNIT, streams.out, choice->junit, error)) &&
+           write_form(gate, choice->format, streams.out, choice->path, error) &&
+           (!actions || !actions[0] || gate_write_annotations(gate, streams.err, error));
+}
+
+/* The plans of now, as short as a check needs them. */
+static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, const GateEntry *entries,
+                           const CheckDocuments *documents, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    for (int i = 0; i < baseline->count; i++)
+        if (entries[i].verdict == VERDICT_ERROR)
+            return error_set(
+                error, ERROR_INPUT, baseline->entries[i].where,
+                "cannot be planned, so there is nothing to update it with; take it out, or mend it (%.200s)",
+                entries[i].message);
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    cJSON *list = baseline->is_array ? cJSON_CreateArray() : documents->json[0];
+    bool ok = list != NULL;
+    for (int i = 0; i < baseline->count && ok && baseline->is_array; i++)
+        ok = cJSON_AddItemReferenceToArray(list, documents->json[i]);
+    ok = ok && json_print(memory, list);
+    if (fclose(memory) != 0) ok = false;
+    if (baseline->is_array) cJSON_Delete(list);
+    ok = ok ? file_write(choice->baseline, text, length, error) : error_memory(error);
+    free(text);
+    return ok;
+}
+
+/* ---- the two kinds ---- */
+
+static int code_of(const Gate *gate) {
+    if (!gate->updated) return gate_passes(gate) ? EXIT_DONE : EXIT_GATE;
+    for (int i = 0; i < gate->count; i++)
+        if (!gate->entries[i].now.proven) return EXIT_LIMIT;
+    return EXIT_DONE;
+}
+
+static bool check_all(const Options *options, const CheckChoice *choice, Gate *gate, Arena *arena, Streams streams,
+                      int *code, Error *error) {
+    Baseline baseline;
+    GateEntry *entries = NULL;
+    CheckDocuments documents = {0};
+    int descriptor = fileno(streams.err);
+    bool watched = !options->text[OPTION_QUIET] && descriptor >= 0 && isatty(descriptor);
+    cJSON *json = json_read_file(choice->baseline, error);
+    bool ok = json && baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
+              check_baseline(options, &baseline, &choice->tolerance, gate->data_sha256, watched ? streams.err : NULL,
+                             arena, &entries, &documents, error) &&
+              (!choice->update || write_baseline(choice, &baseline, entries, &documents, error));
+    if (ok) {
+        gate->entries = entries;
+        gate->count = baseline.count;
+        gate->updated = choice->update;
+        ok = write_all(gate, choice, streams, error);
+        *code = code_of(gate);
+    }
+    check_documents_free(&documents);
+    cJSON_Delete(json);
+    return ok;
+}
+
+static bool check_one(const Options *options, const CheckChoice *choice, Gate *gate, Arena *arena, Streams streams,
+                      int *code, Error *error) {
+    CheckDocuments documents = {0};
+    GateEntry *entry = ARENA_NEW(arena, GateEntry, 1);
+    bool ok = entry ? check_launched(options, &choice->tolerance, gate->data_sha256, streams.err, arena, entry,
+                                     &documents, code, error)
+                    : error_memory(error);
+    gate->entries = entry;
+    gate->count = 1;
+    if (ok && entry->was.plan_count == 0)
+        fprintf(streams.err, "shardopt: check: no plan %s; `shardopt plan` with the same options says how far off\n",
+                entry->was.proven ? "fits" : "was found before the limit");
+    else if (ok)
+        ok = write_all(gate, choice, streams, error);
+    if (ok && *code == EXIT_LIMIT && entry->was.plan_count > 0)
+        fprintf(streams.err,
+                "shardopt: check: a limit ended the search: it is not known whether the plan is that close\n");
+    check_documents_free(&documents);
+    return ok;
+}
+
+int command_check(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    Options options;
+    CheckChoice choice;
+    int code = EXIT_USAGE;
+    char data_sha256[SHA256_HEX_SIZE];
+    if (!options_parse(argc, argv, COMMAND_CHECK, &arena, &options, error)) goto done;
+    if (options_answered(&options, COMMAND_CHECK, streams)) {
+        code = EXIT_DONE;
+        goto done;
+    }
+    if (!read_choice(&options, &choice, error) || !file_data_sha256(data_sha256, &arena, error)) goto done;
+    Gate gate = {.baseline = choice.baseline,
+                 .tolerance = choice.tolerance,
+                 .version = program_version(),
+                 .data_sha256 = data_sha256};
+    (choice.baseline ? check_all : check_one)(&options, &choice, &gate, &arena, streams, &code, error);
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/commands/check_plans.h"
+
+#include "base/json.h"
+#include "base/number.h"
+#include "base/util.h"
+#include "search/cli/data_files.h"
+#include "search/cli/one_plan.h"
+#include "search/cli/planning.h"
+#include "search/sweep/sweep.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+void check_documents_free(CheckDocuments *documents) {
+    for (int i = 0; i < documents->count; i++) cJSON_Delete(documents->json[i]);
+    documents->count = 0;
+}
+
+static bool documents_new(int count, Arena *arena, CheckDocuments *out, Error *error) {
+    out->json = ARENA_NEW(arena, cJSON *, (size_t)count);
+    out->count = out->json ? count : 0;
+    return out->json || error_memory(error);
+}
+
+/* ---- a search as the short report of it ---- */
+
+static cJSON *report_document(const Report *report, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error), NULL;
+    bool ok = report_write_json(report, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    cJSON *json = ok ? json_parse(text, length, "report", error) : NULL;
+    free(text);
+    return json;
+}
+
+/* `request` stands in it in place of the report's own; NULL: its own. cJSON keeps the place of its last error for all
+ * threads: one at a time. */
+static bool snapshot_take(Report *report, const cJSON *request, const char *data_sha256, Arena *arena, cJSON **json,
+                          Snapshot *out, Error *error) {
+    bool ok;
+    snprintf(report->data_sha256, sizeof report->data_sha256, "%s", data_sha256);
+    if (!data_files_name(report, arena, error)) return false;
+#pragma omp critical(documents)
+    {
+        cJSON *whole = report_document(report, error);
+        if (whole && !request) request = cJSON_GetObjectItemCaseSensitive(whole, "request");
+        *json = whole ? baseline_compact(whole, request) : NULL;
+        ok = *json || (error->kind != ERROR_NONE ? false : error_memory(error));
+        cJSON_Delete(whole);
+    }
+    return ok && snapshot_read(*json, "report", out, error);
+}
+
+/* ---- one entry of a baseline ---- */
+
+typedef struct {
+    const Options *options; /* of the command line */
+    const Tolerance *tolerance;
+    const char *data_sha256;
+    bool apart; /* several entries at once: one thread for each */
+} Checking;
+
+static bool of_the_entry(const Error *failure) { return failure->kind == ERROR_INPUT || failure->kind == ERROR_IO; }
+
+static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *arena, Request *out, Error *error) {
+    Options words = *checking->options;
+    bool ok;
+#pragma omp critical(documents)
+    {
+        ok = report_request_read(from->report, from->where, arena, &words, error);
+        words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
+        if (checking->options->text[OPTION_TIME_LIMIT]) {
+            words.text[OPTION_TIME_LIMIT] = checking->options->text[OPTION_TIME_LIMIT];
+            words.where[OPTION_TIME_LIMIT] = checking->options->where[OPTION_TIME_LIMIT];
+        }
+        ok = ok && request_from_options(&words, arena, out, error);
+    }
+    out->top = 1;
+    if (checking->apart) out->threads = 1;
+    return ok;
+}
+
+/* Where another plan took the old one's place: whether its price moved, or the search has lost it. What stands in the
+ * baseline may be no plan of this program any more. */
+static bool price_old_plan(const Request *request, const BaselineEntry *from, Arena *arena, GateEntry *entry,
+                           Error *error) {
+    Error unread = {0};
+    ReportPlan plan = {0};
+    SearchResult result = {0};
+    Request *pinned = ARENA_NEW(arena, Request, 1);
+    if (!pinned) return error_memory(error);
+    *pinned = *request;
+    if (!report_plan_read(from->report, from->where, 1, &plan, &unread) ||
+        !one_plan_pin(&plan, from->where, pinned, &unread))
+        return true;
+    if (!one_plan_search(pinned, &plan, arena, &result, error)) return false;
+    if (result.certificate.proof == PROOF_GAP) return true;
+    entry->old_plan = result.plan_count > 0    ? OLD_PLAN_PRICED
+                      : result.shortfall.known ? OLD_PLAN_TOO_LARGE
+                                               : OLD_PLAN_NONE;
+    if (result.plan_count > 0) entry->old_plan_seconds = result.plans[0].estimate.time.seconds;
+    return true;
+}
+
+/* What is wrong with an entry is its verdict; what is wrong with the machine we run on ends the check. */
+static bool check_entry(const Checking *checking, const BaselineEntry *from, GateEntry *entry, cJSON **json,
+                        Error *error) {
+    Arena arena = {0};
+    Error failure = {0};
+    const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    *entry = (GateEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
+    bool ok = report && request ? resolve(checking, from, &arena, request, &failure) : error_memory(&failure);
+    ok = ok && sweep_search(request, &arena, report, &failure) &&
+         snapshot_take(report, own, checking->data_sha256, &arena, json, &entry->now, &failure);
+    if (!ok && of_the_entry(&failure)) {
+        entry->now = (Snapshot){0};
+        snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
+    }
+    if (ok || of_the_entry(&failure)) gate_compare(checking->tolerance, entry);
+    bool other = entry->verdict == VERDICT_WORSE && !entry->same_plan && gate_has_both(entry);
+    if (ok && other) ok = price_old_plan(request, from, &arena, entry, &failure);
+    if (!ok && !of_the_entry(&failure)) *error = failure;
+    arena_free(&arena);
+    return error->kind == ERROR_NONE;
+}
+
+static void show_progress(const GateEntry *entry, int done, int count, FILE *progress) {
+    char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
+    if (entry->now.report && entry->now.plan_count > 0) step_text(entry->now.best.seconds, step);
+    fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
+            verdict_name(entry->verdict), step[0] ? ", " : "", step);
+}
+
+bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
+                    const char *data_sha256, FILE *progress, Arena *arena, GateEntry **entries,
+                    CheckDocuments *documents, Error *error) {
+    int64_t threads = 0;
+    int count = baseline->count, done = 0;
+    if (options->text[OPTION_THREADS] &&
+        !number_whole(options->text[OPTION_THREADS], "--threads", 1, 1024, &threads, error))
+        return false;
+    if (threads > 0) omp_set_num_threads((int)threads);
+    int lanes = (int)min_whole(omp_get_max_threads(), count);
+    /* Few plans are planned one by one, by all threads together. */
+    Checking checking = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
+    Error *errors = ARENA_NEW(arena, Error, (size_t)count);
+    *entries = ARENA_NEW(arena, GateEntry, (size_t)count);
+    if (!errors || !*entries) return error_memory(error);
+    if (!documents_new(count, arena, documents, error)) return false;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(checking.apart ? lanes : 1)
+    for (int i = 0; i < count; i++) {
+        check_entry(&checking, &baseline->entries[i], &(*entries)[i], &documents->json[i], &errors[i]);
+#pragma omp critical(progress)
+        {
+            done++;
+            if (progress) show_progress(&(*entries)[i], done, count, progress);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (errors[i].kind == ERROR_NONE) continue;
+        *error = errors[i];
+        return false;
+    }
+    return true;
+}
+
+/* ---- a plan that is launched ---- */
+
+/* The request that the plan stands in, without it. */
+static bool best_request(const Options *options, Arena *arena, Request *out, Error *error) {
+    if (!one_plan_open(options, arena, out, error)) return false;
+    out->top = 1;
+    out->variants = false;
+    return true;
+}
+
+/* What was found is at most better than that: a plan too slow for it is too slow for the best, and one that is close to
+ * the bound of the best is close to the best. */
+static int launched_code(const GateEntry *entry, const Certificate *best, double within) {
+    bool proven = entry->now.proven, misses = entry->now.plan_count == 0;
+    if (misses || entry->figures[GATE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
+    bool close = entry->now.best.ranked_seconds <= (1 + within) * best->best_bound_seconds;
+    return best->proof == PROOF_OPTIMAL || close ? EXIT_DONE : EXIT_LIMIT;
+}
+
+bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
+                    GateEntry *entry, CheckDocuments *documents, int *code, Error *error) {
+    ReportPlan from = {0};
+    Request *request = ARENA_NEW(arena, Request, 2);
+    Report *report = ARENA_NEW(arena, Report, 2);
+    if (!request || !report) return error_memory(error);
+    if (!documents_new(2, arena, documents, error) || !best_request(options, arena, &request[0], error) ||
+        !one_plan_request(options, "check", arena, &request[1], &from, error))
+        return false;
+    if (!options->text[OPTION_QUIET]) one_plan_notes(&from, err);
+    planning_announce(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
+    *entry = (GateEntry){.has_was = true};
+    if (!sweep_search(&request[0], arena, &report[0], error) ||
+        !snapshot_take(&report[0], NULL, data_sha256, arena, &documents->json[0], &entry->was, error))
+        return false;
+    report[1].request = &request[1];
+    if (!one_plan_search(&request[1], &from, arena, &report[1].result, error) ||
+        !snapshot_take(&report[1], NULL, data_sha256, arena, &documents->json[1], &entry->now, error))
+        return false;
+    entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(documents->json[0], "request"), arena);
+    if (!entry->name) return error_memory(error);
+    gate_compare(within, entry);
+    *code = entry->was.plan_count == 0 ? entry->was.proven ? EXIT_NO_PLAN : EXIT_LIMIT
+                                       : launched_code(entry, &report[0].result.certificate, within->of[GATE_STEP]);
+    entry->verdict = *code == EXIT_GATE ? VERDICT_WORSE : VERDICT_SAME;
+    entry->undecided = *code == EXIT_LIMIT;
+    return true;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
+ * takes them, the placement and the request from a report, --from-config from a launch configuration. */
+#include "search/cli/clock.h"
+#include "base/number.h"
+#include "search/cli/command.h"
+#include "search/cli/data_files.h"
+#include "search/cli/one_plan.h"
+#include "search/cli/planning.h"
+#include "search/cli/progress.h"
+#include "search/report/compare_to_best.h"
+
+#include <stdlib.h>
+
+static bool write_explanation(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
+    bool ok = full ? explain_write_text(report, 1, memory, error)
+                   : report_write_as(report, NULL, choice->format, memory, error);
+    bool markdown = choice->format == FORMAT_MARKDOWN;
+    if (ok && report->why_not && (full || markdown)) {
+        if (markdown) fputs("\n```text", memory);
+        if (!why_not_write(report->why_not, &report->result.plans[0], memory)) ok = error_memory(error);
+        if (markdown) fputs("```\n", memory);
+    }
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, choice->path, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* What people run fits, whatever the model thinks: where it lacks HBM it is priced as if that were there. */
+static bool price_regardless(const Options *options, Request *request, const ReportPlan *from, Arena *arena,
+                             Report *report, double *lacking, Error *error) {
+    const Shortfall *shortfall = &report->result.shortfall;
+    SearchResult again;
+    *lacking = 0;
+    if (report->result.plan_count > 0 || !options->text[OPTION_FROM_CONFIG] || !shortfall->known) return true;
+    double lacks = shortfall->needed_bytes - shortfall->limit_bytes;
+    double share = (1 + 1e-6) * shortfall->needed_bytes / shortfall->limit_bytes;
+    double chip = request->chip.hbm_bytes.value, device = request->device.hbm_bytes.value;
+    if (!(lacks > 0)) return true;
+    request->chip.hbm_bytes.value = chip * share;
+    request->device.hbm_bytes.value = device * share;
+    if (!one_plan_search(request, from, arena, &again, error)) return false;
+    if (again.plan_count > 0) {
+        report->result = again;
+        *lacking = lacks;
+    } else { /* it is not HBM alone */
+        request->chip.hbm_bytes.value = chip;
+        request->device.hbm_bytes.value = device;
+    }
+    return true;
+}
+
+/* What it costs is a search: asked for, or where the plan is somebody's own. */
+static bool make_why_not(const Options *options, Arena *arena, Report *report, double lacking, Error *error) {
+    if (report->result.plan_count == 0 || !(options->text[OPTION_WHY_NOT] || options->text[OPTION_FROM_CONFIG]))
+        return true;
+    Request *open = ARENA_NEW(arena, Request, 1);
+    WhyNot *why_not = ARENA_NEW(arena, WhyNot, 1);
+    if (!open || !why_not) return error_memory(error);
+    report->why_not = why_not;
+    if (!one_plan_open(options, arena, open, error) ||
+        !why_not_make(open, report->request, &report->result.plans[0], arena, why_not, error))
+        return false;
+    why_not->lacking_bytes = lacking;
+    return true;
+}
+
+static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
+    OutputChoice choice;
+    ReportPlan from = {0};
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!request) return error_memory(error);
+    double start = clock_seconds(), lacking;
+    char bytes[NUMBER_TEXT_SIZE];
+    if (!output_from_options(options, &choice, error) ||
+        !one_plan_request(options, "explain", arena, request, &from, error))
+        return false;
+    planning_announce(request, &choice, streams.err);
+    report->request = request;
+    Progress *progress = progress_start(streams.err, choice.quiet, "searching");
+    bool found = one_plan_search(request, &from, arena, &report->result, error) &&
+                 price_regardless(options, request, &from, arena, report, &lacking, error);
+    progress_stop(progress);
+    if (!found) return false;
+    if (lacking > 0 && !choice.quiet)
+        fprintf(streams.err,
+                "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",
+                options->text[OPTION_FROM_CONFIG], number_bytes(lacking, bytes));
+    if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
+        return false;
+    if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
+    if (!make_why_not(options, arena, report, lacking, error) || !data_files_name_all(report, arena, error) ||
+        !write_explanation(report, &choice, streams, error))
+        return false;
+    planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
+    return true;
+}
+
+int command_explain(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    Options options;
+    int code = EXIT_USAGE;
+    Report *report = NULL;
+    if (!options_parse(argc, argv, COMMAND_EXPLAIN, &arena, &options, error)) goto done;
+    if (options_answered(&options, COMMAND_EXPLAIN, streams)) {
+        code = EXIT_DONE;
+        goto done;
+    }
+    report = ARENA_NEW(&arena, Report, 1);
+    if (!report)
+        error_memory(error);
+    else if (explain(&options, &arena, streams, report, error))
+        code = exit_of_result(&report->result);
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt layout FILE`: a strategy graph of the public contest, solved. */
+#include "search/cli/clock.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "search/cli/command.h"
+#include "search/cli/commands/inflate.h"
+#include "search/cli/commands/layout_options.h"
+#include "search/cli/views/layout_view.h"
+#include "search/graph/read.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a file, and of what is inflated from one. */
+static const size_t BYTES_MAX = (size_t)2 << 30;
+/* What is under way when the limit comes is finished, and the result evaluated and written: that must fit in too. */
+static const double RESERVE_SECONDS = 0.25, RESERVE_SHARE = 0.01;
+
+static volatile sig_atomic_t interrupts;
+
+/* The first interrupt ends the search, and the best so far is printed; the second one ends the program. */
+static void on_interrupt(int number) {
+    (void)number;
+    if (interrupts++ > 0) _exit(EXIT_INTERRUPTED);
+}
+
+typedef struct {
+    FILE *err;
+    double start;
+} World;
+
+static double world_seconds(void *context) { return clock_seconds() - ((World *)context)->start; }
+
+static bool world_interrupted(void *context) {
+    (void)context;
+    return interrupts > 0;
+}
+
+static void world_progress(void *context, const GraphProgress *progress) {
+    World *world = context;
+    char cost[NUMBER_TEXT_SIZE], bound[NUMBER_TEXT_SIZE];
+    fprintf(world->err, "shardopt: %.1f s: %s: cost %s, bound %s", progress->seconds, progress->stage,
+            progress->found ? number_grouped(progress->cost, cost) : "none yet",
+            number_grouped(progress->bound, bound));
+    if (progress->found && progress->cost > 0)
+        fprintf(world->err, ", gap %.3f%%", 100 * (1 - (double)progress->bound / (double)progress->cost));
+    fputc('\n', world->err);
+}
+
+static bool read_graph(const char *path, StrategyGraph *graph, Error *error) {
+    Arena arena = {0};
+    char *text = NULL, *inflated = NULL;
+    size_t length = 0;
+    bool ok = file_read(path, BYTES_MAX, &arena, &text, &length, error);
+    if (ok && inflate_is_gzip(text, length)) {
+        ok = inflate_gzip(text, length, BYTES_MAX, path, &inflated, &length, error);
+        text = inflated;
+    }
+    ok = ok && graph_read(text, length, path, graph, error);
+    free(inflated);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool write_all(const LayoutView *view, const LayoutOptions *options, Streams streams, Error *error) {
+    char *text = NULL, *solution = NULL;
+    size_t length = 0, solution_length = 0;
+    bool ok = true;
+    FILE *memory = open_memstream(&text, &length), *choice = open_memstream(&solution, &solution_length);
+    if (memory && options->json) ok = layout_write_json(memory, view, error);
+    if (memory && !options->json) layout_write_text(memory, view);
+    if (choice) layout_write_solution(choice, view);
+    if (!memory || !choice) ok = error_memory(error);
+    if (memory && fclose(memory) != 0 && ok) ok = error_memory(error);
+    if (choice && fclose(choice) != 0 && ok) ok = error_memory(error);
+    if (ok && options->solution && view->result->found)
+        ok = output_write(streams.out, options->solution, solution, solution_length, error);
+    ok = ok && output_write(streams.out, options->output, text, length, error);
+    free(text);
+    free(solution);
+    return ok;
+}
+
+static int exit_of_layout(const GraphResult *result) {
+    if (result->proof == GRAPH_INFEASIBLE) return EXIT_NO_PLAN;
+    if (result->proof == GRAPH_OPTIMAL) return EXIT_DONE;
+    return result->interrupted ? EXIT_INTERRUPTED : EXIT_LIMIT;
+}
+
+static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
+    World world = {.err = streams.err, .start = clock_seconds()};
+    StrategyGraph graph = {0}; /* a file that cannot be read leaves it so */
+    GraphResult result;
+    GraphControl control = {
+        .context = &world,
+        .seconds = world_seconds,
+        .interrupted = world_interrupted,
+        .progress = options->verbose && !options->quiet ? world_progress : NULL,
+        .time_limit = fmax((1 - RESERVE_SHARE) * options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
+        .effort = options->effort,
+        .threads = options->threads};
+    bool same = options->output && options->solution && strcmp(options->output, options->solution) == 0;
+    if (same && strcmp(options->output, "-") != 0)
+        return error_set(error, ERROR_INPUT, "--solution", "is the file of --output too; give another one");
+    bool ok = read_graph(options->path, &graph, error);
+    if (ok && options->verbose && !options->quiet)
+        fprintf(streams.err, "shardopt: %.1f s: read\n", world_seconds(&world));
+    ok = ok && graph_solve(&graph, &control, arena, &result, error);
+    ok = ok && write_all(&(LayoutView){options->path, &graph, &result}, options, streams, error);
+    if (ok && options->timing) fprintf(streams.err, "shardopt: %.3f s\n", world_seconds(&world));
+    if (ok) *code = exit_of_layout(&result);
+    graph_free(&graph);
+    return ok;
+}
+
+int command_layout(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    LayoutOptions options;
+    int code = EXIT_USAGE;
+    if (!layout_options_parse(argc, argv, &arena, &options, error)) goto done;
+    if (options.help) {
+        layout_options_help(streams.out);
+        code = EXIT_DONE;
+        goto done;
+    }
+    interrupts = 0;
+    struct sigaction old, own = {.sa_handler = on_interrupt};
+    bool handled =
+        sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN && sigaction(SIGINT, &own, NULL) == 0;
+    layout(&options, &arena, streams, &code, error);
+    if (handled) sigaction(SIGINT, &old, NULL);
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

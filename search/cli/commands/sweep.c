@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
+#include "search/cli/data_hash.h"
+#include "base/build.h"
+#include "base/number.h"
+#include "search/cli/data_files.h"
+#include "search/cli/planning.h"
+#include "search/cli/sweep/file.h"
+#include "search/cli/sweep/grid.h"
+#include "search/cli/sweep/options.h"
+#include "search/cli/sweep/spread.h"
+#include "base/text/prose.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A sweep as its words have it. */
+typedef struct {
+    Options options;
+    SweepHeader header;
+    SweepOutput output;
+    const char *resume;
+    bool sharded, answered; /* answered: --help or --version was all */
+} Sweep;
+
+/* ---- reading ---- */
+
+/* "2/8" */
+static bool read_shard(const char *text, SweepHeader *out, Error *error) {
+    char first[24];
+    const char *slash = strchr(text, '/');
+    if (!slash || (size_t)(slash - text) >= sizeof first)
+        return error_set(error, ERROR_INPUT, "--shard", "\"%.40s\" is no part of a sweep; give K/N, such as 2/8", text);
+    snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
+    return number_whole(slash + 1, "--shard", 1, SWEEP_POINTS_MAX, &out->shards, error) &&
+           number_whole(first, "--shard", 1, out->shards, &out->shard, error);
+}
+
+static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *error) {
+    const char *const *text = out->options.text;
+    SweepHeader *header = &out->header;
+    if (!options_parse(argc, argv, COMMAND_SWEEP, arena, &out->options, error)) return false;
+    out->answered = text[OPTION_HELP] || text[OPTION_VERSION];
+    if (out->answered) return true;
+    *header = (SweepHeader){.version = program_version(), .shard = 1, .shards = 1};
+    out->sharded = text[OPTION_SHARD] != NULL;
+    out->resume = text[OPTION_RESUME];
+    out->output.quiet = text[OPTION_QUIET] != NULL;
+    out->output.path = text[OPTION_OUTPUT];
+    if (!sweep_format_parse(text[OPTION_FORMAT], &out->output.format, error)) return false;
+    if (out->sharded && text[OPTION_FORMAT])
+        return error_set(error, ERROR_INPUT, "--format",
+                         "is of the whole sweep, and a part has its own; give it to "
+                         "`shardopt merge`");
+    if (out->output.path && out->output.path[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
+    if (out->resume && out->resume[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--resume", "is empty; give a file");
+    return (!out->sharded || read_shard(text[OPTION_SHARD], header, error)) &&
+           sweep_grid_from_options(&out->options, arena, &header->grid, error) &&
+           file_data_sha256(header->data_sha256, arena, error) &&
+           sweep_files_sha256(&header->grid, header->files_sha256, error);
+}
+
+/* ---- one point ---- */
+
+/* What is wrong with a point is its row; what is wrong with the machine we run on ends the sweep. */
+static bool of_the_point(const Error *failure) { return failure->kind == ERROR_INPUT || failure->kind == ERROR_IO; }
+
+/* The request of a point; NULL: *failure says why not. */
+static Request *request_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
+    Options *words = ARENA_NEW(arena, Options, 1);
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!words || !request) return error_memory(failure), NULL;
+    sweep_point_options(&sweep->options, &sweep->header.grid, point, words);
+    if (!request_from_options(words, arena, request, failure)) return NULL;
+    request->top = 1;
+    return request;
+}
+
+/* What `plan` says on stderr of this request, without its "shardopt: warning: "; sets the threads. In the arena. */
+static const char *warning_of(const Request *request, Arena *arena) {
+    static const char PREFIX[] = "shardopt: warning: ";
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return NULL;
+    planning_announce(request, &(OutputChoice){0}, memory);
+    const char *kept = fclose(memory) == 0 ? arena_text(arena, "") : NULL;
+    for (char *line = text; kept && line && *line;) {
+        char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
+        *end = '\0';
+        if (strncmp(line, PREFIX, sizeof PREFIX - 1) == 0) line += sizeof PREFIX - 1;
+        kept = arena_format(arena, "%s%s%s", kept, kept[0] ? "; " : "", line);
+        line = next;
+    }
+    free(text);
+    return kept;
+}
+
+static bool plan_point(const Sweep *sweep, int64_t point, char **row, size_t *length, Error *error) {
+    const SweepGrid *grid = &sweep->header.grid;
+    Arena arena = {0};
+    Error failure = {0};
+    bool ok = false;
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = report ? request_of(sweep, point, &arena, &failure) : NULL;
+    const char *warning = request ? warning_of(request, &arena) : NULL;
+    if (!report || (request && !warning)) error_memory(&failure);
+    if (failure.kind == ERROR_NONE && sweep_search(request, &arena, report, &failure) &&
+        data_files_name(report, &arena, &failure)) {
+        memcpy(report->data_sha256, sweep->header.data_sha256, sizeof report->data_sha256);
+        ok = sweep_row_of_report(grid, point, report, warning, row, length, error);
+    } else if (of_the_point(&failure)) {
+        ok = sweep_row_of_failure(grid, point, &failure, row, length, error);
+    } else {
+        *error = failure;
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* What no point can do with is an error of the sweep: that of the first. */
+static bool some_point_is_valid(const Sweep *sweep, Error *error) {
+    Error first = {0};
+    for (int64_t point = 0; point < sweep->header.grid.points; point++) {
+        Arena arena = {0};
+        Error failure = {0};
+        bool valid = request_of(sweep, point, &arena, &failure) != NULL;
+        arena_free(&arena);
+        if (valid) return true;
+        if (!of_the_point(&failure)) {
+            *error = failure;
+            return false;
+        }
+        if (point == 0) first = failure;
+    }
+    *error = first;
+    return false;
+}
+
+static bool plan_all(const Sweep *sweep, const SweepLedger *ledger, Error *error) {
+    bool ok = true;
+    for (int64_t point; ok && (point = ledger->next(ledger->of)) >= 0;) {
+        char *row = NULL;
+        size_t length = 0;
+        ok = plan_point(sweep, point, &row, &length, error) && ledger->deliver(ledger->of, row, length, error);
+        free(row);
+    }
+    return ok;
+}
+
+/* ---- the ledger of this process ---- */
+
+typedef struct {
+    const Sweep *sweep;
+    SweepTable table;
+    SweepResume resume; /* descriptor below 0: none */
+    int64_t *order;     /* of the points; NULL: as they come */
+    int64_t next;
+    int64_t done, wanted;
+    FILE *progress; /* NULL: nobody looks */
+} Ledger;
+
+static int64_t next_point(void *of) {
+    Ledger *ledger = of;
+    const SweepHeader *header = &ledger->sweep->header;
+    while (ledger->next < header->grid.points) {
+        int64_t point = ledger->order ? ledger->order[ledger->next] : ledger->next;
+        ledger->next++;
+        if (sweep_shard_has(header, point) && !ledger->table.rows[point].line) return point;
+    }
+    return -1;
+}
+
+typedef struct {
+    int64_t chips, point;
+} Size;
+
+static int by_size(const void *a, const void *b) {
+    const Size *x = a, *y = b;
+    if (x->chips != y->chips) return x->chips > y->chips ? -1 : 1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+/* Points on most chips first, since they take longest, and ranks would wait for one that was begun last. */
+static bool order_by_size(Ledger *ledger, Arena *arena, Error *error) {
+    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+    const Sweep *sweep = ledger->sweep;
+    int64_t points = sweep->header.grid.points;
+    if (points > SIZED_MAX) return true;
+    Size *sizes = ARENA_NEW(arena, Size, (size_t)points);
+    ledger->order = ARENA_NEW(arena, int64_t, (size_t)points);
+    if (!sizes || !ledger->order) return error_memory(error);
+    for (int64_t point = 0; point < points; point++) {
+        Arena own = {0};
+        Error failure = {0};
+        const Request *request = request_of(sweep, point, &own, &failure);
+        sizes[point] = (Size){request ? request->machine.mesh.chips : 0, point};
+        arena_free(&own);
+    }
+    qsort(sizes, (size_t)points, sizeof *sizes, by_size);
+    for (int64_t i = 0; i < points; i++) ledger->order[i] = sizes[i].point;
+    return true;
+}
+
+static void show_progress(const Ledger *ledger, const SweepRow *row) {
+    char point[256], clean[256], step[NUMBER_TEXT_SIZE] = "";
+    if (!ledger->progress) return;
+    sweep_point_text(&ledger->sweep->header.grid, row->point, point, sizeof point);
+    if (row->has_plan) step_text(row->step_seconds, step);
+    fprintf(ledger->progress, "shardopt: %lld of %lld: %s: %s%s%s\n", (long long)ledger->done,
+            (long long)ledger->wanted, clean_text(point, clean, sizeof clean), point_state_words(row->state),
+            step[0] ? ", " : "", step);
+}
+
+static bool take_row(void *of, const char *row, size_t length, Error *error) {
+    Ledger *ledger = of;
+    SweepRow read;
+    if (!sweep_row_read(&ledger->sweep->header.grid, row, length, "sweep", ledger->table.arena, &read, error) ||
+        (ledger->resume.descriptor >= 0 && !sweep_resume_append(&ledger->resume, row, length, error)))
+        return false;
+    ledger->table.rows[read.point] = read;
+    ledger->done++;
+    show_progress(ledger, &read);
+    return true;
+}
+
+/* The part file of --shard, in the points' order. */
+static bool write_part(const Ledger *ledger, FILE *out, Error *error) {
+    const Sweep *sweep = ledger->sweep;
+    const char *header = sweep_header_line(&sweep->header, ledger->table.arena);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = header ? open_memstream(&text, &length) : NULL;
+    if (!memory) return error_memory(error);
+    fprintf(memory, "%s\n", header);
+    for (int64_t i = 0; i < sweep->header.grid.points; i++) {
+        const SweepRow *row = &ledger->table.rows[i];
+        if (!row->line) continue;
+        fwrite(row->line, 1, row->length, memory);
+        fputc('\n', memory);
+    }
+    bool ok = !ferror(memory);
+    ok = fclose(memory) == 0 && ok;
+    ok = ok ? output_write(out, sweep->output.path, text, length, error) : error_memory(error);
+    free(text);
+    return ok;
+}
+
+static bool answer(const Ledger *ledger, Streams streams, int *code, Error *error) {
+    const Sweep *sweep = ledger->sweep;
+    const SweepRow *rows = ledger->table.rows;
+    const SweepGrid *grid = &sweep->header.grid;
+    if (!sweep->sharded) {
+        *code = sweep_exit(grid, rows);
+        return sweep_answer(grid, rows, &sweep->output, streams, error);
+    }
+    *code = EXIT_DONE;
+    for (int64_t i = 0; i < grid->points; i++)
+        if (rows[i].line && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
+    return write_part(ledger, streams.out, error);
+}
+
+/* ---- ranks ---- */
+
+static bool start_ledger(Ledger *ledger, const Sweep *sweep, Streams streams, Arena *arena, Error *error) {
+    const SweepHeader *header = &sweep->header;
+    *ledger = (Ledger){.sweep = sweep, .resume = {.descriptor = -1}};
+    if (!some_point_is_valid(sweep, error) || !sweep_table_new(header, arena, &ledger->table, error)) return false;
+    if (sweep->resume && !sweep_resume_open(sweep->resume, &ledger->table, &ledger->resume, error)) return false;
+    for (int64_t i = 0; i < header->grid.points; i++) {
+        ledger->wanted += sweep_shard_has(header, i);
+        ledger->done += ledger->table.rows[i].line != NULL;
+    }
+    int descriptor = fileno(streams.err);
+    if (!sweep->output.quiet && descriptor >= 0 && isatty(descriptor)) ledger->progress = streams.err;
+    return true;
+}
+
+/* Rank 0, or the only process: keeps the ledger, and prints. */
+static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
+    Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
+    Ledger ledger = {.resume = {.descriptor = -1}};
+    int code = EXIT_DONE;
+    bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
+    if (ok && sweep->answered) options_answered(&sweep->options, COMMAND_SWEEP, streams);
+    ok = ok && (sweep->answered || start_ledger(&ledger, sweep, streams, arena, error));
+    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&ledger, arena, error));
+    SweepLedger own = {&ledger, next_point, take_row};
+    bool works = ok && !sweep->answered;
+    const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";
+    if (!mark) works = ok = error_memory(error);
+    if (crew.ranks > 1)
+        ok = spread_serve(crew, works ? &own : NULL, mark, error) && ok;
+    else if (works)
+        ok = plan_all(sweep, &own, error);
+    if (works && ok) ok = answer(&ledger, streams, &code, error);
+    sweep_resume_close(&ledger.resume);
+    return ok ? code : exit_of_error(error);
+}
+
+/* Any other rank plans what it is given, and says nothing: rank 0 has read the same words. */
+static int follow(int argc, char **argv, Arena *arena) {
+    Error error = {0};
+    Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
+    const char *mark = NULL;
+    bool ok = sweep ? read_sweep(argc, argv, arena, sweep, &error) : error_memory(&error);
+    if (ok) mark = sweep->answered ? "" : sweep_header_line(&sweep->header, arena);
+    if (ok && !mark) ok = error_memory(&error);
+    if (ok) {
+        SweepLedger remote = spread_remote(mark);
+        ok = plan_all(sweep, &remote, &error);
+    }
+    if (!ok) spread_fail(&error);
+    return EXIT_DONE;
+}
+
+int command_sweep(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    SweepCrew crew = spread_start();
+    int code = crew.rank == 0 ? lead(crew, argc, argv, &arena, streams, error) : follow(argc, argv, &arena);
+    spread_end(crew);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
+#include "base/util.h"
+#include "cost/measured/validate.h"
+#include "search/cli/command.h"
+#include "search/cli/progress.h"
+#include "search/cli/views/validate_gate.h"
+#include "search/cli/commands/validate_options.h"
+#include "search/cli/views/validate_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef bool (*Writer)(FILE *out, const ValidateView *view, Error *error);
+
+static Writer writer_of(ValidateFormat format) {
+    switch (format) {
+    case VALIDATE_JSON:
+        return validate_write_json;
+    case VALIDATE_MARKDOWN:
+        return validate_write_markdown;
+    case VALIDATE_HTML:
+        return validate_write_html;
+    case VALIDATE_TEXT:
+        break;
+    }
+    return validate_write_text;
+}
+
+/* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
+static bool write_form(Writer write, const ValidateView *view, FILE *out, const char *path, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = write(memory, view, error);
+    if (ferror(memory) && ok) ok = error_memory(error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(out, path, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* Sources and chips of the table, for who named another one. */
+static bool unmatched(const RunTable *table, const Validation *validation, Error *error) {
+    const char *where = validation->unmatched_chip ? "--chip" : "--source", *name = validation->unmatched;
+    char names[320] = "", own[RUN_LABEL_SIZE];
+    size_t used = 0;
+    for (int64_t i = 0; i < table->count && used + RUN_LABEL_SIZE < sizeof names; i++) {
+        char between[RUN_LABEL_SIZE + 4];
+        if (validation->unmatched_chip)
+            snprintf(own, sizeof own, "%.40s", table->runs[i].hardware);
+        else
+            run_source(&table->runs[i], own);
+        snprintf(between, sizeof between, " %s,", own);
+        if (own[0] && !strstr(names, between))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s", between);
+    }
+    if (used > 0) names[used - 1] = '\0';
+    return error_set(error, ERROR_INPUT, where, "no run has %.60s; give one of%s", name, names);
+}
+
+static bool nothing_replayed(const ValidateOptions *options, const Validation *validation, Error *error) {
+    if (validation->count == 0)
+        return error_set(error, ERROR_INPUT, options->path,
+                         "no run is both of --source and of --chip; leave one of them out");
+    return error_set(
+        error, ERROR_INPUT, options->path,
+        "none of its %lld runs can be replayed (the first: %.180s); give runs with a chip, a model, a plan "
+        "and a measured figure",
+        (long long)validation->count, validation->outcomes[0].skipped);
+}
+
+static bool validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
+    RunTable table;
+    FlaggedRuns flagged;
+    Validation validation;
+    ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
+    ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
+    if (!data || !set) return error_memory(error);
+    if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
+        !flagged_load(arena, &flagged, error) ||
+        !profile_set_load(options->profile ? options->profile : "default", arena, set, error))
+        return false;
+    Progress *progress = progress_start(streams.err, false, "replaying");
+    bool replayed = validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error);
+    progress_stop(progress);
+    if (!replayed) return false;
+    if (validation.unmatched) return unmatched(&table, &validation, error);
+    if (validation.replayed == 0) return nothing_replayed(options, &validation, error);
+
+    const char *profile = set->date[0] ? arena_format(arena, "%s (%s)", set->name, set->date) : set->name;
+    if (!profile) return error_memory(error);
+    ValidateView view = {.validation = &validation,
+                         .path = options->path,
+                         .profile = profile,
+                         .sha256 = table.sha256,
+                         .fitted = strcmp(table.sha256, set->runs_sha256) == 0,
+                         .flagged = &flagged,
+                         .worst = options->worst,
+                         .verbose = options->verbose};
+    if (options->plot && options->output && strcmp(options->plot, options->output) == 0)
+        return error_set(error, ERROR_INPUT, "--plot", "is the file of --output too; give another one");
+    if (options->plot && !write_form(validate_write_plot, &view, streams.out, options->plot, error)) return false;
+    if (!write_form(writer_of(options->format), &view, streams.out, options->output, error)) return false;
+    *code = gate_check(&options->gate, &validation, streams.err) > 0 ? EXIT_GATE : EXIT_DONE;
+    return true;
+}
+
+int command_validate(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    ValidateOptions options;
+    int code = EXIT_USAGE;
+    if (!validate_options_parse(argc, argv, &arena, &options, error)) goto done;
+    if (options.help) {
+        validate_options_help(streams.out);
+        code = EXIT_DONE;
+    } else {
+        validate(&options, &arena, streams, &code, error);
+    }
+done:
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/commands/validate_options.h: the words of `shardopt validate`. */
+#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
+#define SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
+
+#include "search/cli/views/validate_gate.h"
+
+typedef enum { VALIDATE_TEXT, VALIDATE_JSON, VALIDATE_MARKDOWN, VALIDATE_HTML } ValidateFormat;
+
+typedef struct {
+    const char *path; /* of the table */
+    ValidateFormat format;
+    const char *output, *plot; /* NULL: stdout; no picture */
+    const char *profile;       /* NULL: the default set */
+    RunFilter filter;
+    Gate gate;
+    int64_t worst;
+    int threads; /* 0: as OpenMP decides */
+    bool verbose, help;
+} ValidateOptions;
+
+/* argv[0] is the command. Strict; texts in the arena. */
+bool validate_options_parse(int argc, char **argv, Arena *arena, ValidateOptions *out, Error *error);
+void validate_options_help(FILE *out);
+
+#endif

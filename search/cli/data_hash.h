@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/data_hash.h: names of data by what it says: of one file, and of the whole data folder, so that two reports can be
+ * told to rest on the same facts. */
+#ifndef SHARDOPT_SEARCH_CLI_DATA_HASH_H
+#define SHARDOPT_SEARCH_CLI_DATA_HASH_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sha256.h"
+
+/* SHA-256 over every .json file of models/zoo, mesh/catalog, cost/profiles and cost/optimizers, found as
+ * file_data_folder() finds them: of the lines "<SHA-256 of the file>  <folder>/<name>\n", sorted by name (bytes). So it
+ * can be had with coreutils, from the data folder:
+ * LC_ALL=C sha256sum cost/optimizers/?*.json cost/profiles/?*.json mesh/catalog/?*.json models/zoo/?*.json | sha256sum
+ */
+bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error);
+
+/* SHA-256 of the bytes of a regular file of at most JSON_BYTES_MAX. */
+bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error);
+
+/* A file that an answer rests on. */
+typedef struct {
+    const char *file; /* "models/zoo/gpt2.json": from the data folder on; else as the user named it; NULL: not known */
+    char sha256[SHA256_HEX_SIZE];
+} DataFile;
+
+/* The name of `path` and its SHA-256; `folder` ("models/zoo") is where files of its kind lie in the data folder. In the
+ * arena. */
+bool data_file(const char *path, const char *folder, Arena *arena, DataFile *out, Error *error);
+
+#endif

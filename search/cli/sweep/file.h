@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/sweep/file.h: rows of a sweep on disk. A part of --shard and a file of --resume are the same: the header's
+ * line, then a row's line for every finished point, in any order. */
+#ifndef SHARDOPT_SEARCH_CLI_SWEEP_FILE_H
+#define SHARDOPT_SEARCH_CLI_SWEEP_FILE_H
+
+#include "search/sweep/sweep.h"
+
+/* The rows of a grid that are known: rows[point].line is NULL where one is not. */
+typedef struct {
+    const SweepHeader *header; /* the grid's */
+    SweepRow *rows;            /* header->grid.points of them */
+    const char **origin;       /* the file that a row came from; NULL: none */
+    Arena *arena;
+} SweepTable;
+bool sweep_table_new(const SweepHeader *header, Arena *arena, SweepTable *out, Error *error);
+
+/* Whether a point is of a header's shard. */
+bool sweep_shard_has(const SweepHeader *header, int64_t point);
+
+/* Takes one row; a point that is known already, or is not of the `shard`, is an error. */
+bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
+                      const char *origin, Error *error);
+
+/* What a part says of itself: its header. For the first of several, whose grid makes the table. */
+bool sweep_part_header(const char *path, Arena *arena, SweepHeader *out, Error *error);
+
+/* Adds a part's rows. Its header must be the table's but for the shard. */
+bool sweep_part_read(const char *path, SweepTable *table, SweepHeader *out, Error *error);
+
+/* A file that finished points are appended to. */
+typedef struct {
+    int descriptor;
+    const char *path;
+} SweepResume;
+
+/* Opens or makes it, and takes the rows that are there into the table. A last line without an end was being written when
+ * its process died: it is dropped. A file of anything else is an error, and stays as it is; so is one that another
+ * process has open here. */
+bool sweep_resume_open(const char *path, SweepTable *table, SweepResume *out, Error *error);
+
+/* One whole line, on the disk when this returns. */
+bool sweep_resume_append(const SweepResume *resume, const char *line, size_t length, Error *error);
+
+void sweep_resume_close(SweepResume *resume);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/sweep/options.h"
+
+#include "base/text/prose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
+    *out = SWEEP_TEXT;
+    if (!text) return true;
+    for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
+        *out = format;
+        if (strcmp(text, sweep_format_name(format)) == 0) return true;
+    }
+    return error_set(error, ERROR_INPUT, "--format", "\"%.40s\" is not available; give text, json, csv, markdown or html",
+                     text);
+}
+
+static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
+    char clean[PROSE_SIZE];
+    for (int64_t i = 0; i < grid->points; i++) {
+        int64_t before = 0;
+        while (before < i && strcmp(rows[before].warning, rows[i].warning) != 0) before++;
+        if (before == i && rows[i].warning[0])
+            fprintf(err, "shardopt: warning: %s\n", clean_text(rows[i].warning, clean, sizeof clean));
+    }
+}
+
+bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,
+                  Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    if (!output->quiet) warn(grid, rows, streams.err);
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = sweep_write(grid, rows, output->format, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, output->path, text, length, error);
+    free(text);
+    return ok;
+}
+
+int sweep_exit(const SweepGrid *grid, const SweepRow *rows) {
+    bool any = false;
+    for (int64_t i = 0; i < grid->points; i++) {
+        if (rows[i].state == POINT_NOT_PROVEN) return EXIT_LIMIT;
+        any = any || rows[i].has_plan;
+    }
+    return any ? EXIT_DONE : EXIT_NO_PLAN;
+}

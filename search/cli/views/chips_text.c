@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The catalog of chips as a table, and one chip in full, for people. */
+#include "base/number.h"
+#include "base/util.h"
+#include "cost/profile/profile_set.h"
+#include "mesh/machine.h"
+#include "search/cli/views/chips_view.h"
+#include "base/text/table.h"
+
+#include <string.h>
+
+enum { CELL_SIZE = 96, SOURCE_COLUMNS = 70, LINE_COLUMNS = 110 };
+
+/* In units of `unit`; "-" where nothing is known, "*" where it was not checked. */
+static const char *cell(const Figure *figure, double unit, char *text) {
+    if (!figure_is_known(figure)) return "-";
+    snprintf(text, CELL_SIZE, "%.4g%s", figure->value / unit, figure->verified ? "" : "*");
+    return text;
+}
+
+static const char *kind_words(ScaleupKind kind) {
+    static const char *const WORDS[] = {[SCALEUP_TORUS_2D] = "2-D torus",
+                                        [SCALEUP_TORUS_3D] = "3-D torus",
+                                        [SCALEUP_SWITCH] = "switch",
+                                        [SCALEUP_MESH] = "direct links",
+                                        [SCALEUP_UNKNOWN] = "-"};
+    return WORDS[kind];
+}
+
+static const char *extent_cell(const Chip *chip, char *text) {
+    char shape[SLICE_TEXT_SIZE];
+    if (chip->scaleup == SCALEUP_UNKNOWN) return "-";
+    if (chip_has_domains(chip))
+        snprintf(text, CELL_SIZE, "%lld%s", (long long)chip->domain_chips, chip->topology_verified ? "" : "*");
+    else
+        snprintf(text, CELL_SIZE, "%s%s", slice_text(chip, chip->pod, shape),
+                 chip->topology_verified && chip->pod_verified ? "" : "*");
+    return text;
+}
+
+static bool list_row(Table *table, const Chip *chip) {
+    char cells[8][CELL_SIZE], link[CELL_SIZE];
+    ChipStanding standing = chip_standing(chip);
+    if (figure_is_known(&chip->link_bytes_per_second))
+        snprintf(cells[4], CELL_SIZE, "%.20s x %lld", cell(&chip->link_bytes_per_second, 1e9, link),
+                 (long long)chip->links_per_chip);
+    else
+        strcpy(cells[4], "-");
+    snprintf(cells[7], CELL_SIZE, "%d of %d", standing.checked, standing.known);
+    char extent[CELL_SIZE], price[CELL_SIZE];
+    const char *const row[] = {
+        chip->name,
+        cell(&chip->bf16_flops_per_second, 1e12, cells[0]),
+        cell(&chip->fp8_flops_per_second, 1e12, cells[1]),
+        cell(&chip->hbm_bytes, 1e9, cells[2]),
+        cell(&chip->hbm_bytes_per_second, 1e9, cells[3]),
+        kind_words(chip->scaleup),
+        cells[4],
+        cell(&chip->scaleout_bytes_per_second, 1e9, cells[5]),
+        extent_cell(chip, extent),
+        cell(&chip->usd_per_chip_hour, 1, price),
+        cells[7],
+        standing.plans ? "yes" : "no",
+    };
+    return table_row(table, row);
+}
+
+bool chips_write_table(const Catalog *catalog, FILE *out) {
+    static const TableColumn COLUMNS[] = {{"chip", false},     {"bf16 TFLOP/s", true}, {"fp8 TFLOP/s", true},
+                                          {"HBM GB", true},    {"HBM GB/s", true},     {"scale-up", false},
+                                          {"link GB/s", true}, {"out GB/s", true},     {"pod|domain", true},
+                                          {"USD/h", true},     {"checked", true},      {"plans", false}};
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    int plans = 0, known = 0, checked = 0;
+    bool ok = table != NULL;
+    for (int i = 0; i < catalog->count && ok; i++) {
+        ChipStanding standing = chip_standing(&catalog->chips[i]);
+        plans += standing.plans;
+        known += standing.known;
+        checked += standing.checked;
+        ok = list_row(table, &catalog->chips[i]);
+    }
+    ok = ok && table_write(table, "", out);
+    table_free(table);
+    fprintf(
+        out,
+        "\n%d chips: %d can be planned with, %d are listed with what is known. %d figures, %d of them checked "
+        "against their source.\n"
+        "FLOP/s are dense; GB are 1e9 bytes; links one way, times links per chip; out: DCN or network per chip, one "
+        "way.\n"
+        "* not checked; - not known. `shardopt chips NAME` shows every figure with its source.\n",
+        catalog->count, plans, catalog->count - plans, known, checked);
+    return ok && !ferror(out);
+}
+
+static bool write_figures(const Chip *chip, FILE *out) {
+    static const TableColumn COLUMNS[] = {
+        {"figure", false}, {"value", true}, {"unit", false}, {"checked", false}, {"source", false}};
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    bool ok = table != NULL;
+    for (int i = 0; i < CHIP_FIGURE_COUNT && ok; i++) {
+        const Figure *figure = chip_figure(chip, i);
+        char value[CELL_SIZE], source[CHIP_SOURCE_SIZE];
+        if (!figure_is_known(figure)) continue;
+        snprintf(value, sizeof value, "%.12g", figure->value);
+        snprintf(source, sizeof source, "%s", figure->source);
+        table_wrap(source, SOURCE_COLUMNS);
+        const char *const row[] = {CHIP_FIGURES[i].key, value, CHIP_FIGURES[i].unit, figure->verified ? "yes" : "no",
+                                   source};
+        ok = table_row(table, row);
+    }
+    ok = ok && table_write(table, "", out);
+    table_free(table);
+    return ok;
+}
+
+/* One paragraph, broken at blanks. */
+static void write_paragraph(const char *label, const char *text, FILE *out) {
+    char whole[CHIP_SOURCE_SIZE + 256];
+    snprintf(whole, sizeof whole, "%s: %s", label, text);
+    table_wrap(whole, LINE_COLUMNS);
+    fprintf(out, "%s\n", whole);
+}
+
+/* Figures of the other kind of machine are not missed. */
+static bool is_missed(const Chip *chip, int index) {
+    static const size_t OF_GPUS[] = {offsetof(Chip, ring_base_seconds), offsetof(Chip, tree_base_seconds),
+                                     offsetof(Chip, tree_hop_seconds), offsetof(Chip, tree_scaleout_seconds),
+                                     offsetof(Chip, leaf_nodes)},
+                        OF_TORI[] = {offsetof(Chip, matrix_tile), offsetof(Chip, twisted_gain_k_k_2k),
+                                     offsetof(Chip, twisted_gain_k_2k_2k)};
+    size_t offset = CHIP_FIGURES[index].offset;
+    if (figure_is_known(chip_figure(chip, index))) return false;
+    if (offset == offsetof(Chip, device_link_bytes_per_second)) return chip->devices_per_chip > 1;
+    for (size_t i = 0; i < COUNT_OF(OF_GPUS); i++)
+        if (offset == OF_GPUS[i]) return chip_has_domains(chip);
+    for (size_t i = 0; i < COUNT_OF(OF_TORI); i++)
+        if (offset == OF_TORI[i]) return !chip_has_domains(chip) && (i == 0 || chip->twisted);
+    return true;
+}
+
+static void write_missing(const Chip *chip, FILE *out) {
+    char list[CHIP_SOURCE_SIZE] = "";
+    for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
+        size_t used = strlen(list);
+        if (is_missed(chip, i))
+            snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", CHIP_FIGURES[i].key);
+    }
+    if (list[0]) write_paragraph("not known, or not there", list, out);
+    if (chip->unknown[0]) write_paragraph("looked for", chip->unknown, out);
+    if (!chip_standing(chip).plans) fprintf(out, "It is listed, but cannot be planned with.\n");
+}
+
+static bool write_slices(const Chip *chip, FILE *out, Arena *arena) {
+    static const TableColumn COLUMNS[] = {{"name", false}, {"slice", true},  {"chips", true},
+                                          {"VMs", true},   {"rings", false}, {"default", false}};
+    OfferedSlice *slices;
+    int count, shapes = 0;
+    char text[SLICE_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    fprintf(out, "pod: %s%s", slice_text(chip, chip->pod, text), chip->pod_verified ? "" : " (not checked)");
+    if (chip->max_job_chips)
+        fprintf(out, "; largest schedulable slice: %s chips", number_grouped(chip->max_job_chips, number));
+    for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) shapes++;
+    if (!chip_offered(chip, arena, &slices, &count)) return false;
+    fprintf(out, "\nslices: %d shapes of %d sizes:", shapes, count);
+    for (int i = 0; i < chip->shape_count; i++) fprintf(out, " %s", slice_text(chip, chip->shapes[i], text));
+    if (chip->max_cubes)
+        fprintf(out, ", and %smultiples of 4 up to %lld cubes of 4x4x4", chip->sorted_shapes ? "ascending " : "",
+                (long long)chip->max_cubes);
+    if (chip->scaleup == SCALEUP_TORUS_3D)
+        fprintf(out, "\nrings: every axis of whole cubes%s",
+                chip->twisted ? "; k x k x 2k and k x 2k x 2k are twisted" : "");
+    else
+        fprintf(out, "\nrings: an axis of size %lld", (long long)chip->closed_size);
+    if (chip->name_prefix[0][0])
+        fprintf(out, "\nnames: %s-N with N = %lld per chip, or %s-%s\n\n", chip->name_prefix[0],
+                (long long)chip->cores_in_name, chip->name_prefix[0], slice_text(chip, chip->pod, text));
+    else
+        fprintf(out, "\n\n");
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    bool ok = table != NULL;
+    for (int i = 0; i < count && ok; i++) {
+        const OfferedSlice *slice = &slices[i];
+        char cells[3][CELL_SIZE];
+        snprintf(cells[0], CELL_SIZE, "%lld", (long long)slice->chips);
+        snprintf(cells[1], CELL_SIZE, slice->vms ? "%lld" : "-", (long long)slice->vms);
+        snprintf(cells[2], CELL_SIZE, "%s%s", slice->rings, slice->twisted ? ", twisted" : "");
+        const char *const row[] = {slice->name[0] ? slice->name : "-",
+                                   slice_text(chip, slice->shape, text),
+                                   cells[0],
+                                   cells[1],
+                                   cells[2],
+                                   slice->only     ? "the only one"
+                                   : slice->vendor ? "vendor's"
+                                                   : "most cubic"};
+        ok = table_row(table, row);
+    }
+    ok = ok && table_write(table, "", out);
+    table_free(table);
+    return ok;
+}
+
+static void write_hosts(const Chip *chip, FILE *out) {
+    fprintf(out, "host: %lld chip%s; %lld device%s and %lld links per chip\n", (long long)chip->chips_per_host,
+            chip->chips_per_host > 1 ? "s" : "", (long long)chip->devices_per_chip,
+            chip->devices_per_chip > 1 ? "s" : "", (long long)chip->links_per_chip);
+    if (chip_has_domains(chip))
+        fprintf(out, "domain: %lld chip%s %s\n", (long long)chip->domain_chips, chip->domain_chips > 1 ? "s" : "",
+                chip->scaleup == SCALEUP_MESH ? "joined by direct links" : "behind one switch");
+}
+
+/* The default profile, its software and what else --stack takes on such a chip. */
+static void write_profile(const Chip *chip, FILE *out, Arena *arena) {
+    ProfileSet set;
+    Profile profile;
+    Error error = {0};
+    char names[1024] = "";
+    if (!profile_set_default(arena, &set, &error) || !profile_load("default", NULL, chip, arena, &profile, &error))
+        return;
+    for (int i = 0; i < set.stack_count; i++) {
+        size_t length = strlen(names);
+        if (set_stack_fits(&set, &set.stacks[i], chip) && strcmp(set.stacks[i].name, profile.stack) != 0)
+            snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", set.stacks[i].name);
+    }
+    fprintf(out, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
+            profile.stack, profile.likely_low, profile.likely_high);
+    if (names[0]) write_paragraph("other software (--stack)", names, out);
+}
+
+bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
+    ChipStanding standing = chip_standing(chip);
+    fprintf(out, "%s: %s\n", chip->name, chip->title);
+    if (chip->alias_count) fprintf(out, "also:");
+    for (int i = 0; i < chip->alias_count; i++) fprintf(out, " %s", chip->aliases[i]);
+    fprintf(out, "%s\n", chip->alias_count ? "\n" : "");
+    if (!write_figures(chip, out)) return false;
+    fprintf(out, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
+    write_missing(chip, out);
+    if (standing.plans) write_profile(chip, out, arena);
+    if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out);
+    write_hosts(chip, out);
+    write_paragraph(chip->topology_verified ? "source" : "source (not checked)", chip->topology_source, out);
+    return (chip_has_domains(chip) || write_slices(chip, out, arena)) && !ferror(out);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The error table for scripts: runs, what was skipped, the summary. Keys only get more. */
+#include "base/json.h"
+#include "search/cli/views/validate_view.h"
+
+#include <math.h>
+
+/* Seconds or bytes; null where nothing was measured. */
+static bool add_positive(cJSON *to, const char *key, double value) {
+    return value > 0 ? json_add_real(to, key, value) : cJSON_AddNullToObject(to, key) != NULL;
+}
+
+static bool add_run(cJSON *runs, const ValidateView *view, const Outcome *o) {
+    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
+    const Prediction *p = &o->prediction;
+    bool timed = o->measured_seconds > 0;
+    cJSON *run = json_add_object(runs, NULL);
+    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->source) &&
+           json_add_text(run, "chip", o->chip) && json_add_whole(run, "chips", o->run->chips) &&
+           json_add_text(run, "framework", o->framework) && json_add_text(run, "stack", o->stack) &&
+           json_add_text(run, "kind", run_kind_name(o->kind)) && json_add_text(run, "model", o->run->model) &&
+           json_add_text(run, "precision", precision_name(o->precision)) && json_add_text(run, "plan", o->plan) &&
+           add_positive(run, "measured_seconds", o->measured_seconds) &&
+           json_add_text(run, "measured_by", o->measured_by) && json_add_real(run, "predicted_seconds", p->seconds) &&
+           (timed ? json_add_real(run, "error", o->error) : cJSON_AddNullToObject(run, "error") != NULL) &&
+           json_add_real(run, "lower_seconds", p->lower_seconds) &&
+           json_add_real(run, "upper_seconds", p->upper_seconds) &&
+           json_add_real(run, "likely_low_seconds", p->likely_low_seconds) &&
+           json_add_real(run, "likely_high_seconds", p->likely_high_seconds) &&
+           json_add_text(run, "bound_by", bound_name(p->bound_by)) && json_add_real(run, "mfu", p->mfu) &&
+           add_positive(run, "memory_measured_bytes", o->measured_bytes) &&
+           json_add_real(run, "memory_predicted_bytes", p->memory_bytes) &&
+           json_add_real(run, "memory_limit_bytes", o->limit_bytes) && json_add_whole(run, "unknowns", o->unknowns) &&
+           json_add_text(run, "assumed", o->notes) && (!flagged || json_add_text(run, "flagged", flagged->reason));
+}
+
+static bool add_skipped(cJSON *skipped, const Outcome *o) {
+    cJSON *run = json_add_object(skipped, NULL);
+    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->source) &&
+           json_add_text(run, "reason", o->skipped);
+}
+
+static bool add_figures(cJSON *to, const char *count_key, const ErrorStats *stats) {
+    return json_add_whole(to, count_key, stats->count) && json_add_real(to, "median", stats->median) &&
+           json_add_real(to, "p90", stats->p90) && json_add_real(to, "worst", stats->worst) &&
+           json_add_real(to, "bias", stats->bias);
+}
+
+static bool add_figures_at(cJSON *to, const char *key, const char *count_key, const ErrorStats *stats) {
+    cJSON *own = json_add_object(to, key);
+    return own && add_figures(own, count_key, stats);
+}
+
+static bool add_group(cJSON *to, const ValidateView *view, const ScoreGroup *group) {
+    return add_figures(to, "runs", &group->rows) &&
+           (group->rows.worst_at < 0 ||
+            json_add_text(to, "worst_id", view->validation->scored[group->rows.worst_at].id)) &&
+           json_add_real(to, "inside_likely", group->likely) &&
+           add_figures_at(to, "families", "families", &group->families) &&
+           add_figures_at(to, "baseline", "runs", &group->baseline);
+}
+
+static bool add_ranking(cJSON *to, const char *key, const Ranking *ranking) {
+    cJSON *own = json_add_object(to, key);
+    return own && json_add_whole(own, "groups", ranking->groups) && json_add_whole(own, "plans", ranking->plans) &&
+           json_add_whole(own, "pairs", ranking->pairs) && json_add_whole(own, "concordant", ranking->concordant) &&
+           json_add_whole(own, "discordant", ranking->discordant) && json_add_real(own, "tau", ranking->tau) &&
+           json_add_whole(own, "best_groups", ranking->best_groups) &&
+           json_add_real(own, "best_distance", ranking->best_distance);
+}
+
+static bool add_memory(cJSON *to, const Validation *v) {
+    cJSON *memory = json_add_object(to, "memory");
+    return memory && add_figures(memory, "runs", &v->score.memory) &&
+           (v->score.memory.worst_at < 0 ||
+            json_add_text(memory, "worst_id", v->scored[v->score.memory.worst_at].id)) &&
+           json_add_whole(memory, "called_fitting_measured_not", v->called_fitting) &&
+           json_add_whole(memory, "called_too_large_ran", v->called_too_large);
+}
+
+static bool add_by(cJSON *to, const ValidateView *view) {
+    const Score *score = &view->validation->score;
+    cJSON *all = json_add_object(to, "by");
+    for (ScoreBy by = 0; by < BY_COUNT && all; by++) {
+        cJSON *names = json_add_object(all, score_by_name(by));
+        if (!names) return false;
+        for (int64_t i = 0; i < score->by_count[by]; i++) {
+            cJSON *group = json_add_object(names, score->by[by][i].name);
+            if (!group || !add_group(group, view, &score->by[by][i])) return false;
+        }
+    }
+    return all != NULL;
+}
+
+static bool add_summary(cJSON *to, const ValidateView *view) {
+    const Validation *v = view->validation;
+    cJSON *summary = json_add_object(to, "summary"), *ranking;
+    return summary && add_group(summary, view, &v->score.all) && json_add_whole(summary, "replayed", v->replayed) &&
+           json_add_whole(summary, "skipped", v->skipped) && add_memory(summary, v) &&
+           (ranking = json_add_object(summary, "ranking")) && add_ranking(ranking, "all", &v->ranking) &&
+           add_ranking(ranking, "without_bloom", &v->ranking_elsewhere) && add_by(summary, view);
+}
+
+bool validate_write_json(FILE *out, const ValidateView *view, Error *error) {
+    const Validation *v = view->validation;
+    cJSON *json = cJSON_CreateObject(), *runs = NULL, *skipped = NULL;
+    bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
+              json_add_text(json, "file_sha256", view->sha256) && json_add_text(json, "profile", view->profile) &&
+              json_add_bool(json, "profile_fitted_to_file", view->fitted) && (runs = json_add_array(json, "runs"));
+    for (int64_t i = 0; i < v->replayed && ok; i++) ok = add_run(runs, view, v->of_scored[i]);
+    ok = ok && (skipped = json_add_array(json, "skipped"));
+    for (int64_t i = 0; i < v->count && ok; i++)
+        if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);
+    ok = ok && add_summary(json, view) && json_print(out, json);
+    cJSON_Delete(json);
+    return ok || error_memory(error);
+}

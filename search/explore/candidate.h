@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/explore/candidate.h: one knob setting of a degree tuple: cut by its relaxation, or its best placement and layout.
+ * Internal to explore.c. */
+#ifndef SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
+#define SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
+
+#include "search/explore/open_tuple.h"
+
+/* Cut only what is above the threshold by more than rounding could make it. */
+static const double CUT = 1 + 1e-12;
+
+/* Something by its index, in the order of its bound. */
+typedef struct {
+    double bound;
+    int64_t index;
+} Keyed;
+int keyed_compare(const void *a, const void *b); /* for qsort: ties by index */
+
+/* What does not fit, and by how many bytes. */
+void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
+
+/* The best placement and layout of knob setting `index` of the space, into *row when it beats what is there. `limit`:
+ * what is above is of no use. The shard is that of the knobs; one of `takers` must be able to place roles so. */
+bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                       ExploreCache *cache, Row *row, ExploreStats *stats, Error *error);
+
+/* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
+bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
+                            ExploreCache *cache, Count *within, Error *error);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/explore/open_tuple.h"
+
+#include "base/util.h"
+
+bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
+    *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
+    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
+                    &tuple->space, error))
+        return false;
+    size_t methods = (size_t)tuple->space.method_count;
+    tuple->least = ARENA_NEW(arena, Rates, methods);
+    tuple->on = ARENA_NEW(arena, Places, (size_t)problem->machine_count);
+    if (!tuple->least || !tuple->on) return error_memory(error);
+    for (int64_t i = 0; i < tuple->space.method_count; i++) {
+        Methods way = method_space_at(&tuple->space.methods, i);
+        least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
+        least_rates_folded(problem->wirings, problem->machine_count, degrees, &way, &tuple->least[i]);
+    }
+    for (int i = 0; i < problem->machine_count; i++) {
+        tuple->on[i].total = placement_count(problem->tables[i], degrees);
+        tuple->placement_total += tuple->on[i].total;
+    }
+    return true;
+}
+
+bool tuple_placing(Tuple *tuple, int machine, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    Places *on = &tuple->on[machine];
+    LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->launchers;
+    if (on->placing) return true;
+    on->placing = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
+    if (!on->placing) return error_memory(error);
+    launchers_placing(asked ? asked : all, &problem->wirings[machine], problem->setting.chip->name, on->placements,
+                      on->count, on->placing);
+    return true;
+}
+
+/* One walk over all placements on a machine, the first time into the list of placements too. */
+typedef struct {
+    Rates *rates;
+    int64_t room;
+    Placement *placements; /* NULL: they are known */
+    const int64_t *walked; /* of the placements in question, NULL: all */
+    int64_t at, kept;
+} Listing;
+
+static void list_placement(RatesWalk *walk) {
+    Listing *listing = walk->context;
+    int64_t at = listing->at++;
+    if (listing->kept == listing->room || (listing->walked && listing->walked[listing->kept] != at)) return;
+    if (listing->placements) listing->placements[at] = walk->placement;
+    listing->rates[listing->kept++] = walk->rates;
+}
+
+/* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
+static bool choose_placements(Tuple *tuple, int machine, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    const Request *request = problem->request;
+    Places *on = &tuple->on[machine];
+    if (!request->launchers && request->pin_count == 0) return true;
+    if (request->launchers && !tuple_placing(tuple, machine, error)) return false;
+    on->walked = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
+    if (!on->walked) return error_memory(error);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < on->count; i++) {
+        if (request->launchers && !on->placing[i]) continue;
+        if (!request_admits_placement(request, problem->wirings[machine].mesh, &on->placements[i])) continue;
+        on->placements[kept] = on->placements[i];
+        if (on->placing) on->placing[kept] = on->placing[i];
+        on->walked[kept++] = i;
+    }
+    on->count = kept;
+    return true;
+}
+
+static bool open_places(Tuple *tuple, int machine, Error *error) {
+    Places *on = &tuple->on[machine];
+    size_t methods = (size_t)tuple->space.method_count;
+    if (on->total > PLACEMENTS_MAX)
+        return error_set(error, ERROR_INPUT, "degrees", "more than %d placements of one tuple of degrees",
+                         PLACEMENTS_MAX);
+    on->count = (int64_t)on->total;
+    on->placements = ARENA_NEW(tuple->arena, Placement, (size_t)on->count);
+    on->tables = ARENA_NEW(tuple->arena, RateTable, methods);
+    on->filled = ARENA_NEW(tuple->arena, bool, methods);
+    return (on->placements && on->tables && on->filled) || error_memory(error);
+}
+
+bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Error *error) {
+    const ExploreProblem *problem = tuple->problem;
+    Places *on = &tuple->on[machine];
+    bool first = !on->placements;
+    if (!first && on->filled[way]) return true;
+    if (first && !open_places(tuple, machine, error)) return false;
+    Arena arena = {0};
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    Listing listing = {.rates = ARENA_NEW(&arena, Rates, (size_t)on->count),
+                       .room = on->count,
+                       .placements = first ? on->placements : NULL,
+                       .walked = on->walked};
+    RatesWalk walk = {.wiring = &problem->wirings[machine],
+                      .methods = &methods,
+                      .memo = cache->memo,
+                      .site = problem->first_machine + machine,
+                      .visit = list_placement,
+                      .context = &listing};
+    bool ok = (listing.rates && rates_walk(&walk, tuple->degrees)) || error_memory(error);
+    if (ok && (Count)listing.at != on->total)
+        ok = error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
+    ok = ok && (!first || choose_placements(tuple, machine, error));
+    for (int64_t i = 0; ok && first && on->walked && i < on->count; i++)
+        listing.rates[i] = listing.rates[on->walked[i]];
+    ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[way], error);
+    on->filled[way] = ok;
+    arena_free(&arena);
+    return ok;
+}
+
+void tuple_rates_at(const Tuple *tuple, int machine, int64_t way, int64_t placement, Rates *out) {
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    rates_of_placement(&tuple->problem->wirings[machine], &tuple->on[machine].placements[placement], &methods, out);
+}
+
+void tuple_least_on(const Tuple *tuple, int machine, int64_t way, Rates *out) {
+    const ExploreProblem *problem = tuple->problem;
+    if (problem->machine_count == 1) {
+        *out = tuple->least[way];
+        return;
+    }
+    Methods methods = method_space_at(&tuple->space.methods, way);
+    least_rates_of(problem->leasts[machine], tuple->degrees, &methods, out);
+    least_rates_folded(&problem->wirings[machine], 1, tuple->degrees, &methods, out);
+}

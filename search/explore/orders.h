@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/explore/orders.h: one degree tuple in every order of its roles that was asked for. */
+#ifndef SHARDOPT_SEARCH_EXPLORE_ORDERS_H
+#define SHARDOPT_SEARCH_EXPLORE_ORDERS_H
+
+#include "search/explore/explore.h"
+
+/* The orders of roles that a tuple is searched in: 1, or with --nesting all those of its roles above 1. */
+static inline int64_t tuple_orders(const Request *request, const Degrees *degrees) {
+    return request->nesting_all ? nesting_orders(degrees) : 1;
+}
+
+/* explore_tuple() in the request's order of roles or, with --nesting all, in all of them, the canonical one first. What
+ * the first leaves out before anything was asked that depends on the order is out in all. Where one plan is wanted, the
+ * best of an order is the limit of the next: *limit (ranked) falls to it. */
+bool explore_orders(const ExploreProblem *problem, const Degrees *degrees, double *limit, ExploreCache *cache,
+                    RowList *list, ExploreStats *stats, Error *error);
+
+#endif

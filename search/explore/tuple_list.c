@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/explore/tuple_list.h"
+
+#include "search/cli/clock.h"
+#include "base/util.h"
+#include "search/explore/orders.h"
+#include "search/space/knob_space.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TUPLES_MOST = 4000000 };
+/* A share of the space that fits in memory well; few enough sites for a time limit to come in between. */
+enum { ENTRIES_ENOUGH = 1000000, SITES_AT_ONCE = 32 };
+
+/* Quotients by sequences in another order than the bounds of each: far above their rounding. */
+static const double BATCH_SLACK = 1 - 0x1p-40;
+
+/* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost
+ * order machines of one request alike. */
+static double scale_of(const Request *request, int64_t sequences) {
+    return (double)request->work.sequences / (double)sequences;
+}
+
+static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int first, int count, int64_t sequences) {
+    ExploreProblem problem = {.request = tuples->request,
+                              .setting = request_setting(tuples->request),
+                              .offers = site->offers,
+                              .least = site->least,
+                              .wirings = &tuples->wirings[first],
+                              .tables = &tuples->tables[first],
+                              .leasts = &tuples->leasts[first],
+                              .machine_count = count,
+                              .first_machine = first,
+                              .catalog_mesh = &tuples->shapes[first].machine.mesh,
+                              .padding = site->padding,
+                              .scale = scale_of(tuples->request, sequences)};
+    problem.setting.work.sequences = sequences;
+    return problem;
+}
+
+ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
+    const Site *on = &tuples->sites[site];
+    return problem_on(tuples, on, on->first, on->shape_count, sequences);
+}
+
+ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t sequences) {
+    const Site *site = tuples->sites;
+    while (shape >= site->first + site->shape_count) site++;
+    return problem_on(tuples, site, shape, 1, sequences);
+}
+
+double site_floor(const Tuples *tuples, int site) {
+    const Request *request = tuples->request;
+    Setting setting = request_setting(request);
+    double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->work.seq) *
+                   (double)request->work.sequences * (double)request->work.seq;
+    int64_t chips = 0;
+    for (int i = 0; i < tuples->sites[site].shape_count; i++)
+        chips = max_whole(chips, tuples->shapes[tuples->sites[site].first + i].machine.mesh.chips);
+    return flops / (setting.precision_flops_per_second * (double)chips) * BATCH_SLACK;
+}
+
+/* ---- machines ---- */
+
+/* A shape, on the site of the one before it where that has as many devices. */
+static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
+    const Request *request = tuples->request;
+    int index = tuples->shape_count++;
+    Shape *shape = &tuples->shapes[index];
+    *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
+    tuples->wirings[index] = (Wiring){&shape->mesh, request->nesting};
+    if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
+        tuples->sites[tuples->site_count - 1].shape_count++;
+        return true;
+    }
+    Count count;
+    if (!degrees_count(&shape->mesh, request->roles, &count) || count > INT64_MAX / 2)
+        return error_set(error, ERROR_INPUT, request->machine_argument, "%s has too many ways to give degrees to roles",
+                         machine->text);
+    Setting setting = request_setting(request);
+    tuples->sites[tuples->site_count++] =
+        (Site){.first = index,
+               .shape_count = 1,
+               .tuples = (int64_t)count,
+               .offers = offers_of(&setting, &shape->mesh, request->schedules),
+               .padding = padding_on(request->padding, request->launchers, &machine->mesh)};
+    return true;
+}
+
+static int64_t girth(const Machine *machine) {
+    return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
+}
+
+/* Among shapes of as many chips and slices the most cubic first: where two are as fast, that one is meant. */
+static void cubic_first(Machine *machines, int count) {
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            Machine *a = &machines[j - 1], *b = &machines[j], swap = *a;
+            if (a->mesh.chips != b->mesh.chips || a->slices != b->slices || girth(a) <= girth(b)) break;
+            *a = *b, *b = swap;
+        }
+}
+
+static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
+    const Request *request = tuples->request;
+    Machine *idle = NULL;
+    int idle_count = 0;
+    if (request->max_idle > 0 &&
+        !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &idle_count, error))
+        return false;
+    cubic_first(idle, idle_count);
+    size_t count = (size_t)idle_count + 1;
+    tuples->shapes = ARENA_NEW(arena, Shape, count);
+    tuples->wirings = ARENA_NEW(arena, Wiring, count);
+    tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
+    tuples->leasts = ARENA_NEW(arena, const LeastRates *, count);
+    tuples->sites = ARENA_NEW(arena, Site, count);
+    if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
+        return error_memory(error);
+    if (!add_shape(tuples, &request->machine, error)) return false;
+    for (int i = 0; i < idle_count; i++)
+        if (!add_shape(tuples, &idle[i], error)) return false;
+    return true;
+}
+
+bool tuples_make(const Request *request, int threads, Arena *arena, Tuples *out, Error *error) {
+    *out = (Tuples){.request = request, .threads = threads};
+    out->workers = ARENA_NEW(arena, TuplesWorker, (size_t)threads);
+    if (!out->workers) return error_memory(error);
+    for (int i = 0; i < threads; i++) {
+        out->workers[i].counter = site_plans_new(request);
+        if (!out->workers[i].counter) return error_memory(error);
+    }
+    return make_sites(out, arena, error);
+}
+
+/* ---- one site ---- */
+
+typedef struct {
+    const Request *request;
+    Work work;
+    const Site *site;
+} MayDivide;
+
+/* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since each
+ * condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which only a
+ * later role can end, asks for less. */
+static bool may_divide(const void *of, const Degrees *begun) {
+    const MayDivide *may = of;
+    PaddingSet forbidden;
+    return degrees_may_divide(&may->request->model, &may->work, begun, experts_may_fold(&may->site->offers, begun),
+                              may->site->padding, &forbidden);
+}
+
+/* What is required of degrees is counted before what divides. */
+static bool requires_degrees(const Request *request) {
+    for (int i = 0; i < request->requirement_count; i++)
+        if (request->requirements[i].knob == 0) return true;
+    return false;
+}
+
+static bool too_many_plans(Error *error) {
+    return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+}
+
+/* Counts the plans of a site's machines; their tables are kept in a worker's memory that lasts. */
+static bool site_count_plans(Tuples *tuples, Site *site, TuplesWorker *worker, Error *error) {
+    site->plans = 0;
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        const Mesh *mesh = &tuples->shapes[i].mesh;
+        Count plans;
+        tuples->tables[i] = placement_table(mesh, tuples->request->roles, &worker->lasting);
+        if (!tuples->tables[i]) return error_memory(error);
+        if (!site_plans(worker->counter, mesh, &site->offers, tuples->tables[i], &plans, &site->batches, error))
+            return false;
+        if (!count_add(site->plans, plans, &site->plans)) return too_many_plans(error);
+    }
+    return true;
+}
+
+static bool site_rates(Tuples *tuples, Site *site, Arena *lasting, Error *error) {
+    LeastRates *together = NULL;
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        LeastRates *least = least_rates_new(&tuples->shapes[i].mesh, lasting);
+        tuples->leasts[i] = least;
+        if (!least) return error_memory(error);
+        if (i == site->first + 1) together = least_rates_copy(tuples->leasts[site->first], lasting);
+        if (i == site->first + 1 && !together) return error_memory(error);
+        if (together) least_rates_merge(together, least);
+    }
+    site->least = together ? together : tuples->leasts[site->first];
+    return true;
+}
+
+/* Lists tuples of a site: all, or those that may divide, where nothing else counts before that. */
+static bool site_open(Tuples *tuples, Site *site, bool all, TuplesWorker *worker, Error *error) {
+    const Request *request = tuples->request;
+    const Shape *shape = &tuples->shapes[site->first];
+    MayDivide may = {request, request->work, site};
+    if (request->batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
+    bool ok = all || requires_degrees(request)
+                  ? degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, &worker->passing, &site->degrees,
+                                      &site->count, error)
+                  : degrees_enumerate_some(&shape->mesh, request->roles, (DegreesRule){may_divide, &may}, TUPLES_MOST,
+                                           &worker->passing, &site->degrees, &site->count, error);
+    if (!ok && error->kind == ERROR_INPUT)
+        error_set(error, ERROR_INPUT, request->machine_argument,
+                  "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
+                  TUPLES_MOST);
+    return ok && site_rates(tuples, site, &worker->lasting, error);
+}
+
+/* Counts sites from .. to - 1, and opens them where that is wanted: a site a thread. */
+static bool prepare_sites(Tuples *tuples, int from, int to, bool open, Error *error) {
+    bool failed = false;
+    double started = clock_seconds();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
+    for (int i = from; i < to; i++) {
+        TuplesWorker *worker = &tuples->workers[omp_get_thread_num()];
+        Error own = {0};
+        if (site_count_plans(tuples, &tuples->sites[i], worker, &own) &&
+            (!open || site_open(tuples, &tuples->sites[i], false, worker, &own)))
+            continue;
+#pragma omp critical
+        {
+            if (!failed) *error = own;
+            failed = true;
+        }
+    }
+    tuples->seconds_preparing += clock_seconds() - started;
+    return !failed;
+}
+
+static void drop_share(Tuples *tuples) {
+    tuples->entry_count = 0;
+    tuples->coverage = (Coverage){.least_floor = INFINITY, .least_missing = INFINITY};
+    for (int i = 0; i < tuples->threads; i++) arena_free(&tuples->workers[i].passing);
+}
+
+bool tuples_list_site(Tuples *tuples, int index, Error *error) {
+    Site *site = &tuples->sites[index];
+    TuplesWorker *worker = &tuples->workers[0];
+    drop_share(tuples);
+    arena_free(&worker->lasting);
+    for (int i = site->first; i < site->first + site->shape_count; i++) {
+        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->roles, &worker->lasting);
+        if (!tuples->tables[i]) return error_memory(error);
+    }
+    return site_open(tuples, site, true, worker, error);
+}
+
+/* ---- tuples ---- */
+
+static Count placements_of(const Tuples *tuples, const Site *site, const Degrees *degrees) {
+    Count count = 0;
+    for (int i = 0; i < site->shape_count; i++) count += placement_count(tuples->tables[site->first + i], degrees);
+    return count;
+}
+
+/* Knob settings beside microbatches, by what they depend on. */
+typedef struct {
+    int64_t ranks, tensor, expert, sequence, pipeline, flags, others;
+} KnobMemo;
+enum { KNOB_MEMOS = 1024 };
+
+/* What one thread finds while it bounds tuples. */
+typedef struct {
+    Entry *entries;
+    int64_t count, room;
+    Coverage coverage;
+    bool no_memory, too_many, late;
+    KnobMemo memos[KNOB_MEMOS]; /* of one site; others 0: empty */
+} Bounded;
+
+/* knob_others(), which counts ways to exchange one by one: tuples that differ in fsdp and data alone share it. */
+static int64_t others_of(Bounded *bounded, const Request *request, const Site *site, const Degrees *degrees) {
+    const int64_t *of = degrees->of;
+    int64_t flags = (of[ROLE_FSDP] > 1 ? 1 : 0) | (of[ROLE_DATA] > 1 ? 2 : 0);
+    int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
+    uint64_t hash = (uint64_t)of[ROLE_PIPELINE] * 4 + (uint64_t)flags + (uint64_t)of[ROLE_EXPERT] * 0x9E3779B97F4A7C15u;
+    KnobMemo *memo = &bounded->memos[(hash ^ hash >> 32) % KNOB_MEMOS];
+    if (memo->others != 0 && memo->ranks == ranks && memo->tensor == of[ROLE_TENSOR] &&
+        memo->expert == of[ROLE_EXPERT] && memo->sequence == of[ROLE_SEQUENCE] && memo->pipeline == of[ROLE_PIPELINE] &&
+        memo->flags == flags)
+        return memo->others;
+    *memo = (KnobMemo){ranks,
+                       of[ROLE_TENSOR],
+                       of[ROLE_EXPERT],
+                       of[ROLE_SEQUENCE],
+                       of[ROLE_PIPELINE],
+                       flags,
+                       knob_others(&request->model, degrees, &site->offers)};
+    return memo->others;
+}
+
+static bool entry_add(Bounded *bounded, Entry entry) {
+    if (bounded->count == bounded->room) {
+        int64_t room = bounded->room ? 2 * bounded->room : 4096;
+        Entry *grown = realloc(bounded->entries, (size_t)room * sizeof(Entry));
+        if (!grown) return false;
+        bounded->entries = grown;
+        bounded->room = room;
+    }
+    bounded->entries[bounded->count++] = entry;
+    return true;
+}
+
+/* Keeps the tuple that lacks least; among equals the first. */
+static void note_missing(Coverage *coverage, const Degrees *degrees, double missing) {
+    if (missing > coverage->least_missing) return;
+    if (missing == coverage->least_missing && degrees_compare(degrees, &coverage->missing_degrees) > 0) return;
+    coverage->least_missing = missing;
+    coverage->missing_degrees = *degrees;
+}
+
+/* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
+static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {
+    return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->bound_error);
+}
+
+Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
+    const Request *request = tuples->request;
+    const Site *site = &tuples->sites[entry->site];
+    const Degrees *degrees = &site->degrees[entry->tuple];
+    if (!request_admits(request, degrees)) return (Verdict){.out = true, .reason = PRUNED_REQUIRE};
+    Work work = request->work;
+    PaddingSet forbidden;
+    work.sequences = tuple_batch(tuples, entry, entry->last);
+    /* Most tuples of an odd number of chips end here. */
+    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), site->padding,
+                            &forbidden))
+        return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    ExploreProblem problem = tuples_problem(tuples, entry->site, work.sequences);
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    entry->bound = ranked_bound(&problem, &bound);
+    if (bound.forbidden || bound.unusable) return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    if (!bound.too_large) return (Verdict){.out = false};
+    return (Verdict){true, PRUNED_MEMORY, bound.least_bytes - setting_memory_limit(&problem.setting)};
+}
+
+/* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
+static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastSums *cache, Bounded *out) {
+    Coverage *coverage = &out->coverage;
+    if (!count_add(coverage->plans, plans, &coverage->plans)) {
+        out->too_many = true;
+        return;
+    }
+    if (out->late && request_admits(tuples->request, &tuples->sites[entry.site].degrees[entry.tuple])) {
+        coverage->pruned[PRUNED_TIME_LIMIT] += plans;
+        coverage->least_floor = min_real(coverage->least_floor, site_floor(tuples, entry.site));
+        return;
+    }
+    Verdict verdict = entry_judge(tuples, &entry, cache);
+    if (!verdict.out) {
+        if (!entry_add(out, entry)) out->no_memory = true;
+        return;
+    }
+    coverage->pruned[verdict.reason] += plans;
+    if (verdict.reason == PRUNED_MEMORY)
+        note_missing(coverage, &tuples->sites[entry.site].degrees[entry.tuple], verdict.missing);
+}
+
+/* One degree tuple with every batch it may have. */
+static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+    const Request *request = tuples->request;
+    const Site *site = &tuples->sites[index];
+    const Degrees *degrees = &site->degrees[tuple];
+    int64_t others = batch_count(request, degrees_replicas(degrees)) - 1;
+    Count each, plans;
+    if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
+        !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
+        /* The most that one batch can have, and as many batches: what is added up fits where this does. */
+        !count_multiply(each, (Count)knob_microbatches(degrees, request->work.sequences * 2), &plans) ||
+        !count_multiply(plans, (Count)(others + 1), &plans)) {
+        out->too_many = true;
+        return;
+    }
+    Entry entry = {.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple};
+    bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->work.sequences), cache, out);
+    if (others == 0) return;
+    entry.first = 1, entry.last = others;
+    bound_batches(tuples, entry, entry_plans(tuples, &entry), cache, out);
+}
+
+static bool merge_coverage(Coverage *to, const Coverage *from) {
+    if (!count_add(to->plans, from->plans, &to->plans)) return false;
+    for (int i = 0; i < PRUNED_COUNT; i++) to->pruned[i] += from->pruned[i];
+    if (from->least_missing < INFINITY) note_missing(to, &from->missing_degrees, from->least_missing);
+    to->least_floor = min_real(to->least_floor, from->least_floor);
+    return true;
+}
+
+static bool merge_bounded(Tuples *tuples, const Bounded *from, Error *error) {
+    if (from->no_memory) return error_memory(error);
+    if (from->too_many || !merge_coverage(&tuples->coverage, &from->coverage)) return too_many_plans(error);
+    if (from->count == 0) return true;
+    Entry *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(Entry));
+    if (!grown) return error_memory(error);
+    tuples->entries = grown;
+    memcpy(tuples->entries + tuples->entry_count, from->entries, (size_t)from->count * sizeof(Entry));
+    tuples->entry_count += from->count;
+    return true;
+}
+
+/* Bounds what sites from .. to - 1 have listed. */
+static bool bound_sites(Tuples *tuples, int from, int to, ExploreCache *caches, double over, Error *error) {
+    int threads = tuples->threads;
+    Bounded *bounded = calloc((size_t)threads, sizeof(Bounded));
+    if (!bounded) return error_memory(error);
+    for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = bounded[i].coverage.least_floor = INFINITY;
+#pragma omp parallel num_threads(threads)
+    for (int site = from; site < to; site++) {
+        int thread = omp_get_thread_num();
+        Bounded *own = &bounded[thread];
+        memset(own->memos, 0, sizeof(own->memos));
+#pragma omp for schedule(dynamic, 512) nowait
+        for (int64_t i = 0; i < tuples->sites[site].count; i++) {
+            if (i % 64 == 0 && over > 0) own->late = own->late || clock_seconds() > over;
+            bound_tuple(tuples, site, i, caches[thread].sums, own);
+        }
+    }
+    bool ok = true;
+    for (int i = 0; i < threads; i++) {
+        ok = ok && merge_bounded(tuples, &bounded[i], error);
+        free(bounded[i].entries);
+    }
+    free(bounded);
+    return ok;
+}
+
+static int by_bound(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* All plans of sites from .. to - 1 but those listed, which are counted, are `reason`s. */
+static bool cover_rest(Tuples *tuples, int from, int to, PruneReason reason, Error *error) {
+    Count all = 0;
+    Coverage *coverage = &tuples->coverage;
+    for (int i = from; i < to; i++) {
+        const Site *site = &tuples->sites[i];
+        if (!count_add(all, site->plans, &all)) return too_many_plans(error);
+        coverage->batches = max_whole(coverage->batches, site->batches);
+    }
+    if (all < coverage->plans) return error_set(error, ERROR_INTERNAL, "search", "plans were counted twice");
+    coverage->pruned[reason] += all - coverage->plans;
+    coverage->plans = all;
+    return true;
+}
+
+bool tuples_lay(Tuples *tuples, ExploreCache *caches, double until, double over, Error *error) {
+    int from = tuples->laid;
+    drop_share(tuples);
+    while (tuples->laid < tuples->site_count && tuples->entry_count < ENTRIES_ENOUGH &&
+           (tuples->laid == from || until <= 0 || clock_seconds() < until)) {
+        int to = (int)min_whole(tuples->laid + SITES_AT_ONCE, tuples->site_count);
+        if (!prepare_sites(tuples, tuples->laid, to, true, error) ||
+            !bound_sites(tuples, tuples->laid, to, caches, over, error))
+            return false;
+        tuples->laid = to;
+    }
+    if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(Entry), by_bound);
+    return cover_rest(tuples, from, tuples->laid, PRUNED_INDIVISIBLE, error);
+}
+
+double tuples_seconds_to_leave(const Tuples *tuples) {
+    if (tuples->laid == 0) return 0;
+    return tuples->seconds_preparing / tuples->laid * (tuples->site_count - tuples->laid);
+}
+
+bool tuples_leave(Tuples *tuples, Error *error) {
+    int from = tuples->laid;
+    drop_share(tuples);
+    tuples->laid = tuples->site_count;
+    for (int i = from; i < tuples->site_count; i++)
+        tuples->coverage.least_floor = min_real(tuples->coverage.least_floor, site_floor(tuples, i));
+    return prepare_sites(tuples, from, tuples->site_count, false, error) &&
+           cover_rest(tuples, from, tuples->site_count, PRUNED_TIME_LIMIT, error);
+}
+
+void tuples_free(Tuples *tuples) {
+    free(tuples->entries);
+    for (int i = 0; tuples->workers && i < tuples->threads; i++) {
+        site_plans_free(tuples->workers[i].counter);
+        arena_free(&tuples->workers[i].lasting);
+        arena_free(&tuples->workers[i].passing);
+    }
+}
+
+Count tuple_placements(const Tuples *tuples, const Entry *entry) {
+    const Site *site = &tuples->sites[entry->site];
+    return placements_of(tuples, site, &site->degrees[entry->tuple]);
+}
+
+int64_t entry_orders(const Tuples *tuples, const Entry *entry) {
+    return tuple_orders(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple]);
+}
+
+int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
+    return batch_at(tuples->request, degrees_replicas(&tuples->sites[entry->site].degrees[entry->tuple]), number);
+}
+
+double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
+    ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
+    const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
+    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    return ranked_bound(&problem, &bound);
+}
+
+int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]) {
+    int64_t others = batch_count(tuples->request, degrees_replicas(&tuples->sites[site].degrees[tuple])) - 1;
+    out[0] = (Entry){.first = 0, .last = 0, .site = site, .tuple = (int32_t)tuple};
+    out[1] = (Entry){.first = 1, .last = others, .site = site, .tuple = (int32_t)tuple};
+    return others > 0 ? 2 : 1;
+}
+
+Count entry_plans(const Tuples *tuples, const Entry *entry) {
+    const Site *site = &tuples->sites[entry->site];
+    const Degrees *degrees = &site->degrees[entry->tuple];
+    Count microbatches = 0;
+    for (int64_t batch = entry->first; batch <= entry->last; batch++)
+        microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
+    return placements_of(tuples, site, degrees) * microbatches *
+           (Count)knob_others(&tuples->request->model, degrees, &site->offers) *
+           (Count)tuple_orders(tuples->request, degrees);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/launch/import.h"
+
+#include "base/number.h"
+#include "base/util.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    ImportWork work;
+    ImportPlan plan;
+} READERS[LAUNCHER_COUNT] = {
+    [LAUNCHER_MAXTEXT] = {maxtext_work, maxtext_plan},          [LAUNCHER_JAX] = {jax_work, jax_plan},
+    [LAUNCHER_TORCHTITAN] = {torchtitan_work, torchtitan_plan}, [LAUNCHER_MEGATRON] = {megatron_work, megatron_plan},
+    [LAUNCHER_DEEPSPEED] = {deepspeed_work, deepspeed_plan},
+};
+
+bool import_work(Launcher launcher, ConfigFile *file, ImportedWork *out, Error *error) {
+    *out = (ImportedWork){0};
+    return READERS[launcher].work(file, out, error);
+}
+
+bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error) {
+    *out = (ImportedPlan){0};
+    for (int role = 0; role < ROLE_COUNT; role++) out->degrees.of[role] = out->across[role] = 1;
+    if (!READERS[launcher].plan(file, request, out, error)) return false;
+    bool guarded = false;
+    for (int64_t i = 0; i < file->count; i++) guarded = guarded || (file->entries[i].guarded && file->entries[i].taken);
+    if (guarded)
+        config_note(file, "some keys stand behind a condition that the file does not decide: taken as if it held");
+    config_note_left(file);
+    return true;
+}
+
+void import_knob(ImportedPlan *plan, const char *format, ...) {
+    size_t used = strlen(plan->knobs);
+    if (used > 0 && used + 1 < sizeof plan->knobs) plan->knobs[used++] = ' ';
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(plan->knobs + used, sizeof plan->knobs - used, format, arguments);
+    va_end(arguments);
+}
+
+bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,
+                  ImportedPlan *plan, Error *error) {
+    int64_t replicas = degrees_replicas(&plan->degrees);
+    bool asked = request->batch_origin == FROM_OPTION;
+    plan->sequences = asked ? request->work.sequences : sequences;
+    if (plan->sequences % replicas != 0 || plan->sequences / replicas % micro != 0)
+        return config_wrong(file, NULL, asked ? "the batch asked for" : key, error,
+                            "%" PRId64 " sequences are no whole microbatches of %" PRId64 " on %" PRId64
+                            " replicas; give a multiple of %" PRId64,
+                            plan->sequences, micro, replicas, micro * replicas);
+    import_knob(plan, "microbatches=%" PRId64 " microbatch_sequences=%" PRId64, plan->sequences / replicas / micro,
+                micro);
+    return true;
+}
+
+void import_offload(ConfigFile *file, const Request *request, bool offloads, ImportedPlan *plan) {
+    bool offered = request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0;
+    if (offloads && !offered)
+        config_note(file,
+                    "the optimizer's state lies on the host, whose memory the catalog does not know for %s: priced "
+                    "in HBM",
+                    request->chip.title);
+    import_knob(plan, "offload_optimizer=%s", offloads && offered ? "true" : "false");
+}
+
+void import_overlap(ConfigFile *file, const Request *request, bool overlaps, ImportedPlan *plan) {
+    if (plan->degrees.of[ROLE_TENSOR] <= 1) return;
+    bool offered = request->profile.tensor_overlapped < request->profile.tensor_exposed;
+    if (overlaps && !offered)
+        config_note(file, "overlapped tensor collectives are in no measured run of %s: priced without",
+                    request->chip.title);
+    import_knob(plan, "tensor_overlap=%s", overlaps && offered ? "true" : "false");
+}
+
+bool import_check_heads(ConfigFile *file, const Request *request, const char *key, int64_t tensor, bool copies,
+                        Error *error) {
+    for (int i = 0; i < request->model.kind_count; i++) {
+        const LayerKind *kind = &request->model.kinds[i];
+        int64_t kv = kind->attention == ATTENTION_LATENT ? 0 : kind->kv_heads;
+        if (kind->heads % tensor != 0)
+            return config_wrong(file, NULL, key, error, "%" PRId64 " does not divide the %" PRId64 " heads of %s",
+                                tensor, kind->heads, request->model.name);
+        if (kv > 0 && kv % tensor != 0 && !(copies && tensor % kv == 0))
+            return config_wrong(file, NULL, key, error, "%" PRId64 " does not divide the %" PRId64 " KV heads of %s",
+                                tensor, kv, request->model.name);
+    }
+    return true;
+}
+
+bool import_check_seq(ConfigFile *file, const Request *request, const char *key, int64_t by, Error *error) {
+    if (request->work.seq % by == 0) return true;
+    return config_wrong(file, NULL, key, error,
+                        "a sequence of %" PRId64 " tokens is no multiple of %" PRId64
+                        ", as it has to be with these degrees",
+                        request->work.seq, by);
+}
+
+bool import_left_over(ConfigFile *file, const Request *request, const char *key, const ImportedPlan *plan,
+                      int64_t *left, Error *error) {
+    int64_t devices = request->machine.mesh.devices, used = 1;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (__builtin_mul_overflow(used, plan->degrees.of[role], &used)) used = INT64_MAX / 2;
+    if (used <= devices && devices % used == 0) {
+        *left = devices / used;
+        return true;
+    }
+    return config_wrong(file, NULL, key, error,
+                        "the degrees multiply to %" PRId64 ", which does not divide the %" PRId64
+                        " devices of %s; name the machine it runs on",
+                        used, devices, request->machine.text);
+}
+
+int64_t import_experts(const Request *request) {
+    int64_t experts = 0;
+    for (int i = 0; i < request->model.kind_count; i++) experts = max_whole(experts, request->model.kinds[i].experts);
+    return experts;
+}
+
+bool import_check_gpus(ConfigFile *file, const Request *request, const char *launcher, Error *error) {
+    if (chip_has_domains(&request->chip)) return true;
+    return error_set(error, ERROR_INPUT, file->name,
+                     "%s runs on GPUs, not on %s; name the machine: --chip h100 --nodes 16", launcher,
+                     request->chip.title);
+}
+
+bool import_sizes_known(const ImportedSizes *sizes) { return sizes->layers > 0 && sizes->d_model > 0; }
+
+static bool same_or_silent(int64_t said, int64_t is) { return said == 0 || said == is; }
+
+int import_sizes_match(const ImportedSizes *sizes, const Model *model) {
+    bool heads = false, kv = false, wide = false, experts = sizes->experts == 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        heads = heads || same_or_silent(sizes->heads, kind->heads);
+        kv = kv || same_or_silent(sizes->kv_heads, kind->kv_heads);
+        wide = wide || same_or_silent(sizes->d_ff, kind->d_ff) || sizes->d_ff == kind->d_ff_expert;
+        experts = experts || sizes->experts == kind->experts;
+        if (sizes->experts == 0 && kind->experts > 0) return 0;
+    }
+    /* launchers pad the vocabulary, and say it or not */
+    bool words = sizes->vocab == 0 || (sizes->vocab >= model->vocab && sizes->vocab <= model->vocab + 4096) ||
+                 (model->vocab >= sizes->vocab && model->vocab <= sizes->vocab + 4096);
+    if (sizes->layers != model->layers || sizes->d_model != model->d_model || !heads || !kv || !wide || !experts ||
+        !words)
+        return 0;
+    return 1 + 2 * (sizes->vocab == model->vocab) + (sizes->max_seq == model->max_seq);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan as a Python module for JAX: data first (mesh, parameters, activations, remat, schedule), then the functions that
+ * are the same for every plan (search/launch/jax/code.c). Tried with JAX 0.10.2 (tests/oracle, tests/launch). */
+#include "base/util.h"
+#include "cost/plan/grid.h"
+#include "cost/state/remat.h"
+#include "search/launch/emit.h"
+#include "search/launch/jax/axes.h"
+#include "search/launch/jax/code.h"
+#include "search/answer/plan_words.h"
+#include "search/answer/parameter_shards.h"
+
+#include <string.h>
+
+static const char WHERE[] = "emit jax";
+
+/* ---- mesh ---- */
+
+/* A tuple of names, as Python writes one. */
+static void write_names(const JaxAxes *axes, bool (*wanted)(const JaxAxis *axis, int which), int which, FILE *out) {
+    int count = 0;
+    fputc('(', out);
+    for (int i = 0; i < axes->axis_count; i++)
+        if (wanted(&axes->axes[i], which)) fprintf(out, "%s\"%s\"", count++ ? ", " : "", axes->axes[i].name);
+    fputs(count == 1 ? ",)" : ")", out);
+}
+
+static bool of_role(const JaxAxis *axis, int role) { return (int)axis->role == role; }
+static bool of_part(const JaxAxis *axis, int part) { return (int)axis->part == part; }
+
+static void write_mesh(const RankedPlan *ranked, const JaxAxes *axes, FILE *out) {
+    static const Role ORDER[] = {ROLE_PIPELINE, ROLE_DATA, ROLE_FSDP, ROLE_SEQUENCE, ROLE_TENSOR};
+    bool folded = ranked->plan.knobs.methods.grid.expert > 0;
+    fprintf(out, "# Axes of the mesh, outermost first; one device has one axis of one.\nMESH_AXES = {");
+    if (axes->axis_count == 0) fprintf(out, "\"data\": 1");
+    for (int i = 0; i < axes->axis_count; i++)
+        fprintf(out, "%s\"%s\": %lld", i ? ", " : "", axes->axes[i].name, (long long)axes->axes[i].size);
+    fprintf(out, "}\n\n# The axes that each role lies on; none: its degree is 1.\nROLES = {\n");
+    for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
+        fprintf(out, "    \"%s\": ", role_name(ORDER[i]));
+        write_names(axes, of_role, (int)ORDER[i], out);
+        fprintf(out, ",\n");
+    }
+    fprintf(out, "    \"expert\": ");
+    write_names(axes, folded ? of_part : of_role, folded ? (int)PART_EXPERT : (int)ROLE_EXPERT, out);
+    fprintf(out, ",\n    \"expert_tensor\": ");
+    write_names(axes, of_part, (int)PART_EXPERT_TENSOR, out);
+    fprintf(out, ",\n    \"expert_weights\": ");
+    write_names(axes, of_part, (int)PART_WEIGHTS, out);
+    fprintf(out, ",\n}\n\n");
+    fprintf(out,
+            "# Where the axes lie: of each physical axis its size and its factors, outermost first. This is what was "
+            "costed.\nPHYSICAL = (\n");
+    for (int p = 0; p < axes->physical_count; p++) {
+        fprintf(out, "    (\"%s\", %lld, (", axes->physical[p].name, (long long)axes->physical[p].size);
+        for (int i = 0; i < axes->physical[p].piece_count; i++)
+            fprintf(out, "%s(\"%s\", %lld)", i ? ", " : "", axes->axes[axes->physical[p].pieces[i].axis].name,
+                    (long long)axes->physical[p].pieces[i].size);
+        fprintf(out, axes->physical[p].piece_count == 1 ? ",)),\n" : ")),\n");
+    }
+    fprintf(out, ")\n\n");
+}
+
+/* ---- parameters ---- */
+
+static void write_dimension(const ParameterSpec *spec, int d, FILE *out) {
+    int count = spec->ways_count[d];
+    if (count == 0) {
+        fputs("None", out);
+        return;
+    }
+    if (count > 1) fputc('(', out);
+    for (int i = 0; i < count; i++) fprintf(out, "%s\"%s\"", i ? ", " : "", ways_name(spec->ways[d][i]));
+    if (count > 1) fputc(')', out);
+}
+
+static bool write_parameters(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
+    const Model *model = &request->model;
+    ParameterSpec specs[SPECS_MAX];
+    const char *undivided;
+    int count = parameter_specs(model, &ranked->plan, specs, &undivided);
+    if (undivided)
+        return error_set(error, ERROR_INPUT, WHERE,
+                         "a sharded dimension has to divide, and fsdp, sequence or expert divides none of %s's; plan "
+                         "with --for jax",
+                         undivided);
+    fprintf(out, "# Layers by kind: how many of each.\nLAYER_KINDS = (");
+    for (int i = 0; i < model->kind_count; i++) fprintf(out, "%s%lld", i ? ", " : "", (long long)model->kinds[i].count);
+    fprintf(out, "%s)\n\n# Every parameter: shape of one layer's, and the roles that split each dimension.\n",
+            model->kind_count == 1 ? "," : "");
+    fprintf(out, "PARAMETERS = {\n");
+    for (int i = 0; i < count; i++) {
+        const ParameterSpec *spec = &specs[i];
+        if (spec->kind < 0)
+            fprintf(out, "    \"%s\": ((", spec->name);
+        else if (model->kind_count == 1)
+            fprintf(out, "    \"layers.%s\": ((", spec->name);
+        else
+            fprintf(out, "    \"layers%d.%s\": ((", spec->kind, spec->name);
+        for (int d = 0; d < spec->rank; d++)
+            fprintf(out, "%lld%s", (long long)spec->size[d], spec->rank == 1 ? "," : d + 1 < spec->rank ? ", " : "");
+        fprintf(out, "), spec(");
+        for (int d = 0; d < spec->rank; d++) {
+            if (d) fputs(", ", out);
+            write_dimension(spec, d, out);
+        }
+        fprintf(out, ")),\n");
+    }
+    fprintf(out, "}\n\n");
+    return true;
+}
+
+/* ---- activations ---- */
+
+static void write_activations(const Request *request, const RankedPlan *ranked, FILE *out) {
+    LayoutRow rows[LAYOUT_ROWS_MAX];
+    int count = layout_rows(&request->model, &ranked->plan, rows);
+    fprintf(out,
+            "# Activations: [sequences, tokens, width], and of qkv and context [sequences, tokens, heads, width].\n"
+            "ACTIVATIONS = {\n    \"tokens\": spec((\"data\", \"fsdp\"%s), \"sequence\"),\n",
+            ranked->plan.knobs.methods.grid.expert > 0 ? "" : ", \"expert\"");
+    for (int i = 0; i < count; i++) {
+        bool wanted = strcmp(rows[i].tensor, "logits") == 0, again = false;
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+            wanted = wanted || strcmp(rows[i].tensor, activation_name(a)) == 0;
+        for (int j = 0; j < i; j++) again = again || strcmp(rows[i].tensor, rows[j].tensor) == 0;
+        if (wanted && !again) fprintf(out, "    \"%s\": spec%s,\n", rows[i].tensor, rows[i].sharding);
+    }
+    fprintf(out, "}\n\n");
+}
+
+static void write_state(const Request *request, const ActivationState *state, ActivationState wanted, FILE *out) {
+    int count = 0;
+    fputc('(', out);
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        if (state[a] == wanted && activation_exists(&request->model, a))
+            fprintf(out, "%s\"%s\"", count++ ? ", " : "", activation_name(a));
+    fputs(count == 1 ? ",)" : ")", out);
+}
+
+/* Which layers of a stage do what: cut where any activation's state changes, counted from the first recomputed one. */
+static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
+    static const ActivationState ORDER[] = {STATE_RECOMPUTED, STATE_OFFLOADED, STATE_SAVED};
+    const Layout *layout = &ranked->plan.layout;
+    int64_t layers = stage_layers(&ranked->plan), at = 0;
+    fprintf(out,
+            "# Names for jax.ad_checkpoint.checkpoint_name. Runs of layers of a stage: how many, what is saved, what "
+            "is offloaded;\n# all else is computed again. layer_input is what a layer is computed again from.\n"
+            "REMAT = (\n");
+    while (at < layers) {
+        int64_t until = layers;
+        ActivationState state[ACTIVATION_COUNT];
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+            int64_t end = 0;
+            state[a] = STATE_SAVED;
+            for (size_t s = 0; s < COUNT_OF(ORDER); s++) {
+                end += layout->layers[a][ORDER[s]];
+                if (at >= end) continue;
+                state[a] = ORDER[s];
+                until = min_whole(until, end);
+                break;
+            }
+        }
+        fprintf(out, "    (%lld, ", (long long)(until - at));
+        write_state(request, state, STATE_SAVED, out);
+        fputs(", ", out);
+        write_state(request, state, STATE_OFFLOADED, out);
+        fputs("),\n", out);
+        at = until;
+    }
+    fprintf(out, ")\n\n");
+}
+
+/* ---- the rest ---- */
+
+static const char *python_bool(bool value) { return value ? "True" : "False"; }
+
+static void write_schedule(const RankedPlan *ranked, FILE *out) {
+    const Knobs *knobs = &ranked->plan.knobs;
+    int64_t chunks = max_whole(1, knobs->virtual_stages);
+    fprintf(out, "# The step.\nSEQUENCES = %lld  # of one step\nSEQUENCE_LENGTH = %lld\n",
+            (long long)ranked->work.sequences, (long long)ranked->work.seq);
+    fprintf(out, "MICROBATCHES = %lld  # of each replica\nMICROBATCH_SEQUENCES = %lld\n",
+            (long long)knobs->microbatches, (long long)knobs->microbatch_sequences);
+    fprintf(out, "SCHEDULE = \"%s\"\nVIRTUAL_STAGES = %lld\nLAYERS_PER_STAGE = %lld\n", schedule_name(knobs->schedule),
+            (long long)chunks, (long long)stage_layers(&ranked->plan));
+    fprintf(out, "ZERO_STAGE = %d  # over data: 1 shards the optimizer's state, 2 gradients too\n", knobs->zero_stage);
+    fprintf(out, "REGATHER = %s  # weights come together again for backward\n", python_bool(knobs->regather));
+    fprintf(out, "OFFLOAD_OPTIMIZER = %s\n", python_bool(knobs->offload_optimizer));
+    fprintf(out, "CONTEXT_METHOD = \"%s\"\nULYSSES = %lld\n", context_method_name(knobs->methods.context),
+            (long long)max_whole(1, knobs->methods.ulysses));
+    fprintf(out, "TENSOR_OVERLAP = %s  # matmuls in chunks beside their collectives\n",
+            python_bool(knobs->methods.tensor_overlap));
+}
+
+static void write_numbers(const Request *request, const RankedPlan *ranked, FILE *out) {
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    fprintf(out,
+            "DTYPES = {\"parameters\": \"%s\", \"gradients\": \"%s\", \"master\": \"%s\", \"first_moment\": \"%s\", ",
+            dtype_name(dtypes.parameters), dtype_name(dtypes.gradients), dtype_name(dtypes.master),
+            dtype_name(dtypes.first));
+    fprintf(out, "\"second_moment\": \"%s\", \"matmuls\": \"%s\"}\n", dtype_name(dtypes.second),
+            precision_name(request->precision));
+    fprintf(out, "PREDICTED_STEP_SECONDS = %.17g\n", ranked->estimate.time.seconds);
+}
+
+void emit_jax_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
+    (void)request;
+    if (ranked->plan.degrees.of[ROLE_PIPELINE] > 1)
+        emit_note(notes,
+                  "mesh and shardings are here; the schedule (%s) and its passes between stages are yours to write, "
+                  "with jax.shard_map and ppermute over the axis pipeline",
+                  schedule_name(ranked->plan.knobs.schedule));
+    if (ranked->plan.knobs.methods.context == CONTEXT_RING ||
+        ranked->plan.knobs.methods.context == CONTEXT_ULYSSES_RING)
+        emit_note(notes, "attention over a ring is a kernel of yours: XLA's partitioner gathers keys and values");
+}
+
+bool emit_jax(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
+    JaxAxes axes;
+    EmitNotes notes = {.count = 0};
+    char name[PROSE_NAME_SIZE];
+    if (!jax_axes_of(ranked, &axes))
+        return error_set(error, ERROR_INPUT, WHERE,
+                         "the folded expert grid cuts other roles' ranks where they do not divide; require another "
+                         "folded_expert");
+    emit_jax_notes(request, ranked, &notes);
+    fprintf(out, "#!/usr/bin/env python3\n");
+    emit_header(request, ranked, &notes, "# ", out);
+    jax_write_head(out);
+    fprintf(out, "MODEL = ");
+    emit_quoted(request->model.name, out);
+    fprintf(out, "\nCHIP = ");
+    emit_quoted(request->chip.name, out);
+    fprintf(out, "\nMACHINE = ");
+    emit_quoted(clean_name(ranked->machine.text, name), out);
+    fprintf(out, "\n\n");
+    write_mesh(ranked, &axes, out);
+    jax_write_spec(out);
+    if (!write_parameters(request, ranked, out, error)) return false;
+    write_activations(request, ranked, out);
+    write_remat(request, ranked, out);
+    write_schedule(ranked, out);
+    write_numbers(request, ranked, out);
+    jax_write_functions(out);
+    return true;
+}

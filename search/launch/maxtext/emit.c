@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan as a YAML file over MaxText's base.yml. Keys, enums and rules: configs/base.yml and configs/types.py of the
+ * release 0.2.5 (PyPI), which read these files in tests/launch. */
+#include "base/util.h"
+#include "cost/state/remat.h"
+#include "mesh/slice.h"
+#include "search/launch/emit.h"
+#include "search/launch/maxtext/mesh.h"
+#include "search/launch/maxtext/model.h"
+#include "search/answer/plan_words.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char WHERE[] = "emit maxtext";
+
+/* ---- batch ---- */
+
+/* MaxText multiplies per_device_batch_size by the devices and cuts the rest off, and wants whole tokens a device, all in
+ * double: a number that comes out right. Negative: there is none. */
+static double per_device_batch(int64_t sequences, int64_t devices, int64_t seq) {
+    double share = (double)sequences / (double)devices;
+    for (int up = 0; up < 2; up++) {
+        if ((int64_t)((double)devices * share) == sequences && fmod(share * (double)seq, 1) == 0) return share;
+        share = nextafter(share, INFINITY);
+    }
+    return -1;
+}
+
+/* Microbatches of a pipeline go in together; without one they are accumulated one after the other. */
+static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
+    const Knobs *knobs = &ranked->plan.knobs;
+    int64_t stages = ranked->plan.degrees.of[ROLE_PIPELINE], devices = ranked->machine.mesh.devices;
+    int64_t passes = stages > 1 ? 1 : knobs->microbatches;
+    int64_t sequences =
+        knobs->microbatch_sequences * degrees_replicas(&ranked->plan.degrees) * (stages > 1 ? knobs->microbatches : 1);
+    double share = per_device_batch(sequences, devices, ranked->work.seq);
+    if (share < 0)
+        return error_set(error, ERROR_INPUT, WHERE,
+                         "no per_device_batch_size makes %lld sequences on %lld devices and whole tokens on each; "
+                         "give another --batch",
+                         (long long)sequences, (long long)devices);
+    fprintf(out, "max_target_length: %lld\n", (long long)ranked->work.seq);
+    fprintf(out, "per_device_batch_size: %.17g  # %lld sequences in one pass over all devices\n", share,
+            (long long)sequences);
+    fprintf(out, "gradient_accumulation_steps: %lld\n", (long long)passes);
+    if (stages == 1) return true;
+    fprintf(out, "num_pipeline_microbatches: %lld\n", (long long)knobs->microbatches);
+    fprintf(out, "num_pipeline_repeats: %lld\n", (long long)knobs->virtual_stages);
+    fprintf(out, "num_layers_per_pipeline_stage: %lld\n",
+            (long long)(stage_layers(&ranked->plan) / max_whole(1, knobs->virtual_stages)));
+    fprintf(out, "scan_layers: false  # base.yml: the iterations of the pipeline are scanned instead\n");
+    return true;
+}
+
+/* ---- activations ---- */
+
+static void note_remat(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
+    char text[REMAT_TEXT_SIZE], mixed[EMIT_NOTE_SIZE / 2] = "", unnamed[64] = "";
+    const Layout *layout = &ranked->plan.layout;
+    if (remat_for_launcher(&request->model, layout, "maxtext", text)) return;
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+        const int64_t *layers = layout->layers[a];
+        if (!activation_exists(&request->model, a)) continue;
+        int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
+        ActivationState state = layout_least(layout, a);
+        char *list = remat_maxtext_tensors(a)[0] ? mixed : unnamed;
+        size_t room = remat_maxtext_tensors(a)[0] ? sizeof mixed : sizeof unnamed, length = strlen(list);
+        if (remat_maxtext_tensors(a)[0] && layers[state] < all)
+            snprintf(list + length, room - length, "%s%s in %lld of %lld", length ? ", " : "", activation_name(a),
+                     (long long)layers[state], (long long)all);
+        else if (!remat_maxtext_tensors(a)[0] && layers[STATE_RECOMPUTED] < all)
+            snprintf(list + length, room - length, "%s%s", length ? ", " : "", activation_name(a));
+    }
+    if (mixed[0])
+        emit_note(
+            notes,
+            "one remat policy for all layers: what the plan recomputes or offloads in some (%s) is so in all here",
+            mixed);
+    if (unnamed[0])
+        emit_note(notes, "remat policies have no name for %s: recomputed in all layers, which the plan kept in some",
+                  unnamed);
+    RematRule written = {.required = true};
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+        written.state[a] = remat_maxtext_tensors(a)[0] ? layout_least(layout, a) : STATE_RECOMPUTED;
+    emit_note(notes,
+              "no more HBM, but slower than predicted: `shardopt explain` with --remat \"%s\" prices what is "
+              "written here",
+              remat_text(&written, text));
+}
+
+static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
+    static const char *const OTHERS[] = {"mlpwo", "moe_mlpwo", "kv_proj", "mla_q", "mla_kv", "attention_out"};
+    char text[REMAT_TEXT_SIZE];
+    const char *words = remat_for_launcher(&request->model, &ranked->plan.layout, "maxtext", text);
+    if (words && !strstr(words, "custom")) {
+        maxtext_write_pairs(words, out);
+    } else {
+        fprintf(out, "remat_policy: custom\n");
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+            const char *const *tensors = remat_maxtext_tensors(a);
+            ActivationState state =
+                activation_exists(&request->model, a) ? layout_least(&ranked->plan.layout, a) : STATE_RECOMPUTED;
+            for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
+                fprintf(out, "%s: %s\n", tensors[i], remat_maxtext_state(state));
+        }
+        for (size_t i = 0; i < COUNT_OF(OTHERS); i++) fprintf(out, "%s: remat\n", OTHERS[i]);
+    }
+    fprintf(out, "optimizer_memory_host_offload: %s\n", ranked->plan.knobs.offload_optimizer ? "true" : "false");
+    fprintf(out, "parameter_memory_host_offload: false\n");
+}
+
+/* ---- attention ---- */
+
+/* types.py: rings and exchanges of heads on TPUs run on the Tokamax splash kernel; what is exchanged need not be
+ * balanced. On GPUs context parallelism is Transformer Engine's. */
+static bool write_context(const RankedPlan *ranked, bool tpu, const MaxtextDivision *division, FILE *out,
+                          Error *error) {
+    static const char *const STRATEGIES[CONTEXT_COUNT] = {"all_gather", "ring", "all_gather", "ulysses", "usp"};
+    ContextMethod context = ranked->plan.knobs.methods.context;
+    bool exchanges = context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING;
+    if (exchanges && division->across[ROLE_SEQUENCE] > 1)
+        return error_set(error, ERROR_INPUT, WHERE,
+                         "ulysses and usp stay inside a slice (dcn_context_parallelism 1), and this plan has %lld of "
+                         "sequence on DCN; require another context_method",
+                         (long long)division->across[ROLE_SEQUENCE]);
+    fprintf(out, "attention: %s\n", tpu ? "flash" : "cudnn_flash_te");
+    if (!tpu) fprintf(out, "max_segments_per_seq: 32\n");
+    if (context == CONTEXT_NONE) return true;
+    fprintf(out, "context_parallel_strategy: %s\n", STRATEGIES[context]);
+    fprintf(out, "context_parallel_load_balance: %s\n", context == CONTEXT_ULYSSES ? "false" : "true");
+    if (tpu && (exchanges || context == CONTEXT_RING)) fprintf(out, "use_tokamax_splash: true\n");
+    return true;
+}
+
+/* ---- numbers ---- */
+
+static const char *dtype_words(Dtype dtype) {
+    return dtype == DTYPE_BF16 ? "bfloat16" : dtype == DTYPE_FP16 ? "float16" : dtype == DTYPE_FP32 ? "float32" : NULL;
+}
+
+static Dtype weight_dtype(const StateDtypes *dtypes) {
+    return dtypes->master != DTYPE_NONE && dtypes->master != DTYPE_DEFAULT ? dtypes->master : dtypes->parameters;
+}
+
+static bool write_numbers(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    const char *weights = dtype_words(weight_dtype(&dtypes)), *gradient = dtype_words(dtypes.gradients);
+    const char *moment =
+        dtypes.first == DTYPE_NONE || dtypes.first == DTYPE_DEFAULT ? weights : dtype_words(dtypes.first);
+    if (!weights || !gradient || !moment)
+        return error_set(error, ERROR_INPUT, WHERE, "weights, gradients and moments are bf16, fp16 or fp32 there");
+    fprintf(out, "dtype: bfloat16\nweight_dtype: %s\ngrad_dtype: %s\nmu_dtype: %s\n", weights, gradient, moment);
+    return true;
+}
+
+/* Qwix on TPUs; Transformer Engine on NVIDIA's GPUs, whose scales do not exclude accumulation as `fp8` does. */
+static bool write_quantization(const Request *request, const RankedPlan *ranked, bool tpu, FILE *out, Error *error) {
+    bool amd = !tpu && request->chip.scaleup == SCALEUP_MESH;
+    const char *words[PRECISION_COUNT] = {[PRECISION_FP8] = tpu   ? "fp8_full"
+                                                            : amd ? "nanoo_fp8"
+                                                                  : "te_fp8_currentscaling",
+                                          [PRECISION_MXFP8] = tpu || amd ? NULL : "te_mxfp8",
+                                          [PRECISION_NVFP4] = tpu || amd ? NULL : "te_nvfp4",
+                                          [PRECISION_INT8] = "int8"};
+    Precision precision = request->precision;
+    if (precision == PRECISION_BF16) return true;
+    if (!words[precision])
+        return error_set(error, ERROR_INPUT, WHERE, "it has no %s on this chip; plan with --precision bf16 or fp8",
+                         precision_name(precision));
+    if (strcmp(words[precision], "nanoo_fp8") == 0 && ranked->plan.knobs.microbatches > 1)
+        return error_set(error, ERROR_INPUT, WHERE,
+                         "nanoo_fp8 excludes gradient accumulation; plan with --require microbatches=1");
+    fprintf(out, "quantization: %s\n", words[precision]);
+    if (tpu || precision == PRECISION_INT8) fprintf(out, "use_qwix_quantization: true\n");
+    return true;
+}
+
+static bool write_optimizer(const Request *request, const RankedPlan *ranked, bool muon, FILE *out, Error *error) {
+    const char *name = request->optimizer_argument[0] ? request->optimizer_argument : "adamw";
+    bool known = strcmp(name, "adamw") == 0 || strcmp(name, "sgd") == 0 || (strcmp(name, "muon") == 0 && muon);
+    if (!known && strcmp(name, "muon") == 0)
+        return error_set(error, ERROR_INPUT, WHERE, "its muon does not know this model's layers; plan with adamw");
+    if (!known)
+        return error_set(error, ERROR_INPUT, WHERE, "opt_type has no \"%.60s\"; plan with adamw, muon or sgd", name);
+    fprintf(out, "opt_type: %s\n", name);
+    fprintf(out, "shard_optimizer_over_data: %s\n", ranked->plan.knobs.zero_stage == 1 ? "true" : "false");
+    return true;
+}
+
+/* Experts are dropless (megablox) unless the model is trained with a capacity, which is the dense path. */
+static void write_mixture(const Model *model, FILE *out) {
+    if (model_layers_with(model, true) == 0) return;
+    bool dropless = model->training.capacity_factor <= 0;
+    fprintf(out, "sparse_matmul: %s\nmegablox: %s\n", dropless ? "true" : "false", dropless ? "true" : "false");
+    fprintf(out, "capacity_factor: %.17g\n", dropless ? -1.0 : model->training.capacity_factor);
+}
+
+/* ---- the file ---- */
+
+void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
+    const Plan *plan = &ranked->plan;
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    bool tensor = plan->degrees.of[ROLE_TENSOR] > 1;
+    bool shards = plan->degrees.of[ROLE_FSDP] * plan->degrees.of[ROLE_SEQUENCE] * plan->degrees.of[ROLE_EXPERT] > 1;
+    note_remat(request, ranked, notes);
+    if (shards && !plan->knobs.regather)
+        emit_note(notes,
+                  "weights come together again for backward, the plan kept them from forward: more traffic, less "
+                  "HBM");
+    if (tensor && plan->layout.sharding.residual == RESIDUAL_REPLICATED)
+        emit_note(notes, "the residual stream is split over tensor along d_model, the plan had it whole: as much "
+                         "traffic, less HBM");
+    if (tensor && plan->layout.sharding.mlp == MLP_GATHERED)
+        emit_note(notes, "the MLP stays split over tensor, the plan gathered its weights: plan with --for maxtext and "
+                         "compare");
+    if (tensor && (plan->layout.sharding.embedding == TABLE_D_MODEL || plan->layout.sharding.logits == TABLE_D_MODEL))
+        emit_note(notes, "embedding and logits are split over tensor by vocabulary, the plan split d_model in one");
+    if (plan->knobs.methods.tensor_overlap)
+        emit_note(notes, "chunks of matmuls beside their collectives over tensor are XLA's choice, which no key here "
+                         "makes");
+    if (dtypes.second != dtypes.first && dtypes.second > DTYPE_NONE)
+        emit_note(notes, "MaxText keeps the second moment in weight_dtype, the plan in %s", dtype_name(dtypes.second));
+    if (ranked->machine.mesh.devices / ranked->machine.mesh.chips > 1)
+        emit_note(notes, "each chip is %lld devices: degrees multiply to devices",
+                  (long long)(ranked->machine.mesh.devices / ranked->machine.mesh.chips));
+}
+
+static void write_launch_line(const Request *request, const RankedPlan *ranked, FILE *out) {
+    const Chip *chip = &request->chip;
+    const Machine *machine = &ranked->machine;
+    fprintf(out, "# Keys as in MaxText 0.2.5. Run: python3 -m maxtext.trainers.pre_train.train THIS_FILE.yml \\\n"
+                 "#   run_name=... base_output_directory=gs://... dataset_path=...\n");
+    if (chip_has_domains(chip)) {
+        fprintf(out, "# Machine: %s, one process a node.\n", machine->text);
+        return;
+    }
+    char shape[SLICE_TEXT_SIZE];
+    SliceShape usual;
+    int64_t chips = slice_chips(machine->slice);
+    if (slice_default(chip, chips, &usual) && slice_compare(usual, machine->slice) == 0)
+        fprintf(out, "# XPK: --tpu-type=%s-%lld --num-slices=%lld\n", chip->name_prefix[0],
+                (long long)(chips * max_whole(1, chip->cores_in_name)), (long long)machine->slices);
+    else
+        fprintf(out, "# XPK: --tpu-type=%s-%s --num-slices=%lld\n", chip->name_prefix[0],
+                slice_text(chip, machine->slice, shape), (long long)machine->slices);
+}
+
+bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
+    EmitNotes notes = {.count = 0};
+    char name[PROSE_NAME_SIZE];
+    bool tpu = !chip_has_domains(&request->chip), muon = false;
+    MaxtextDivision division = maxtext_division(ranked);
+    emit_maxtext_notes(request, ranked, &notes);
+    emit_header(request, ranked, &notes, "# ", out);
+    write_launch_line(request, ranked, out);
+    fprintf(out, "base_config: \"base.yml\"\nhardware: \"%s\"\n\n", tpu ? "tpu" : "gpu");
+    if (!maxtext_write_model(&request->model, &muon, out))
+        return error_set(error, ERROR_INPUT, WHERE, "MaxText has neither a model %.80s nor its layers",
+                         clean_name(request->model.name, name));
+    fprintf(out, "\n# Mesh: degrees inside a %s, then across; allow_split_physical_axes where a ring is shared.\n",
+            tpu ? "slice" : "node");
+    if (!maxtext_write_mesh(ranked, tpu, out, error)) return false;
+    fprintf(out, "\n# Batch\n");
+    if (!write_batch(ranked, out, error)) return false;
+    fprintf(out, "\n# Numbers and state\n");
+    if (!write_numbers(request, ranked, out, error) || !write_quantization(request, ranked, tpu, out, error) ||
+        !write_optimizer(request, ranked, muon, out, error))
+        return false;
+    fprintf(out, "\n# Attention and experts\n");
+    if (!write_context(ranked, tpu, &division, out, error)) return false;
+    write_mixture(&request->model, out);
+    fprintf(out, "\n# Activations\n");
+    write_remat(request, ranked, out);
+    return true;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/launch/maxtext/model.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+/* configs/models of the release 0.2.5. Layers and width tell a file that only has the name. `muon`: types.py knows the
+ * decoder block there. */
+static const struct {
+    const char *ours, *theirs;
+    int64_t layers, d_model;
+    bool muon;
+} NAMES[] = {
+    {"deepseek-v2-lite", "deepseek2-16b", 27, 2048, true},
+    {"deepseek-v2-236b", "deepseek2-236b", 60, 5120, true},
+    {"deepseek-v3", "deepseek3-671b", 61, 7168, true},
+    {"gemma-2b", "gemma-2b", 18, 2048, false},
+    {"gemma-7b", "gemma-7b", 28, 3072, false},
+    {"gemma2-2b", "gemma2-2b", 26, 2304, false},
+    {"gemma2-9b", "gemma2-9b", 42, 3584, false},
+    {"gemma2-27b", "gemma2-27b", 46, 4608, false},
+    {"gemma3-4b", "gemma3-4b", 34, 2560, true},
+    {"gemma3-12b", "gemma3-12b", 48, 3840, true},
+    {"gemma3-27b", "gemma3-27b", 62, 5376, true},
+    {"gpt-oss-20b", "gpt-oss-20b", 24, 2880, true},
+    {"gpt-oss-120b", "gpt-oss-120b", 36, 2880, true},
+    {"gpt3-175b", "gpt3-175b", 96, 12288, false},
+    {"kimi-k2", "kimi-k2-1t", 61, 7168, true},
+    {"llama2-7b", "llama2-7b", 32, 4096, true},
+    {"llama2-13b", "llama2-13b", 40, 5120, true},
+    {"llama2-70b", "llama2-70b", 80, 8192, true},
+    {"llama3-8b", "llama3-8b", 32, 4096, true},
+    {"llama3-70b", "llama3-70b", 80, 8192, true},
+    {"llama3.1-8b", "llama3.1-8b", 32, 4096, true},
+    {"llama3.1-70b", "llama3.1-70b", 80, 8192, true},
+    {"llama3.1-405b", "llama3.1-405b", 126, 16384, true},
+    {"llama3.3-70b", "llama3.3-70b", 80, 8192, true},
+    {"llama4-scout-17b-16e", "llama4-17b-16e", 48, 5120, false},
+    {"llama4-maverick-17b-128e", "llama4-17b-128e", 48, 5120, false},
+    {"mistral-7b", "mistral-7b", 32, 4096, false},
+    {"mixtral-8x7b", "mixtral-8x7b", 32, 4096, false},
+    {"mixtral-8x22b", "mixtral-8x22b", 56, 6144, false},
+    {"olmo3-32b", "olmo3-32b", 64, 5120, false},
+    {"qwen2.5-1.5b", "qwen2.5-1.5b", 28, 1536, false},
+    {"qwen2.5-7b", "qwen2.5-7b", 28, 3584, false},
+    {"qwen2.5-14b", "qwen2.5-14b", 48, 5120, false},
+    {"qwen3-0.6b", "qwen3-0.6b", 28, 1024, true},
+    {"qwen3-1.7b", "qwen3-1.7b", 28, 2048, true},
+    {"qwen3-4b", "qwen3-4b", 36, 2560, true},
+    {"qwen3-8b", "qwen3-8b", 36, 4096, true},
+    {"qwen3-14b", "qwen3-14b", 40, 5120, true},
+    {"qwen3-32b", "qwen3-32b", 64, 5120, true},
+    {"qwen3-30b-a3b", "qwen3-30b-a3b", 48, 2048, true},
+    {"qwen3-235b-a22b", "qwen3-235b-a22b", 94, 4096, true},
+    {"qwen3-coder-480b-a35b", "qwen3-480b-a35b", 62, 6144, true},
+};
+
+/* Llama's layer, or Mixtral's: one kind, RMSNorm, rotary positions, a gated MLP, no windows, biases or latents. */
+static bool is_plain(const Model *model) {
+    const LayerKind *kind = &model->kinds[0];
+    bool layers = model->kind_count == 1 && kind->attention == ATTENTION_HEADS && kind->window == 0 &&
+                  !kind->qkv_bias && !kind->out_bias && !kind->sinks && kind->qk_norm_parameters == 0 && kind->gated &&
+                  !kind->mlp_bias && !kind->expert_bias && !kind->parallel_block && kind->norms == 2;
+    bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0;
+    return layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
+           (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0') && model->rope.share == 1 &&
+           model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
+}
+
+bool maxtext_write_model(const Model *model, bool *muon, FILE *out) {
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+        if (strcmp(NAMES[i].ours, model->name) != 0 || NAMES[i].layers != model->layers ||
+            NAMES[i].d_model != model->d_model)
+            continue;
+        *muon = NAMES[i].muon;
+        fprintf(out, "model_name: \"%s\"\n", NAMES[i].theirs);
+        return true;
+    }
+    if (!is_plain(model)) return false;
+    const LayerKind *kind = &model->kinds[0];
+    *muon = kind->experts == 0;
+    fprintf(out, "model_name: \"default\"  # MaxText has no name for it: its sizes, with %s's layer\n",
+            kind->experts > 0 ? "Mixtral" : "Llama");
+    fprintf(out, "decoder_block: \"%s\"\n", kind->experts > 0 ? "mixtral" : "llama2");
+    fprintf(out, "base_emb_dim: %lld\nbase_num_decoder_layers: %lld\n", (long long)model->d_model,
+            (long long)model->layers);
+    fprintf(out, "base_num_query_heads: %lld\nbase_num_kv_heads: %lld\nhead_dim: %lld\n", (long long)kind->heads,
+            (long long)kind->kv_heads, (long long)kind->head_dim);
+    fprintf(out, "base_mlp_dim: %lld\n", (long long)(kind->experts > 0 ? kind->d_ff_expert : kind->d_ff));
+    if (kind->experts > 0)
+        fprintf(out, "base_moe_mlp_dim: %lld\nnum_experts: %lld\nnum_experts_per_tok: %lld\n",
+                (long long)kind->d_ff_expert, (long long)kind->experts, (long long)kind->top_k);
+    fprintf(out, "vocab_size: %lld\nlogits_via_embedding: %s\n", (long long)model->vocab,
+            model->tied ? "true" : "false");
+    if (model->rope.theta > 0) fprintf(out, "rope_max_timescale: %.17g\n", model->rope.theta);
+    return true;
+}
+
+const char *maxtext_model_ours(const char *model_name) {
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (strcmp(NAMES[i].theirs, model_name) == 0) return NAMES[i].ours;
+    return NULL;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which launcher a file is of, and what it is written in. A format is recognised by a key that no other launcher has. */
+#include "base/util.h"
+#include "search/launch/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef bool (*ReadSyntax)(const char *text, size_t length, ConfigFile *file, Error *error);
+
+static const struct {
+    Launcher launcher;
+    const char *keys[8]; /* of which one is enough; a trailing . or _ means: begins so */
+} SIGNS[] = {
+    {LAUNCHER_TORCHTITAN, {"parallelism.", "training.", "activation_checkpoint."}},
+    {LAUNCHER_DEEPSPEED,
+     {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"}},
+    {LAUNCHER_JAX, {"MESH_AXES"}},
+    {LAUNCHER_MAXTEXT, {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"}},
+    {LAUNCHER_MEGATRON,
+     {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size", "num-layers",
+      "global-batch-size", "context-parallel-size", "use-distributed-optimizer"}},
+};
+
+static bool has_sign(const ConfigFile *file, const char *sign) {
+    size_t length = strlen(sign);
+    bool begins = sign[length - 1] == '.' || sign[length - 1] == '_';
+    for (int64_t i = 0; i < file->count; i++)
+        if (begins ? strncmp(file->entries[i].key, sign, length) == 0 : strcmp(file->entries[i].key, sign) == 0)
+            return true;
+    return false;
+}
+
+static bool recognised(const ConfigFile *file, Launcher *out) {
+    for (size_t i = 0; i < COUNT_OF(SIGNS); i++)
+        for (size_t k = 0; k < COUNT_OF(SIGNS[i].keys) && SIGNS[i].keys[k]; k++)
+            if (has_sign(file, SIGNS[i].keys[k])) {
+                *out = SIGNS[i].launcher;
+                return true;
+            }
+    return false;
+}
+
+/* What the first line that says something looks like. */
+static ReadSyntax syntax_of(const char *text, size_t length) {
+    static const char MODULE[] = "\nMESH_AXES = ";
+    if (memmem(text, length, MODULE, sizeof MODULE - 1)) return config_read_python;
+    for (size_t at = 0; at < length;) {
+        while (at < length && isspace((unsigned char)text[at])) at++;
+        size_t end = at;
+        while (end < length && text[end] != '\n') end++;
+        size_t equals, key = at;
+        if (at == end) break;
+        if (text[at] == '{') return config_read_json;
+        if (text[at] == '[' && at + 1 < end && isalpha((unsigned char)text[at + 1])) return config_read_toml;
+        if (text[at] == '#' && !(end - at > 2 && text[at + 1] == '!')) {
+            at = end;
+            continue;
+        }
+        if (text[at] == '#') return config_read_words;
+        while (key < end && (isalnum((unsigned char)text[key]) || strchr("_.-\"'", text[key]))) key++;
+        if (key > at && key < end && text[key] == ':') return config_read_yaml;
+        if (end - at >= 3 && memcmp(text + at, "---", 3) == 0 &&
+            (end - at == 3 || isspace((unsigned char)text[at + 3])))
+            return config_read_yaml;
+        for (equals = key; equals < end && (text[equals] == ' ' || text[equals] == '\t'); equals++) {}
+        /* TOML without a table in front; the shell knows no blanks around = */
+        if (key > at && equals > key && equals < end && text[equals] == '=') return config_read_toml;
+        return config_read_words;
+    }
+    return config_read_words;
+}
+
+static bool format_named(const char *format, Launcher *out, Error *error) {
+    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        if (name_matches(format, launcher_name(launcher))) {
+            *out = launcher;
+            return true;
+        }
+    return error_set(error, ERROR_INPUT, "--config-format",
+                     "\"%.40s\" is not read; give maxtext, jax, torchtitan, megatron or deepspeed", format);
+}
+
+bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
+                 Launcher *launcher, Error *error) {
+    *file = (ConfigFile){.name = name, .arena = arena};
+    if (format && !format_named(format, launcher, error)) return false;
+    if (!config_check_text(file, text, length, error) || !syntax_of(text, length)(text, length, file, error))
+        return false;
+    if (file->count == 0)
+        return error_set(
+            error, ERROR_INPUT, name,
+            "has no key of a launcher; give a configuration of maxtext, jax, torchtitan, megatron or deepspeed");
+    if (format || recognised(file, launcher)) return true;
+    return error_set(
+        error, ERROR_INPUT, name,
+        "is of no launcher that is known by its keys; say --config-format maxtext, jax, torchtitan, megatron or "
+        "deepspeed");
+}

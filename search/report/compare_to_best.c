@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report/compare_to_best.h"
+
+#include "base/util.h"
+#include "mesh/prime.h"
+#include "search/request/knobs.h"
+#include "search/report/questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASKED_AT_ONCE = 8 }; /* report_ask_all() */
+static const double GAIN_LEAST = 1e-6;
+
+const char *change_kind_name(ChangeKind kind) {
+    static const char *const NAMES[] = {"knob", "remat", "placement", "degrees"};
+    return NAMES[kind];
+}
+
+/* ---- what is tried ---- */
+
+/* Knobs that are one decision: set otherwise together. */
+static const char *const TOGETHER[][3] = {
+    {"microbatches", "microbatch_sequences"},
+    {"schedule", "virtual_stages", "stages"},
+    {"virtual_stages", "stages"},
+    {"zero_stage"},
+    {"context_method", "ulysses"},
+    {"regather"},
+    {"sequence_parameters"},
+    {"tensor_overlap"},
+    {"offload_optimizer"},
+    {"folded_expert", "folded_expert_tensor"},
+};
+
+typedef unsigned KnobSet; /* a bit per knob word */
+static KnobSet knob_bit(const char *word) { return 1u << knob_word_find(word); }
+
+/* The knobs that cannot stay when the degree of a role changes: what is of the role alone where it comes or goes, and what
+ * its degree is part of. The rest stays as it is: what they would gain is another change. */
+static KnobSet knobs_of_role(Role role, bool comes_or_goes) {
+    KnobSet always = role == ROLE_SEQUENCE   ? knob_bit("ulysses")
+                     : role == ROLE_PIPELINE ? knob_bit("virtual_stages") | knob_bit("stages")
+                     : role == ROLE_EXPERT   ? knob_bit("folded_expert") | knob_bit("folded_expert_tensor")
+                                             : knob_bit("folded_expert_tensor");
+    if (!comes_or_goes) return always;
+    switch (role) {
+    case ROLE_TENSOR:
+        return always | knob_bit("tensor_overlap");
+    case ROLE_SEQUENCE:
+        return always | knob_bit("regather") | knob_bit("zero_stage") | knob_bit("context_method") |
+               knob_bit("sequence_parameters");
+    case ROLE_DATA:
+        return always | knob_bit("zero_stage");
+    case ROLE_PIPELINE:
+        return always | knob_bit("schedule") | knob_bit("microbatches") | knob_bit("microbatch_sequences");
+    default:
+        return always | knob_bit("regather");
+    }
+}
+
+/* Microbatches stay as large as they are where that still divides. */
+static KnobSet knobs_of_batch(const RankedPlan *here, const Degrees *degrees) {
+    int64_t replicas = degrees_replicas(degrees), of_one = here->plan.knobs.microbatch_sequences;
+    if (replicas == degrees_replicas(&here->plan.degrees)) return 0;
+    bool divides = here->work.sequences % replicas == 0 && here->work.sequences / replicas % of_one == 0;
+    return knob_bit("microbatches") | (divides ? 0 : knob_bit("microbatch_sequences"));
+}
+
+typedef struct {
+    ChangeKind kind;
+    Degrees degrees;
+    KnobSet open;
+} Trial;
+
+/* The plan with the trial's changes, all else required. False: there are too many conditions with those of --require. */
+static bool trial_request(const Request *open, const RematRule *remat, const RankedPlan *here, const Trial *trial,
+                          Request *out) {
+    request_copy(open, out);
+    out->machine = here->machine;
+    out->max_idle = 0;
+    out->work = here->work;
+    out->batch_tolerance = 0;
+    if (trial->kind != CHANGE_REMAT) out->remat = *remat;
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        if (out->requirement_count == REQUIREMENTS_MAX) return false;
+        out->requirements[out->requirement_count++] =
+            (Requirement){.role = role, .op = REQUIRE_EQUAL, .degree = trial->degrees.of[role]};
+    }
+    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
+        if (trial->open >> word & 1) continue;
+        if (out->requirement_count == REQUIREMENTS_MAX) return false;
+        out->requirements[out->requirement_count++] =
+            (Requirement){.op = REQUIRE_EQUAL, .knob = word + 1, .degree = knob_word_of(word, &here->plan.knobs)};
+    }
+    if (trial->kind == CHANGE_PLACEMENT || trial->kind == CHANGE_DEGREES) return true;
+    out->nesting = here->nesting;
+    out->nesting_all = false;
+    out->pin_count = pins_of_placement(&here->machine.mesh, &here->plan.placement, out->pins);
+    return true;
+}
+
+/* Roles that a factor may move to: experts need some, and no folded grid beside them. */
+static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
+    if (!(open->roles >> role & 1)) return false;
+    return role != ROLE_EXPERT || here->plan.knobs.methods.grid.expert == 0;
+}
+
+static int list_trials(const Request *open, const RematRule *remat, const RankedPlan *here, Trial trials[CHANGES_MAX]) {
+    int count = 0;
+    const Degrees *degrees = &here->plan.degrees;
+    for (size_t i = 0; i < COUNT_OF(TOGETHER); i++) {
+        Trial trial = {.kind = CHANGE_KNOB, .degrees = *degrees};
+        for (size_t k = 0; k < COUNT_OF(TOGETHER[i]) && TOGETHER[i][k]; k++) trial.open |= knob_bit(TOGETHER[i][k]);
+        trials[count++] = trial;
+    }
+    if (remat->required && memcmp(remat, &open->remat, sizeof *remat) != 0)
+        trials[count++] = (Trial){.kind = CHANGE_REMAT, .degrees = *degrees};
+    trials[count++] = (Trial){.kind = CHANGE_PLACEMENT, .degrees = *degrees};
+    for (Role from = 0; from < ROLE_COUNT; from++)
+        for (Role to = 0; to < ROLE_COUNT; to++) {
+            PrimePower powers[PRIMES_MAX];
+            if (from == to || degrees->of[from] == 1 || !may_grow(open, here, to)) continue;
+            if (prime_powers(degrees->of[from], powers) == 0) continue;
+            Trial trial = {.kind = CHANGE_DEGREES, .degrees = *degrees};
+            trial.degrees.of[from] /= powers[0].prime;
+            trial.degrees.of[to] *= powers[0].prime;
+            trial.open = knobs_of_role(from, trial.degrees.of[from] == 1) | knobs_of_role(to, degrees->of[to] == 1) |
+                         knobs_of_batch(here, &trial.degrees);
+            trials[count++] = trial;
+        }
+    return count;
+}
+
+/* ---- what came of it ---- */
+
+/* Whether a knob says nothing of a plan: its role is not there. */
+static bool is_silent(int word, const Degrees *degrees) {
+    bool sequence = word == knob_word_find("sequence_parameters") || word == knob_word_find("ulysses");
+    return sequence && degrees->of[ROLE_SEQUENCE] == 1;
+}
+
+static void knob_words(const Plan *from, const Plan *to, Prose *text) {
+    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
+        int64_t before = knob_word_of(word, &from->knobs), after = knob_word_of(word, &to->knobs);
+        char a[KNOB_TEXT_SIZE], b[KNOB_TEXT_SIZE];
+        if (before == after || is_silent(word, &from->degrees) || is_silent(word, &to->degrees)) continue;
+        prose_item(text, ", ", "%s %s to %s", knob_word(word), knob_word_text(word, before, a),
+                   knob_word_text(word, after, b));
+    }
+}
+
+/* What is not kept, in how many layers where not in all: "qkv offloaded, gate_up recomputed in 20 of 80". */
+static void layout_words(const Layout *layout, Prose *text) {
+    const char *between = " ";
+    prose_add(text, "recomputation chosen by --remat auto:");
+    for (ActivationState state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+            const int64_t *layers = layout->layers[a];
+            int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
+            if (layers[state] == 0) continue;
+            prose_add(text, "%s%s %s", between, activation_name(a), activation_state_name(state));
+            if (layers[state] < all) prose_add(text, " in %lld of %lld", (long long)layers[state], (long long)all);
+            between = ", ";
+        }
+}
+
+/* "tensor on 4 of x, fsdp on 16 of y x 16 of z". */
+static void placement_words(const RankedPlan *ranked, Prose *text) {
+    const Mesh *mesh = &ranked->machine.mesh;
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        Prose axes = {0};
+        for (int a = 0; a < mesh->axis_count; a++)
+            if (ranked->plan.placement.factor[a][role] > 1)
+                prose_item(&axes, " x ", "%d of %s", (int)ranked->plan.placement.factor[a][role], mesh->axes[a].name);
+        if (axes.used > 0) prose_item(text, ", ", "%s on %s", role_name(role), axes.text);
+    }
+}
+
+static void describe(const Request *request, const RankedPlan *here, Change *change) {
+    Prose text = {0};
+    char before[REMAT_TEXT_SIZE], after[REMAT_TEXT_SIZE];
+    for (Role role = 0; role < ROLE_COUNT; role++)
+        if (here->plan.degrees.of[role] != change->after.plan.degrees.of[role])
+            prose_item(&text, ", ", "%s %lld to %lld", role_name(role), (long long)here->plan.degrees.of[role],
+                       (long long)change->after.plan.degrees.of[role]);
+    knob_words(&here->plan, &change->after.plan, &text);
+    remat_name(&request->model, &here->plan.layout, before);
+    remat_name(&request->model, &change->after.plan.layout, after);
+    if (change->kind == CHANGE_REMAT && strcmp(after, "custom") != 0)
+        prose_item(&text, ", ", "recomputation %s to %s", before, after);
+    else if (change->kind == CHANGE_REMAT)
+        layout_words(&change->after.plan.layout, &text);
+    if (change->kind == CHANGE_PLACEMENT) {
+        prose_add(&text, "placed: ");
+        placement_words(&change->after, &text);
+    }
+    snprintf(change->text, sizeof change->text, "%.*s", (int)sizeof change->text - 1, text.text);
+}
+
+static int by_gain(const void *a, const void *b) {
+    const Change *x = a, *y = b;
+    if (x->after.ranked_seconds != y->after.ranked_seconds)
+        return x->after.ranked_seconds < y->after.ranked_seconds ? -1 : 1;
+    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->text, y->text);
+}
+
+/* The same plan from another side, or one that differs in more than it was meant to and gains no more, is one change. */
+static bool known(const Change *changes, int count, const RankedPlan *after) {
+    for (int i = 0; i < count; i++) {
+        const Plan *other = &changes[i].after.plan;
+        if (degrees_compare(&other->degrees, &after->plan.degrees) == 0 &&
+            knobs_compare(&other->knobs, &after->plan.knobs) == 0 &&
+            memcmp(&other->layout, &after->plan.layout, sizeof other->layout) == 0 &&
+            changes[i].after.ranked_seconds == after->ranked_seconds)
+            return true;
+    }
+    return false;
+}
+
+/* What all trials share. */
+typedef struct {
+    const Request *open;
+    RematRule remat;     /* of the plan that changes */
+    double enough;       /* ranked: what suffices */
+    double seconds_left; /* of --time-limit, for all of them; below 0: no limit */
+} Trying;
+
+/* The changes of `here` that gain, by what they gain; *tried: of how many. */
+static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[CHANGES_MAX], int *count, int *tried,
+                        Error *error) {
+    const Request *open = trying->open;
+    const RematRule *remat = &trying->remat;
+    Trial trials[CHANGES_MAX], of[CHANGES_MAX];
+    int listed = list_trials(open, remat, here, trials), asked = 0;
+    RankedPlan mine = *here;
+    Report *report = calloc(1, sizeof *report);
+    Question *questions = report ? questions_new(listed, error) : NULL;
+    *count = 0;
+    if (!questions) {
+        free(report);
+        return report ? false : error_memory(error);
+    }
+    *report =
+        (Report){.request = open, .result = {.plans = &mine, .plan_count = 1}, .seconds_left = trying->seconds_left};
+    for (int i = 0; i < listed; i++) {
+        questions[asked].no_slower = true;
+        if (trial_request(open, remat, here, &trials[i], &questions[asked].changed)) of[asked++] = trials[i];
+    }
+    bool ok = true;
+    for (int i = 0; i < asked && ok; i += ASKED_AT_ONCE)
+        ok = report_ask_all(report, questions + i, (int)min_whole(ASKED_AT_ONCE, asked - i), error);
+    for (int i = 0; i < asked && ok; i++) {
+        const Answer *answer = &questions[i].answer;
+        if (!answer->found || answer->best.ranked_seconds > (1 - GAIN_LEAST) * here->ranked_seconds) continue;
+        if (known(changes, *count, &answer->best)) continue;
+        Change *change = &changes[(*count)++];
+        *change = (Change){.kind = of[i].kind, .after = answer->best};
+        change->suffices = change->after.ranked_seconds <= trying->enough;
+        describe(open, here, change);
+    }
+    *tried = asked;
+    trying->seconds_left = report->seconds_left;
+    qsort(changes, (size_t)*count, sizeof *changes, by_gain);
+    free(questions);
+    free(report);
+    return ok;
+}
+
+/* From the change that gains most on. */
+static bool walk_path(Trying *trying, Arena *arena, WhyNot *out, Error *error) {
+    Change *next = ARENA_NEW(arena, Change, CHANGES_MAX);
+    int count = out->change_count, tried;
+    out->path = ARENA_NEW(arena, Change, PATH_MAX);
+    if (!next || !out->path) return error_memory(error);
+    const Change *best = out->changes;
+    while (count > 0 && out->path_count < PATH_MAX) {
+        const Change *step = &out->path[out->path_count];
+        out->path[out->path_count++] = *best;
+        if (step->suffices) break;
+        if (step->kind == CHANGE_REMAT) trying->remat = trying->open->remat;
+        if (!try_changes(trying, &step->after, next, &count, &tried, error)) return false;
+        best = next;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static int by_loss(const void *a, const void *b) {
+    const TermPair *x = a, *y = b;
+    double loss_x = x->second - x->first, loss_y = y->second - y->first;
+    return loss_x != loss_y ? (loss_x > loss_y ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Of those that suffice the one that asks least, of these the one that gains most. */
+static void choose_smallest(WhyNot *out) {
+    out->smallest = out->change_count > 0 ? 0 : -1;
+    for (int i = 0; i < out->change_count; i++)
+        if (out->changes[i].suffices && out->changes[i].kind < out->changes[out->smallest].kind) out->smallest = i;
+}
+
+bool why_not_make(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena, WhyNot *out,
+                  Error *error) {
+    Request *wide = ARENA_NEW(arena, Request, 1);
+    SearchResult result;
+    *out = (WhyNot){.smallest = -1, .changes = ARENA_NEW(arena, Change, CHANGES_MAX)};
+    if (!wide || !out->changes) return error_memory(error);
+    request_copy(open, wide);
+    wide->top = WHY_NOT_ROWS_MAX;
+    wide->limit_seconds = here->ranked_seconds;
+    if (!search_run(wide, arena, &result, error)) return false;
+    out->cut_short = result.certificate.proof == PROOF_GAP;
+    while (out->faster < result.plan_count &&
+           result.plans[out->faster].ranked_seconds < (1 - GAIN_LEAST) * here->ranked_seconds)
+        out->faster++;
+    out->is_best = out->faster == 0;
+    if (out->is_best) return true;
+    out->best = result.plans[0];
+    out->behind = here->ranked_seconds / out->best.ranked_seconds - 1;
+    out->term_count = term_pairs(&out->best, here, out->terms);
+    qsort(out->terms, (size_t)out->term_count, sizeof out->terms[0], by_loss);
+    double limit = open->time_limit_seconds;
+    Trying trying = {.open = open,
+                     .remat = plan->remat,
+                     .enough = (1 + WHY_NOT_TIE) * out->best.ranked_seconds,
+                     .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
+    if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;
+    choose_smallest(out);
+    bool suffices = out->change_count > 0 && out->changes[0].suffices;
+    return suffices || walk_path(&trying, arena, out, error);
+}

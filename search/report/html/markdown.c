@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report for a pull request: short, what is long folded away. */
+#include "base/escape.h"
+#include "search/report/html/look.h"
+#include "search/report/html/tables.h"
+
+static void write_paragraph(const char *text, FILE *out) {
+    if (!text || text[0] == '\0') return;
+    escape_write(ESCAPE_MARKDOWN, text, out);
+    fputs("\n\n", out);
+}
+
+static bool write_sheet(const char *heading, const Sheet *sheet, FILE *out) {
+    if (sheet->failed || sheet->rows == 0) return !sheet->failed;
+    if (heading) fprintf(out, "### %s\n\n", heading);
+    sheet_write_markdown(sheet, out);
+    fputc('\n', out);
+    return true;
+}
+
+static bool write_folded(const char *summary, const char *text, const Sheet *sheet, FILE *out) {
+    fprintf(out, "<details><summary>%s</summary>\n\n", summary);
+    write_paragraph(text, out);
+    bool ok = !sheet || write_sheet(NULL, sheet, out);
+    fputs("</details>\n\n", out);
+    return ok;
+}
+
+static Sheet terms_sheet(const LookView *view) {
+    const RankedPlan *first = view_first(view);
+    Term terms[TERMS_MAX];
+    int count = step_terms(&first->estimate, &first->plan.degrees, terms);
+    Sheet sheet = sheet_new(view->arena, "Where a step of plan 1 goes", "part|>seconds|>share");
+    for (int i = 0; i < count; i++) {
+        char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+        const char *cells[] = {terms[i].name, step_text(terms[i].seconds, seconds),
+                               share_text(terms[i].seconds / first->estimate.time.seconds, share)};
+        if (terms[i].seconds > 1e-6 * first->estimate.time.seconds) sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+static Sheet memory_sheet(const LookView *view) {
+    const Estimate *estimate = &view_first(view)->estimate;
+    Sheet sheet = sheet_new(view->arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
+    for (int row = 0; row <= MEMORY_TRANSIENT; row++) {
+        char bytes[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+        double value = memory_row_bytes(&estimate->memory, (MemoryRow)row);
+        const char *cells[] = {memory_row_name((MemoryRow)row), number_bytes(value, bytes),
+                               share_text(value / estimate->memory_limit_bytes, share)};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+static bool write_plans(const LookView *view, FILE *out) {
+    const RankedPlan *first = view_first(view);
+    Sheet plans = plans_sheet(view), terms = terms_sheet(view), memory = memory_sheet(view);
+    Why why;
+    bool ok = write_sheet(NULL, &plans, out);
+    report_why(first, &why);
+    fputs("### Why plan 1\n\n", out);
+    for (int i = 0; i < why.count; i++) {
+        fputs("- ", out);
+        escape_write(ESCAPE_MARKDOWN, why.text[i], out);
+        fputc('\n', out);
+    }
+    fputc('\n', out);
+    for (int rank = 2; rank <= view->report->result.plan_count && rank <= 3; rank++)
+        write_paragraph(why_not_text(view, rank), out);
+    return write_folded("Where a step of plan 1 goes", NULL, &terms, out) &&
+           write_folded("HBM per chip at the peak of plan 1", NULL, &memory, out) && ok;
+}
+
+bool look_write_markdown(const Report *report, FILE *out, Error *error) {
+    Arena arena = {0};
+    LookView view = {report, NULL, &arena};
+    const char *title = title_text(&view), *verdict = verdict_text(&view), *helps = helps_text(&view),
+               *assumed = assumed_text(&view), *searched = searched_text(&view);
+    Sheet ways = ways_sheet(&view), nearest = nearest_sheet(&view), request = request_sheet(&view);
+    bool ok = title && verdict && helps && assumed && searched;
+    if (ok) {
+        fputs("## ", out);
+        write_paragraph(title, out);
+        write_paragraph(verdict, out);
+        ok = (!view_first(&view) || write_plans(&view, out)) && write_sheet("The nearest that fit", &nearest, out) &&
+             write_sheet("Ways out where sizes do not divide", &ways, out);
+        write_paragraph(helps, out);
+        ok = write_folded("What it rests on", assumed, &request, out) && ok;
+        ok = write_folded("What was searched", searched, NULL, out) && ok;
+    }
+    arena_free(&arena);
+    if (!ok) return error_memory(error);
+    return !ferror(out) || error_set(error, ERROR_IO, "report", "the Markdown could not be written");
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report as one page: the verdict, the plans, the pictures, what it rests on. */
+#include "base/escape.h"
+#include "base/util.h"
+#include "base/text/html.h"
+#include "search/report/html/look.h"
+#include "search/report/html/tables.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *id, *heading;
+    Picture *draw;
+} PICTURES[] = {
+    {"step", "Where a step goes", picture_step},
+    {"memory", "What lies in HBM", picture_memory},
+    {"mesh", "Where the roles lie", picture_mesh},
+    {"roofline", "The roofline", picture_roofline},
+    {"timeline", "One step in time", picture_timeline},
+    {"pareto", "Less memory, fewer chips", picture_pareto},
+    {"scaling", "Other machines and batches", picture_scaling},
+    {"sensitivity", "How sure the answer is", picture_sensitivity},
+};
+
+/* A picture that was drawn. */
+typedef struct {
+    char *svg;
+    size_t length;
+    Prose words;
+    Sheet table;
+    bool drawn;
+} Drawn;
+
+static bool draw(const LookView *view, Picture *picture, Drawn *out) {
+    FILE *memory = open_memstream(&out->svg, &out->length);
+    if (!memory) return false;
+    out->drawn = picture(view, memory, &out->words, &out->table);
+    return fclose(memory) == 0 && (!out->drawn || !out->table.failed);
+}
+
+static void write_card(FILE *out, const char *name, const char *value, const char *more) {
+    fputs("<div><dt>", out);
+    escape_write(ESCAPE_HTML, name, out);
+    fputs("</dt><dd>", out);
+    escape_write(ESCAPE_HTML, value, out);
+    if (more[0]) {
+        fputs(" <small>", out);
+        escape_write(ESCAPE_HTML, more, out);
+        fputs("</small>", out);
+    }
+    fputs("</dd></div>\n", out);
+}
+
+static void write_cards(const LookView *view, FILE *out) {
+    const Request *request = view->report->request;
+    const RankedPlan *first = view_first(view);
+    const Estimate *estimate = &first->estimate;
+    const Profile *profile = &request->profile;
+    Training training = training_of(request, first);
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 8],
+        more[WORDS_SIZE] = "";
+    fputs("<dl class=\"cards\">\n", out);
+    if (profile->likely_low > 0 && profile->likely_high > 0)
+        snprintf(more, sizeof more, "likely %s to %s", number_time(estimate->time.seconds * profile->likely_low, a),
+                 number_time(estimate->time.seconds * profile->likely_high, b));
+    write_card(out, "Step", step_text(estimate->time.seconds, c), more);
+    snprintf(more, sizeof more, "%s per chip used", rate_text(estimate->tokens_per_second_per_chip, "token", a));
+    write_card(out, "MFU", share_text(estimate->mfu, c), more);
+    snprintf(more, sizeof more, "of %s that plans may fill", number_bytes(estimate->memory_limit_bytes, a));
+    write_card(out, "HBM per chip", number_bytes(memory_total(&estimate->memory), c), more);
+    snprintf(more, sizeof more, "%s tokens, %s chip-hours", number_short(training.tokens, a),
+             number_short(training.chip_hours, b));
+    write_card(out, "Training", duration_text(training.seconds, c), more);
+    if (training.usd >= 0) {
+        snprintf(value, sizeof value, "$%s", number_short(training.usd, a));
+        snprintf(more, sizeof more, "at $%.2f per chip-hour", request->chip.usd_per_chip_hour.value);
+        write_card(out, "Cost", value, more);
+    }
+    snprintf(more, sizeof more, "%s next, %.0f%% away", bound_text(estimate->bound_next, &first->machine.mesh),
+             100 * (1 - estimate->bound_next_share));
+    write_card(out, "Bound by", bound_text(estimate->bound_by, &first->machine.mesh), more);
+    bool proven = view->report->result.certificate.proof == PROOF_OPTIMAL;
+    char covered[COUNT_TEXT_SIZE];
+    snprintf(more, sizeof more, "%s plans covered",
+             count_text(view->report->result.certificate.plans_covered, true, covered));
+    write_card(out, "Best of all plans", proven ? "proven" : "not proven", more);
+    fputs("</dl>\n", out);
+}
+
+/* A table of the page; nothing where it has no rows. */
+static bool write_sheet(const Sheet *sheet, FILE *out) {
+    if (!sheet->failed && sheet->rows > 0) sheet_write_html(sheet, out);
+    return !sheet->failed;
+}
+
+static void write_why(const LookView *view, FILE *out) {
+    Why why;
+    report_why(view_first(view), &why);
+    html_heading(out, "Why plan 1");
+    fputs("<ul>\n", out);
+    for (int i = 0; i < why.count; i++) {
+        fputs("<li>", out);
+        escape_write(ESCAPE_HTML, why.text[i], out);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n", out);
+}
+
+static bool write_verdict(const LookView *view, FILE *out) {
+    const char *verdict = verdict_text(view), *helps = helps_text(view);
+    if (!verdict || !helps) return false;
+    html_section_open(out, "verdict", "The verdict");
+    if (view_first(view)) write_cards(view, out);
+    html_paragraph(out, verdict);
+    html_paragraph(out, helps);
+    bool ok = true;
+    if (view_first(view)) {
+        html_heading(out, "The plans");
+        Sheet plans = plans_sheet(view);
+        ok = write_sheet(&plans, out);
+        write_why(view, out);
+    } else {
+        Sheet nearest = nearest_sheet(view);
+        ok = write_sheet(&nearest, out);
+    }
+    Sheet ways = ways_sheet(view);
+    if (ways.rows > 0) html_heading(out, "Ways out");
+    ok = write_sheet(&ways, out) && ok;
+    html_section_close(out);
+    return ok;
+}
+
+static void write_picture(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
+    html_section_open(out, id, heading);
+    html_paragraph(out, drawn->words.text);
+    html_figure_open(out, heading);
+    fwrite(drawn->svg, 1, drawn->length, out);
+    html_figure_close(out);
+    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
+    sheet_write_html(&drawn->table, out);
+    fputs("</details>\n", out);
+    html_section_close(out);
+}
+
+static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
+    html_section_open(out, "misses", "Near misses");
+    html_paragraph(
+        out, "The plans behind the first, each with the one figure that has to move least for it to win, all else "
+             "and both layouts as they are; and what the search cut without opening it.");
+    bool ok = write_sheet(misses, out);
+    ok = write_sheet(closest, out) && ok;
+    html_section_close(out);
+    return ok;
+}
+
+static bool write_basis(const LookView *view, FILE *out) {
+    const Request *request = view->report->request;
+    const char *assumed = assumed_text(view), *searched = searched_text(view);
+    Sheet sheets[] = {request_sheet(view), chip_sheet(view), profile_sheet(view)};
+    static const char *const NAMES[] = {"Options", "The chip, figure by figure", "The profile, figure by figure"};
+    bool ok = assumed && searched;
+    html_section_open(out, "basis", "What it rests on");
+    html_paragraph(out, assumed);
+    html_paragraph(out, searched);
+    if (request->profile.source[0]) {
+        char source[PROFILE_SOURCE_SIZE + 64], clean[PROFILE_SOURCE_SIZE];
+        snprintf(source, sizeof source, "Profile %s: %s", request->profile.name,
+                 clean_text(request->profile.source, clean, sizeof clean));
+        html_paragraph(out, source);
+    }
+    for (size_t i = 0; i < COUNT_OF(sheets); i++) {
+        fprintf(out, "<details><summary>%s</summary>\n", NAMES[i]);
+        ok = write_sheet(&sheets[i], out) && ok;
+        fputs("</details>\n", out);
+    }
+    if (view->report->data_sha256[0]) {
+        char line[128];
+        snprintf(line, sizeof line, "Data files: SHA-256 %s.", view->report->data_sha256);
+        html_paragraph(out, line);
+    }
+    html_section_close(out);
+    return ok;
+}
+
+static bool write_page(const LookView *view, const Drawn *drawn, FILE *out) {
+    const char *title = title_text(view);
+    Sheet misses = misses_sheet(view), closest = closest_sheet(view);
+    HtmlLink links[COUNT_OF(PICTURES) + 3] = {{"verdict", "The verdict"}};
+    int count = 1;
+    if (!title || misses.failed || closest.failed) return false;
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
+        if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
+    bool missed = misses.rows + closest.rows > 0;
+    if (missed) links[count++] = (HtmlLink){"misses", "Near misses"};
+    links[count++] = (HtmlLink){"basis", "What it rests on"};
+    html_open(out, title, "The best way to shard it, and why");
+    html_contents(out, links, count);
+    bool ok = write_verdict(view, out);
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
+        if (drawn[i].drawn) write_picture(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
+    ok = (!missed || write_misses(&misses, &closest, out)) && ok;
+    ok = write_basis(view, out) && ok;
+    html_close(out);
+    return ok;
+}
+
+bool look_write_html(const Report *report, const LookFacts *facts, FILE *out, Error *error) {
+    Arena arena = {0};
+    LookView view = {report, facts, &arena};
+    Drawn *drawn = calloc(COUNT_OF(PICTURES), sizeof *drawn);
+    bool ok = drawn != NULL;
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(&view, PICTURES[i].draw, &drawn[i]);
+    ok = ok && write_page(&view, drawn, out);
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && drawn; i++) free(drawn[i].svg);
+    free(drawn);
+    arena_free(&arena);
+    if (!ok) return error_memory(error);
+    return !ferror(out) || error_set(error, ERROR_IO, "report", "the page could not be written");
+}

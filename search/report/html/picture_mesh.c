@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which role lies on which axis: each axis as a row of its chips, in it the roles as they nest, the outermost on top.
+ * A block is a member of its group; blocks of one group stand beside each other as the axis has them. */
+#include "search/report/html/pictures.h"
+
+#include "base/util.h"
+
+static const double WIDTH = 860, LEFT = 176, RIGHT = 836, LEVEL = 30, GAP = 34, THIN = 3;
+
+typedef struct {
+    Role role;
+    int64_t factor, stride;
+} Level;
+
+/* Roles of an axis from the outside. */
+static int list_levels(const RankedPlan *ranked, int axis, Level levels[ROLE_COUNT]) {
+    int count = 0;
+    int64_t stride = 1;
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        Role role = ranked->nesting.order[i];
+        int64_t factor = ranked->plan.placement.factor[axis][role];
+        if (factor <= 1) continue;
+        for (int j = count; j > 0; j--) levels[j] = levels[j - 1];
+        levels[0] = (Level){role, factor, stride};
+        count++;
+        stride *= factor;
+    }
+    return count;
+}
+
+static void draw_level(Svg *svg, const Axis *axis, const Level *level, double y) {
+    double chip = (RIGHT - LEFT) / (double)axis->size, cell = chip * (double)level->stride;
+    int64_t cells = axis->size / level->stride;
+    char text[96], tip[128];
+    Paint paint = paint_of_role(level->role);
+    snprintf(text, sizeof text, "%s ×%lld", role_name(level->role), (long long)level->factor);
+    snprintf(tip, sizeof tip, "%s: %lld of %s, %lld apart", role_name(level->role), (long long)level->factor,
+             axis->name, (long long)level->stride);
+    if (cell < THIN) {
+        svg_bar(svg, LEFT, y, RIGHT - LEFT, LEVEL - 6, paint, tip);
+    } else {
+        double gap = min_real(2, cell / 5);
+        for (int64_t i = 0; i < cells; i++) {
+            /* a wider gap where a group ends */
+            double more = (i + 1) % level->factor == 0 && i + 1 < cells ? min_real(4, cell / 4) : 0;
+            svg_bar(svg, LEFT + cell * (double)i, y, cell - gap - more, LEVEL - 6, paint, i == 0 ? tip : NULL);
+        }
+    }
+    svg_text(svg, LEFT - 10, y + 16, "end", NULL, "%s", text);
+}
+
+static void draw_kind(Svg *svg, const Axis *axis, double y) {
+    double middle = y + 8;
+    if (axis->kind == AXIS_RING)
+        fprintf(svg->out, "<path class=\"axis\" d=\"M%.1f %.1fv6h%.1fv-6\"/>\n", LEFT, middle - 3, RIGHT - LEFT);
+    else if (axis->kind == AXIS_LINE)
+        svg_line(svg, LEFT, middle, RIGHT, middle, "axis");
+    else
+        fprintf(svg->out, "<path class=\"axis thick\" d=\"M%.1f %.1fh%.1f\"/>\n", LEFT, middle, RIGHT - LEFT);
+}
+
+static const char *kind_words(const Axis *axis) {
+    switch (axis->kind) {
+    case AXIS_RING:
+        return "a ring";
+    case AXIS_LINE:
+        return "a line";
+    case AXIS_MESH:
+        return "direct links";
+    default:
+        return "a switch";
+    }
+}
+
+static void list_axis(Sheet *table, const Axis *axis, const Level *levels, int count) {
+    char size[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE];
+    Prose roles = {0};
+    for (int i = count - 1; i >= 0; i--)
+        prose_item(&roles, ", ", "%s %lld (%lld apart)", role_name(levels[i].role), (long long)levels[i].factor,
+                   (long long)levels[i].stride);
+    const char *cells[] = {axis->name, number_grouped(axis->size, size), kind_words(axis),
+                           rate_text(axis->bytes_per_second, "B", rate), roles.used ? roles.text : "no role"};
+    sheet_row(table, cells);
+}
+
+bool picture_mesh(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+    const RankedPlan *ranked = view_first(view);
+    if (!ranked) return false;
+    const Mesh *mesh = &ranked->machine.mesh;
+    double height = 16;
+    Level levels[ROLE_COUNT];
+    if (mesh->axis_count == 0) return false;
+    for (int a = 0; a < mesh->axis_count; a++)
+        height += GAP + 18 + LEVEL * (double)max_whole(1, list_levels(ranked, a, levels));
+    bool first = true;
+    prose_add(words, "%s: ", ranked->machine.text);
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        Role role = ranked->nesting.order[i];
+        if (ranked->plan.degrees.of[role] <= 1) continue;
+        Footprint footprint = nesting_footprint(mesh, &ranked->nesting, &ranked->plan.placement, 1u << role);
+        prose_add(words, "%s%s=%lld on ", first ? "" : "; ", role_name(role), (long long)ranked->plan.degrees.of[role]);
+        footprint_words(mesh, &footprint, words);
+        first = false;
+    }
+    const ExpertGrid *grid = &ranked->plan.knobs.methods.grid;
+    if (grid->expert > 0) prose_add(words, "; experts are folded onto these ranks, %lld ways", (long long)grid->expert);
+    if (grid->expert > 0 && grid->expert_tensor > 1)
+        prose_add(words, ", each over %lld", (long long)grid->expert_tensor);
+    prose_add(words, ".");
+    Svg svg = svg_open(out, "mesh-svg", WIDTH, height, "The mesh: which role lies on which axis", words->text);
+    *table = sheet_new(view->arena, "Axes of the machine, roles from the inside",
+                       "axis|>size|is|>one way|roles, neighbours first");
+    double y = 14;
+    for (int a = 0; a < mesh->axis_count; a++) {
+        const Axis *axis = &mesh->axes[a];
+        char rate[NUMBER_TEXT_SIZE];
+        int count = list_levels(ranked, a, levels);
+        svg_text(&svg, LEFT, y + 12, "start", "head", "%s", axis->name);
+        svg_text(&svg, RIGHT, y + 12, "end", "dim", "%lld in %s, %s one way", (long long)axis->size, kind_words(axis),
+                 rate_text(axis->bytes_per_second, "B", rate));
+        draw_kind(&svg, axis, y + 16);
+        y += GAP;
+        for (int i = 0; i < count; i++) draw_level(&svg, axis, &levels[i], y + LEVEL * i);
+        if (count == 0) svg_text(&svg, LEFT, y + 16, "start", "dim", "no role");
+        y += LEVEL * (double)max_whole(1, count) + 18;
+        list_axis(table, axis, levels, count);
+    }
+    svg_close(&svg);
+    return true;
+}

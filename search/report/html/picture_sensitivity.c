@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How the best step moves when a figure is a tenth lower or higher, the largest first, and where another plan wins. */
+#include "search/report/html/pictures.h"
+
+#include "base/util.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double WIDTH = 860, LEFT = 210, RIGHT = 640, ROW = 26, TOP = 46;
+enum { SHOWN_MAX = 22 };
+
+/* The best step with a figure moved: what the search found, else plan 1 as it is. */
+static double effect(const LookFigure *figure, int move) {
+    return figure->at[move].searched && figure->at[move].found ? figure->at[move].relative : figure->at[move].repriced;
+}
+
+static double largest(const LookFigure *figure) { return max_real(fabs(effect(figure, 0)), fabs(effect(figure, 1))); }
+
+static int by_effect(const void *left, const void *right) {
+    const LookFigure *a = *(const LookFigure *const *)left, *b = *(const LookFigure *const *)right;
+    double x = largest(a), y = largest(b);
+    return x != y ? (x > y ? -1 : 1) : (a > b) - (a < b);
+}
+
+static const char *say_change(double share, char *text) {
+    snprintf(text, NUMBER_TEXT_SIZE, fabs(share) < 1e-9 ? "0%%" : "%+.3g%%", 100 * share);
+    return text;
+}
+
+static const char *outcome(const LookFigure *figure, int move, char text[WORDS_SIZE]) {
+    if (!figure->at[move].searched)
+        snprintf(text, WORDS_SIZE, figure->at[move].fits ? "not searched" : "plan 1 does not fit as it is");
+    else if (!figure->at[move].found)
+        snprintf(text, WORDS_SIZE, "no plan fits");
+    else if (figure->at[move].changed)
+        snprintf(text, WORDS_SIZE, "%.300s wins", figure->at[move].winner);
+    else
+        snprintf(text, WORDS_SIZE, "plan 1 stays");
+    return text;
+}
+
+static void draw_row(Svg *svg, const SvgScale *scale, double y, const LookFigure *figure) {
+    double zero = svg_at(scale, 0);
+    bool changed[LOOK_MOVES];
+    svg_text(svg, LEFT - 10, y + 13, "end", figure->hardware ? "head" : NULL, "%s", figure->name);
+    for (int move = 0; move < LOOK_MOVES; move++) {
+        double at = svg_at(scale, effect(figure, move));
+        char tip[2 * WORDS_SIZE], change[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
+        snprintf(tip, sizeof tip, "%s %s: step %s, %s", figure->name, move == 0 ? "-10%" : "+10%",
+                 change_text(effect(figure, move), change), outcome(figure, move, words));
+        /* One bar above the other: both may lie on one side. */
+        svg_bar(svg, min_real(zero, at), y + 3 + 8 * move, max_real(1, fabs(at - zero)), 7,
+                move == 0 ? PAINT_TENSOR : PAINT_ATTENTION, tip);
+        changed[move] = figure->at[move].searched && (figure->at[move].changed || !figure->at[move].found);
+    }
+    if (!changed[0] && !changed[1]) return;
+    svg_mark(svg, 24, RIGHT + 14, y + 9, 5, NULL);
+    svg_text(svg, RIGHT + 26, y + 13, "start", NULL, "%s",
+             changed[0] && changed[1] ? "another plan, either way"
+             : changed[0]             ? "another plan at -10%"
+                                      : "another plan at +10%");
+}
+
+static void list_row(Sheet *table, const LookFigure *figure) {
+    char change[LOOK_MOVES][NUMBER_TEXT_SIZE], repriced[LOOK_MOVES][NUMBER_TEXT_SIZE], words[LOOK_MOVES][WORDS_SIZE];
+    for (int move = 0; move < LOOK_MOVES; move++) {
+        change_text(effect(figure, move), change[move]);
+        if (figure->at[move].fits)
+            change_text(figure->at[move].repriced, repriced[move]);
+        else
+            snprintf(repriced[move], NUMBER_TEXT_SIZE, "does not fit");
+        outcome(figure, move, words[move]);
+    }
+    const char *cells[] = {figure->name, figure->hardware ? "hardware" : "profile",
+                           change[0],    repriced[0],
+                           words[0],     change[1],
+                           repriced[1],  words[1]};
+    sheet_row(table, cells);
+}
+
+static void add_words(const LookFigure *const *figures, int count, bool thin, Prose *words) {
+    int changes = 0, searched = 0;
+    char change[NUMBER_TEXT_SIZE];
+    Prose names = {0};
+    for (int i = 0; i < count; i++) {
+        bool here = false;
+        for (int move = 0; move < LOOK_MOVES; move++) {
+            searched += figures[i]->at[move].searched;
+            here = here || (figures[i]->at[move].searched && figures[i]->at[move].changed);
+            changes += figures[i]->at[move].searched && figures[i]->at[move].changed;
+        }
+        if (here) prose_item(&names, ", ", "%s", figures[i]->name);
+    }
+    prose_add(words, "Of %d searches with one figure 10%% lower or higher, plan 1 stays the best in %d", searched,
+              searched - changes);
+    if (names.used > 0) prose_add(words, "; another wins when one of these moves: %s", names.text);
+    prose_add(words, ". The step leans most on %s: a tenth is worth up to %s.", figures[0]->name,
+              share_text(largest(figures[0]), change));
+    if (thin) prose_add(words, " The search is a large one: of the profile's figures only plan 1 was priced again.");
+}
+
+bool picture_sensitivity(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+    const LookFigure *figures[LOOK_FIGURES_MAX];
+    int count = view->facts ? view->facts->figure_count : 0;
+    if (count == 0) return false;
+    for (int i = 0; i < count; i++) figures[i] = &view->facts->figures[i];
+    qsort(figures, (size_t)count, sizeof figures[0], by_effect);
+    int shown = (int)min_whole(count, SHOWN_MAX);
+    double low = 0, high = 0;
+    for (int i = 0; i < shown; i++)
+        for (int move = 0; move < LOOK_MOVES; move++) {
+            low = min_real(low, effect(figures[i], move));
+            high = max_real(high, effect(figures[i], move));
+        }
+    double room = max_real(0.002, 0.04 * (high - low)), bottom = TOP + ROW * shown + 4;
+    add_words(figures, count, view->facts->thin, words);
+    SvgScale scale = {low - room, high + room, LEFT, RIGHT, false};
+    Svg svg = svg_open(out, "sensitivity-svg", WIDTH, bottom + 74, "The step when a figure is a tenth lower or higher",
+                       words->text);
+    svg_axis_x(&svg, &scale, 8, bottom, TOP, say_change, "change of the best step");
+    for (int i = 0; i < shown; i++) draw_row(&svg, &scale, TOP + 2 + ROW * i, figures[i]);
+    svg_line(&svg, svg_at(&scale, 0), TOP, svg_at(&scale, 0), bottom, "axis");
+    double x = LEFT;
+    x += svg_legend_bar(&svg, x, 20, PAINT_TENSOR, "figure -10%");
+    x += svg_legend_bar(&svg, x, 20, PAINT_ATTENTION, "figure +10%");
+    x += svg_legend_mark(&svg, x, 20, 24, "another plan wins");
+    svg_text(&svg, x, 20, "start", "head", "of the chip");
+    svg_text(&svg, x + 84, 20, "start", NULL, "of the profile");
+    svg_close(&svg);
+    *table = sheet_new(view->arena, "Each figure a tenth lower and higher",
+                       "figure|of|>-10%: best step|>plan 1 as it is|winner|>+10%: best step|>plan 1 as it is|winner");
+    for (int i = 0; i < count; i++) list_row(table, figures[i]);
+    return true;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report/html/pictures.h: the pictures of a report. Each draws one SVG, says in words what it shows, and lists its
+ * figures in a table for who does not see it. Pure but for the stream it is given. */
+#ifndef SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
+#define SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
+
+#include "search/report/html/facts.h"
+#include "base/text/sheet.h"
+#include "base/text/svg.h"
+
+typedef struct {
+    const Report *report;
+    const LookFacts *facts; /* NULL: none were asked for */
+    Arena *arena;           /* of tables */
+} LookView;
+
+/* Draws to `out`, fills the words and the table. False: the report has nothing to show of it (nothing was written). */
+typedef bool Picture(const LookView *view, FILE *out, Prose *words, Sheet *table);
+
+Picture picture_step;        /* where a step goes, of all plans */
+Picture picture_memory;      /* HBM by row against the limit, at each moment that can peak */
+Picture picture_mesh;        /* which role lies on which axis */
+Picture picture_roofline;    /* every op under the roofs of FLOPs and of HBM */
+Picture picture_timeline;    /* stages, microbatches and what communicates meanwhile */
+Picture picture_pareto;      /* time against memory, and against chips */
+Picture picture_scaling;     /* time against the size of the machine and of the batch */
+Picture picture_sensitivity; /* how the step and the winner move with each figure */
+
+/* What all of them use. */
+static inline const RankedPlan *view_first(const LookView *view) {
+    return view->report->result.plan_count > 0 ? &view->report->result.plans[0] : NULL;
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report/html/tables.h"
+
+#include "base/util.h"
+#include "cost/profile/profile_figure.h"
+#include "mesh/chip_json.h"
+#include "search/report/text/parts.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- texts of the text report ---- */
+
+/* A memory stream's lines as one, blanks single. */
+static const char *one_line(FILE *memory, char **text, Arena *arena) {
+    char *kept = NULL;
+    if (fclose(memory) == 0 && *text) kept = arena_text(arena, *text);
+    free(*text);
+    if (!kept) return NULL;
+    char *to = kept;
+    for (const char *from = kept; *from; from++) {
+        bool blank = *from == ' ' || *from == '\n';
+        if (blank && (to == kept || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : *from;
+    }
+    while (to > kept && to[-1] == ' ') to--;
+    *to = '\0';
+    return kept;
+}
+
+typedef void TextWriter(const LookView *view, FILE *out);
+
+static const char *text_of(const LookView *view, TextWriter *write) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return NULL;
+    write(view, memory);
+    return one_line(memory, &text, view->arena);
+}
+
+static void write_verdict(const LookView *view, FILE *out) {
+    if (view_first(view))
+        verdict_write(view->report->request, view_first(view), out);
+    else
+        shortfall_write(view->report, out);
+}
+static void write_assumed(const LookView *view, FILE *out) {
+    assumed_write(view->report->request, view_first(view), out);
+}
+static void write_searched(const LookView *view, FILE *out) { searched_write(view->report, out); }
+static void write_helps(const LookView *view, FILE *out) { helps_write(view->report, out); }
+
+const char *verdict_text(const LookView *view) { return text_of(view, write_verdict); }
+const char *assumed_text(const LookView *view) { return text_of(view, write_assumed); }
+const char *searched_text(const LookView *view) { return text_of(view, write_searched); }
+const char *helps_text(const LookView *view) { return text_of(view, write_helps); }
+
+const char *title_text(const LookView *view) {
+    const Request *request = view->report->request;
+    char name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
+    return arena_format(view->arena, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
+}
+
+const char *why_not_text(const LookView *view, int rank) {
+    const SearchResult *result = &view->report->result;
+    Prose text = {0};
+    char label[WORDS_SIZE];
+    prose_add(&text, "Plan %d, %s: ", rank, plan_label(&result->plans[rank - 1], label));
+    report_why_not(&result->plans[0], &result->plans[rank - 1], &text);
+    return arena_text(view->arena, text.text);
+}
+
+/* ---- plans ---- */
+
+Sheet plans_sheet(const LookView *view) {
+    const SearchResult *result = &view->report->result;
+    Sheet sheet = sheet_new(view->arena, "The best plans, one for each set of degrees and schedule",
+                            ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
+    for (int i = 0; i < result->plan_count; i++) {
+        const RankedPlan *ranked = &result->plans[i];
+        const Estimate *estimate = &ranked->estimate;
+        const StepTime *time = &estimate->time;
+        char rank[16], label[WORDS_SIZE], plan[2 * WORDS_SIZE + 8], launchers[WORDS_SIZE], texts[6][NUMBER_TEXT_SIZE];
+        double behind = ranked->ranked_seconds / result->plans[0].ranked_seconds - 1;
+        Prose moves = {0};
+        plan_moves(view->report, i + 1, &moves);
+        snprintf(rank, sizeof rank, "%d", i + 1);
+        snprintf(plan, sizeof plan, "%s%s%.*s", plan_label(ranked, label), moves.used ? ", " : "", WORDS_SIZE,
+                 moves.text);
+        snprintf(texts[1], NUMBER_TEXT_SIZE, i == 0 ? "" : "%+.1f%%%s", 100 * behind, ranked->tied ? " (tied)" : "");
+        const char *cells[] = {rank,
+                               plan,
+                               step_text(time->seconds, texts[0]),
+                               texts[1],
+                               share_text(estimate->mfu, texts[2]),
+                               number_bytes(memory_total(&estimate->memory), texts[3]),
+                               share_text(time->exposed_seconds / time->seconds, texts[4]),
+                               ranked->plan.degrees.of[ROLE_PIPELINE] > 1
+                                   ? share_text(time->bubble_seconds / time->seconds, texts[5])
+                                   : "",
+                               bound_text(estimate->bound_by, &ranked->machine.mesh),
+                               launch_text(ranked, " ", launchers)};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+Sheet ways_sheet(const LookView *view) {
+    Sheet sheet = sheet_new(view->arena, "Ways out where sizes do not divide, each with its best plan; price per token",
+                            "way|what moves|>step|>price|plan|launched by");
+    bool any = view_first(view) != NULL; /* without a plan only what is a way out is one */
+    for (int i = 0; i < WAY_COUNT; i++) any = any || view->report->ways[i].found;
+    for (int i = 0; i < WAY_COUNT && any; i++) {
+        char words[WAY_CELLS][WORDS_SIZE];
+        if (!view->report->ways[i].tried) continue;
+        way_words(view->report, (WayOut)i, words);
+        const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+/* "ICI bandwidth 12% higher (4 more figures would do)" */
+static void miss_words(const LookMiss *miss, char text[WORDS_SIZE]) {
+    if (!miss->name) {
+        snprintf(text, WORDS_SIZE, "no one figure between half and twice what it is");
+        return;
+    }
+    int used = snprintf(text, WORDS_SIZE, "%s %.3g%% %s", miss->name, 100 * fabs(miss->factor - 1),
+                        miss->factor > 1 ? "higher" : "lower");
+    if (miss->others > 0)
+        snprintf(text + used, WORDS_SIZE - (size_t)used, " (%d other move%s would do)", miss->others,
+                 miss->others == 1 ? "" : "s");
+}
+
+Sheet misses_sheet(const LookView *view) {
+    const SearchResult *result = &view->report->result;
+    Sheet sheet = sheet_new(view->arena, "Plans that miss, and the least move of one figure that makes each win",
+                            ">rank|plan|>behind|would win with|why it is behind");
+    for (int i = 0; view->facts && i < view->facts->miss_count; i++) {
+        const RankedPlan *ranked = &result->plans[i + 1];
+        char rank[16], label[WORDS_SIZE], behind[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
+        Prose why = {0};
+        snprintf(rank, sizeof rank, "%d", i + 2);
+        snprintf(behind, sizeof behind, "%+.2f%%",
+                 100 * (ranked->ranked_seconds / result->plans[0].ranked_seconds - 1));
+        miss_words(&view->facts->misses[i], words);
+        report_why_not(&result->plans[0], ranked, &why);
+        const char *cells[] = {rank, plan_label(ranked, label), behind, words, why.text};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+Sheet closest_sheet(const LookView *view) {
+    const SearchResult *result = &view->report->result;
+    const Certificate *certificate = &result->certificate;
+    Sheet sheet =
+        sheet_new(view->arena, "Degrees that were cut whole, the least bounds first: none of their plans is faster",
+                  "degrees|machine|>bound|>above plan 1");
+    for (int i = 0; i < certificate->closest_count && result->plan_count > 0 && result->machines; i++) {
+        const CutTuple *cut = &certificate->closest[i];
+        char notation[NOTATION_SIZE], bound[NUMBER_TEXT_SIZE], above[NUMBER_TEXT_SIZE];
+        snprintf(above, sizeof above, "%+.2f%%", 100 * (cut->bound / result->plans[0].ranked_seconds - 1));
+        const char *cells[] = {degrees_notation(&cut->degrees, true, notation),
+                               result->machines[cut->machine].machine.text, step_text(cut->bound, bound), above};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+Sheet nearest_sheet(const LookView *view) {
+    Sheet sheet = sheet_new(view->arena, "The nearest that fit", "machine|>chips|>HBM|>step|plan");
+    for (int i = 0; i < view->report->nearest_count; i++) {
+        const RankedPlan *ranked = &view->report->nearest[i];
+        char chips[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
+        const char *cells[] = {ranked->machine.text, number_grouped(ranked->machine.mesh.chips, chips),
+                               number_bytes(memory_total(&ranked->estimate.memory), hbm),
+                               step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label)};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+/* ---- what it rests on ---- */
+
+static const char *figure_words(double value, const char *unit, char text[WORDS_SIZE]) {
+    char number[NUMBER_TEXT_SIZE];
+    if (strcmp(unit, "B") == 0)
+        snprintf(text, WORDS_SIZE, "%s", number_bytes(value, number));
+    else if (strcmp(unit, "B/s") == 0)
+        snprintf(text, WORDS_SIZE, "%s", rate_text(value, "B", number));
+    else if (strcmp(unit, "FLOP/s") == 0 || strcmp(unit, "OP/s") == 0)
+        snprintf(text, WORDS_SIZE, "%s", rate_text(value, unit[0] == 'F' ? "FLOP" : "OP", number));
+    else if (strcmp(unit, "s") == 0)
+        snprintf(text, WORDS_SIZE, "%s", number_time(value, number));
+    else
+        snprintf(text, WORDS_SIZE, "%.6g%s%s", value, unit[0] ? " " : "", unit);
+    return text;
+}
+
+Sheet chip_sheet(const LookView *view) {
+    const Chip *chip = &view->report->request->chip;
+    Sheet sheet = sheet_new(view->arena, "Figures of the chip", "figure|>value|source|checked");
+    for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
+        const Figure *figure = (const Figure *)((const char *)chip + CHIP_FIGURES[i].offset);
+        char words[WORDS_SIZE];
+        if (figure->source[0] == '\0') continue;
+        const char *cells[] = {CHIP_FIGURES[i].key, figure_words(figure->value, CHIP_FIGURES[i].unit, words),
+                               figure->source, figure->verified ? "yes" : "no"};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+Sheet profile_sheet(const LookView *view) {
+    const Profile *profile = &view->report->request->profile;
+    Sheet sheet = sheet_new(view->arena, "Figures of the profile, as used on this machine", "figure|>value|meaning|of");
+    int count;
+    const ProfileFigure *figures = profile_figures(&count);
+    for (int i = 0; i < count; i++) {
+        char value[NUMBER_TEXT_SIZE];
+        snprintf(value, sizeof value, "%.4g", figure_value_of(profile, &figures[i]));
+        const char *cells[] = {figures[i].key, value, figures[i].meaning,
+                               figures[i].owner == FIGURE_OF_CHIP ? "chip" : "software"};
+        sheet_row(&sheet, cells);
+    }
+    return sheet;
+}
+
+Sheet request_sheet(const LookView *view) {
+    Sheet sheet =
+        sheet_new(view->arena, "Every option in force that can change the answer, defaults included", "option|value");
+    cJSON *json = cJSON_CreateObject();
+    const cJSON *value;
+    if (!json || !request_add_json(view->report->request, json)) sheet.failed = true;
+    cJSON_ArrayForEach(value, json) {
+        char number[NUMBER_TEXT_SIZE], key[64];
+        snprintf(key, sizeof key, "--%s", value->string);
+        for (char *at = key; *at; at++)
+            if (*at == '_') *at = '-';
+        bool raw = cJSON_IsRaw(value), real = raw && strpbrk(value->valuestring, ".e") != NULL;
+        snprintf(number, sizeof number, "%.15g", real ? strtod(value->valuestring, NULL) : value->valuedouble);
+        const char *cells[] = {key, real || cJSON_IsNumber(value)  ? number
+                                    : raw || cJSON_IsString(value) ? value->valuestring
+                                    : cJSON_IsBool(value)          ? cJSON_IsTrue(value) ? "yes" : "no"
+                                                                   : ""};
+        sheet_row(&sheet, cells);
+    }
+    cJSON_Delete(json);
+    return sheet;
+}

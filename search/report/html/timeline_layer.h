@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report/html/timeline_layer.h: one layer of a plan in time, op by op, forward and backward: compute, and beside it what
+ * communicates. Part of the picture of a step. */
+#ifndef SHARDOPT_SEARCH_REPORT_HTML_TIMELINE_LAYER_H
+#define SHARDOPT_SEARCH_REPORT_HTML_TIMELINE_LAYER_H
+
+#include "base/text/svg.h"
+#include "search/walk/search.h"
+
+enum { LAYER_BARS_MAX = 2 * OPS_MAX * 4 };
+
+typedef struct {
+    double from, to; /* seconds */
+    int lane;        /* 0: compute; else of a group */
+    Paint paint;
+    char name[64];
+} LayerBar;
+
+typedef struct {
+    LayerBar bars[LAYER_BARS_MAX];
+    int count;
+    int group[GROUP_COUNT + 1], lanes; /* the group of each lane from 1 on */
+    double forward, end;               /* seconds */
+} LayerLine;
+
+/* What a lane of a group is called: "tensor", "expert weights". */
+const char *lane_name(Group group);
+
+/* Seconds of what it moves in one phase of one microbatch; over replicas at the start and at the end of a step. */
+double lane_seconds(const Estimate *estimate, Group group, Phase phase);
+
+/* Of the kind of layer that the model has most of; recomputation is left out. */
+void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out);
+double layer_line_height(const LayerLine *line);
+void layer_line_draw(Svg *svg, const LayerLine *line, double top, double left, double right);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report/questions.h: the searches around the search. Internal to the report. */
+#ifndef SHARDOPT_SEARCH_REPORT_QUESTIONS_H
+#define SHARDOPT_SEARCH_REPORT_QUESTIONS_H
+
+#include "search/report/report.h"
+
+/* The best plan of a changed request, in an arena of its own that ends here; *found false: none fits. */
+typedef struct {
+    bool found, cut_short;
+    RankedPlan best;
+} Answer;
+bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
+
+/* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
+ * keep many busy. The answers are the same. */
+typedef struct {
+    Request changed;      /* as request_copy() has it, and then changed */
+    bool no_slower;       /* only what is no slower per token than plan 1 is of interest (there is a plan 1) */
+    double limit_seconds; /* only plans up to this ranked time are; 0: all */
+    Answer answer;
+} Question;
+Question *questions_new(int count, Error *error); /* free with free() */
+bool report_ask_all(Report *report, Question *questions, int count, Error *error);
+
+enum { QUESTIONS_MAX = 8 }; /* at once */
+
+/* A copy of the request to change: one plan, cutting allowed. */
+void request_copy(const Request *request, Request *copy);
+
+/* The same on the machine of a plan, with its order of roles, nothing idle. */
+void request_fix_machine(const RankedPlan *best, Request *changed);
+
+/* What links carry, within domains and slices (`scale_up`) or between them, times `factor`. False: the machine has no
+ * such links. */
+bool request_scale_links(Request *request, bool scale_up, double factor);
+
+bool report_make_ways(Report *report, Request *scratch, Error *error);
+bool report_make_helps(Report *report, Error *error);
+bool report_make_nearest(Report *report, Request *scratch, Error *error);
+
+/* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */
+bool plan_is_as_asked(const Request *request, const RankedPlan *ranked);
+
+#endif

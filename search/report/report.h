@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report/report.h: a search turned into an answer: the ranked plans, the ways out where sizes do not divide, what would
+ * help. */
+#ifndef SHARDOPT_SEARCH_REPORT_REPORT_H
+#define SHARDOPT_SEARCH_REPORT_REPORT_H
+
+#include "search/cli/data_hash.h"
+#include "search/walk/search.h"
+
+#include <stdio.h>
+
+typedef enum {
+    WAY_AS_ASKED, /* this machine whole, nothing padded */
+    WAY_IDLE,     /* fewer chips: as many idle as asked, nothing padded */
+    WAY_BATCH,    /* another batch (at least 10% either way), padding that launchers take */
+    WAY_PADDED,   /* pad anything */
+    WAY_OFF_SIZE, /* another slice shape of as many chips */
+    WAY_COUNT
+} WayOut;
+
+static const double WAY_TOLERANCE = 0.1; /* of WAY_BATCH, where less was asked */
+
+typedef struct {
+    bool tried, found;
+    bool cut_short; /* a time limit ended its search */
+    bool skipped;   /* not searched: more batches of a mixture on GPUs than a side question is worth */
+    RankedPlan best;
+} WayOutResult;
+
+/* "What would help most": the change of the best step when one thing changes. */
+typedef struct {
+    char text[64];   /* "batch 32Mi", "ICI +10%", "HBM +10%", "one more pod" */
+    bool found;      /* false: no plan fits then */
+    double relative; /* seconds per token over those of the best - 1 */
+} Help;
+enum { HELPS_MAX = 8 };
+
+/* The files of data that a plan is priced with. */
+typedef enum { DATA_MODEL, DATA_CHIP, DATA_PROFILE, DATA_OPTIMIZER, DATA_COUNT } DataPart;
+const char *data_part_name(DataPart part); /* "model" "chip" "profile" "optimizer" */
+
+typedef struct {
+    const Request *request;
+    SearchResult result;
+    WayOutResult ways[WAY_COUNT];
+    Help helps[HELPS_MAX];
+    int help_count;
+    /* No plan fits: the nearest machines that do; where sizes do not divide, the best ways out. */
+    RankedPlan nearest[3];
+    int nearest_count;
+    /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/cli/data_hash.h).
+     */
+    char data_sha256[SHA256_HEX_SIZE];
+    DataFile data[DATA_COUNT];    /* those that this very answer rests on; likewise */
+    const struct WhyNot *why_not; /* search/report/compare_to_best.h; NULL: not asked */
+    double seconds_left;          /* of --time-limit, for the searches around the search; below 0: no limit */
+} Report;
+
+/* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses
+ * the whole machine as asked with nothing padded, no way out is tried (ways[].tried false); brute force, and a search
+ * that a limit ended, try no helps. */
+bool report_make(const Request *request, Arena *arena, Report *report, Error *error);
+
+/* As text (80 to 120 columns, no colour needed) and as JSON (contract, format_version 1). Built in memory by the
+ * caller's stream. */
+bool report_write_text(const Report *report, FILE *out, Error *error);
+bool report_write_json(const Report *report, FILE *out, Error *error);
+
+/* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every
+ * moment, the layout. */
+bool explain_write_text(const Report *report, int rank, FILE *out, Error *error);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the answer rests on. */
+#include "search/report/text/parts.h"
+
+#include "base/util.h"
+#include "mesh/slice.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *origin_text(Origin origin, const char *fallback) {
+    return origin == FROM_OPTION ? "as asked" : origin == FROM_MODEL ? "its published training" : fallback;
+}
+
+/* Whether an all_to_all of the plan is over the whole slice, as a twisted torus rewards. */
+static bool crosses_whole_slice(const RankedPlan *ranked) {
+    static const Role ROLES[] = {ROLE_EXPERT, ROLE_SEQUENCE};
+    const Mesh *mesh = &ranked->machine.mesh;
+    for (size_t r = 0; r < COUNT_OF(ROLES); r++) {
+        bool whole = mesh->fabric.twisted_gain > 0;
+        for (int a = 0; a < mesh->axis_count && whole; a++)
+            whole =
+                mesh->axes[a].level != LEVEL_ICI || ranked->plan.placement.factor[a][ROLES[r]] == mesh->axes[a].size;
+        if (whole) return true;
+    }
+    return false;
+}
+
+int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]) {
+    const Chip *chip = &request->chip;
+    const Mesh *mesh = &ranked->machine.mesh;
+    bool inside = false, outside = false, cores = false,
+         offloads = ranked->estimate.time.pcie_seconds > 0 || ranked->plan.knobs.offload_optimizer;
+    bool torus = !chip_has_domains(chip), pod = slice_compare(ranked->machine.slice, chip->pod) == 0;
+    for (int a = 0; a < mesh->axis_count; a++) {
+        bool core = torus && mesh->axes[a].kind == AXIS_MESH;
+        AxisLevel level = mesh->axes[a].level;
+        *(core ? &cores : level == LEVEL_ICI || level == LEVEL_NVLINK ? &inside : &outside) = true;
+    }
+    const Figure *twist = slice_twist(chip, ranked->machine.slice);
+    const struct {
+        const Figure *figure;
+        const char *key, *words;
+        bool used;
+    } FIGURES[] = {
+        {&chip->bf16_flops_per_second, "bf16_flops_per_second", "peak FLOP/s", true},
+        {&chip->fp8_flops_per_second, "fp8_flops_per_second", "fp8 peak FLOP/s",
+         request->precision == PRECISION_FP8 || request->precision == PRECISION_MXFP8},
+        {&chip->fp4_flops_per_second, "fp4_flops_per_second", "fp4 peak FLOP/s", request->precision == PRECISION_NVFP4},
+        {&chip->int8_ops_per_second, "int8_ops_per_second", "int8 peak OP/s", request->precision == PRECISION_INT8},
+        {&chip->hbm_bytes, "hbm_bytes", "HBM size", true},
+        {&chip->hbm_bytes_per_second, "hbm_bytes_per_second", "HBM bandwidth", true},
+        {&chip->matrix_tile, "matrix_tile", "matrix tile", request->profile.tile_padding},
+        {&chip->link_bytes_per_second, "link_bytes_per_second", "link bandwidth", inside},
+        {&chip->hop_seconds, "hop_seconds", "link latency", inside || cores},
+        {&chip->device_link_bytes_per_second, "device_link_bytes_per_second", "link between cores", cores},
+        {&chip->scaleout_bytes_per_second, "scaleout_bytes_per_second", torus ? "DCN bandwidth" : "network bandwidth",
+         outside},
+        {&chip->scaleout_seconds, "scaleout_seconds", torus ? "DCN latency" : "network latency", outside},
+        {&chip->ring_base_seconds, "ring_base_seconds", "fixed latency of collectives", inside || outside},
+        {&chip->leaf_nodes, "leaf_nodes", "nodes under a leaf", mesh->fabric.oversubscription > 1},
+        {twist ? twist : &chip->hbm_bytes, "twisted_gain", "gain of the twist", twist && crosses_whole_slice(ranked)},
+        {&chip->pcie_bytes_per_second, "pcie_bytes_per_second", "PCIe bandwidth", offloads},
+        {&chip->host_bytes, "host_bytes", "host memory", offloads},
+        {&chip->usd_per_chip_hour, "usd_per_chip_hour", "price", true},
+    };
+    int count = 0;
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
+        if (FIGURES[i].used && FIGURES[i].figure->value > 0 && !FIGURES[i].figure->verified)
+            out[count++] = (Unverified){FIGURES[i].key, FIGURES[i].words};
+    if (!chip->topology_verified)
+        out[count++] = (Unverified){"topology", torus ? "slices and rings" : "links and hosts"};
+    else if (torus && pod && !chip->pod_verified)
+        out[count++] = (Unverified){"topology.pod", "shape of the pod"};
+    return count;
+}
+
+/* Figures of the catalog that the plan leans on and nobody could check. */
+static void add_unverified(const Request *request, const RankedPlan *ranked, Prose *to) {
+    Unverified figures[UNVERIFIED_MAX];
+    int count = unverified_figures(request, ranked, figures);
+    Prose list = {0};
+    for (int i = 0; i < count; i++) prose_item(&list, ", ", "%s", figures[i].words);
+    if (count > 0) prose_add(to, " Unverified figures it leans on (`shardopt chips`): %s.", list.text);
+}
+
+static void add_profile(const Request *request, Prose *to) {
+    const Profile *profile = &request->profile;
+    char name[PROSE_NAME_SIZE];
+    prose_add(to, "; profile %s", clean_name(profile->name, name));
+    if (profile->stack[0])
+        prose_add(to, ", software %s%s", clean_name(profile->stack, name),
+                  request->stack_argument[0] ? "" : ", the best current one known for it");
+    if (profile->likely_low > 0 && profile->likely_high > 0)
+        prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
+                  profile->likely_high);
+    else
+        prose_add(to, " (peak rates, no overheads: no likely range)");
+}
+
+void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
+    Setting setting = request_setting(request);
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], words[STATE_WORDS_SIZE];
+    const Work *work = &request->work;
+    double tokens = (double)work->sequences * (double)work->seq, price = request->chip.usd_per_chip_hour.value;
+    Prose text = {0};
+    prose_add(&text, "Assumed: batch of %s tokens (%s), ", number_grouped((int64_t)tokens, a),
+              origin_text(request->batch_origin, "the default"));
+    prose_add(&text, "%s sequences of %s (%s)", number_grouped(work->sequences, a), number_grouped(work->seq, b),
+              origin_text(request->seq_origin, "the default"));
+    if (request->requested_batch_tokens > 0 && fabs(request->requested_batch_tokens - tokens) >= 1)
+        prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->requested_batch_tokens, a));
+    if (request->seq_beyond_model)
+        prose_add(&text, ", longer than the %s the model is made for", number_grouped(request->model.max_seq, a));
+    prose_add(&text, "; training of %s tokens (%s)", number_short(request->training_tokens, a),
+              origin_text(request->tokens_origin, "20 per parameter"));
+    prose_add(&text, "; %s matmuls, %s", precision_name(request->precision),
+              training_state_words(setting_state(&setting), words));
+    prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
+              number_bytes(request->hbm_reserve * setting.chip->hbm_bytes.value, a));
+    add_profile(request, &text);
+    prose_add(&text,
+              "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",
+              rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->precision));
+    if (ranked)
+        prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));
+    if (price > 0) prose_add(&text, "; $%.2f per chip-hour, idle chips paid for", price);
+    prose_add(&text, ".");
+    if (ranked) add_unverified(request, ranked, &text);
+    if (request->machine.note[0]) prose_add(&text, " Note: %s.", request->machine.note);
+    prose_write(out, "", "", text.text);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where launchers would put the roles of a plan, in a sentence and in JSON. */
+#include "search/report/text/parts.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What its own placement costs beside the plan's; nothing where they are the same. */
+static void add_default(const LaunchAnswer *answer, double seconds, Prose *to) {
+    char step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    double more = answer->default_seconds / seconds - 1;
+    const char *needs = answer->default_needs;
+    if (answer->unpriced) {
+        prose_add(to, " (%s)", answer->unpriced);
+    } else if (needs && answer->kind == LAUNCH_OPTION && strcmp(needs, answer->needs) == 0) {
+        prose_add(to, " (it refuses these degrees without)");
+    } else if (answer->default_seconds >= 0 && fabs(more) < 0.0005) {
+        prose_add(to, " (its own placement%s%s takes as long)", needs ? ", with " : "", needs ? needs : "");
+    } else if (answer->default_seconds >= 0) {
+        prose_add(to, " (its own placement%s%s%s takes %s, %s)", needs ? ", with " : "", needs ? needs : "",
+                  needs ? "," : "", step_text(answer->default_seconds, step), change_text(more, change));
+    }
+}
+
+static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
+    switch (answer->kind) {
+    case LAUNCH_DEFAULT:
+        prose_add(to, "by default");
+        if (answer->unpriced) prose_add(to, " (%s)", answer->unpriced);
+        return;
+    case LAUNCH_OPTION:
+    case LAUNCH_DEVICE_ORDER:
+        prose_add(to, "with %s", answer->needs);
+        break;
+    case LAUNCH_IMPOSSIBLE:
+        prose_add(to, "cannot place it so");
+        break;
+    }
+    add_default(answer, seconds, to);
+}
+
+char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]) {
+    launchers_text(ranked->launchable_by, between, text);
+    bool other = false;
+    for (int i = 0; i < ranked->launch_count; i++) {
+        const LaunchAnswer *answer = &ranked->launch[i];
+        if (answer->kind != LAUNCH_IMPOSSIBLE || answer->default_seconds < 0) continue;
+        if (!other && ranked->launchable_by == 0) text[0] = '\0';
+        other = true;
+        size_t length = strlen(text);
+        snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "",
+                 launcher_name(answer->launcher), 100 * (answer->default_seconds / ranked->estimate.time.seconds - 1));
+    }
+    return text;
+}
+
+void launch_write(const char *heading, const RankedPlan *ranked, FILE *out) {
+    double seconds = ranked->estimate.time.seconds;
+    Prose line = {0}, phrases[LAUNCHER_COUNT];
+    for (int i = 0; i < ranked->launch_count; i++) {
+        phrases[i] = (Prose){0};
+        add_phrase(&ranked->launch[i], seconds, &phrases[i]);
+    }
+    for (int i = 0; i < ranked->launch_count; i++) {
+        bool said = false;
+        for (int j = 0; j < i; j++) said = said || strcmp(phrases[i].text, phrases[j].text) == 0;
+        if (said) continue;
+        prose_item(&line, "; ", "%s", launcher_name(ranked->launch[i].launcher));
+        for (int j = i + 1; j < ranked->launch_count; j++)
+            if (strcmp(phrases[i].text, phrases[j].text) == 0)
+                prose_add(&line, ", %s", launcher_name(ranked->launch[j].launcher));
+        prose_add(&line, " %s", phrases[i].text);
+    }
+    if (line.used == 0) return;
+    prose_add(&line, ".");
+    prose_write(out, heading, "  ", line.text);
+}
+
+bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
+    cJSON *json = json_add_array(to, "launch");
+    bool ok = json != NULL;
+    for (int i = 0; i < ranked->launch_count && ok; i++) {
+        const LaunchAnswer *answer = &ranked->launch[i];
+        cJSON *item = json_add_object(json, NULL);
+        ok = json_add_text(item, "launcher", launcher_name(answer->launcher)) &&
+             json_add_text(item, "placement", launch_kind_name(answer->kind)) &&
+             json_add_text(item, "needs", answer->needs) &&
+             (answer->default_seconds >= 0 ? json_add_real(item, "default_seconds", answer->default_seconds)
+                                           : json_add_text(item, "default_seconds", NULL)) &&
+             json_add_text(item, "default_needs", answer->default_needs) &&
+             json_add_text(item, "unpriced", answer->unpriced);
+    }
+    return ok;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/report/text/parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the
+ * report. */
+#ifndef SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
+#define SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
+
+#include "search/answer/plan_words.h"
+
+/* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
+void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out);
+
+/* "Where a step goes" beside "HBM per chip": bars. */
+void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out);
+
+/* "Assumed:" for the plan that is explained, and "Searched:". */
+void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out);
+void searched_write(const Report *report, FILE *out);
+
+/* The tables of plans and of ways out. False: memory is out. */
+bool plans_write(const Report *report, FILE *out);
+bool ways_write(const Report *report, FILE *out);
+
+/* What a plan moves away from (other machine, batch, padding; with --variants and --nesting all also its knobs and its
+ * order); nothing: empty. And a way out as words: its name, what moves, step, price, plan, launchers. */
+void plan_moves(const Report *report, int rank, Prose *to);
+enum { WAY_CELLS = 6 };
+void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZE]);
+
+/* "What would help most", nothing where nothing was asked; and without a plan how far off the nearest is. */
+void helps_write(const Report *report, FILE *out);
+void shortfall_write(const Report *report, FILE *out);
+
+/* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so
+ * much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON
+ * report. */
+char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]);
+void launch_write(const char *heading, const RankedPlan *ranked, FILE *out);
+bool launch_add_json(const RankedPlan *ranked, cJSON *to);
+
+/* Of the JSON report: rows of memory under `key`; `memory_moments`, the rows at each moment that can peak; and
+ * `memory_detail`, what each row is made of at the peak, what the reserve has to hold, and the host. */
+bool memory_add_json(cJSON *to, const char *key, const MemoryRows *rows, double limit, double reserve);
+bool memory_add_moments(cJSON *to, const Request *request, const RankedPlan *ranked);
+bool memory_add_detail(cJSON *to, const Request *request, const RankedPlan *ranked);
+
+/* Of the JSON report, over a step: `communication_bytes`, by role, and `communication`, by group of chips. Bytes are of
+ * the whole array that a group of n chips gathers or scatters, counted once for each pass (an all_gather and a
+ * reduce_scatter are one pass, an all_reduce is both), of which one chip sends (n - 1)/n; of an all_to_all what all n
+ * send together, of which one sends (n - 1)/n^2 to others; of a pipeline and of a ring of keys and values what one chip
+ * passes on. */
+bool traffic_add_roles(const Estimate *estimate, cJSON *to);
+bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
+
+#endif

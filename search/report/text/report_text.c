@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report/report.h"
+
+#include "base/util.h"
+#include "base/text/terminal.h"
+#include "search/report/text/parts.h"
+
+#include <string.h>
+
+void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) {
+    const Estimate *estimate = &ranked->estimate;
+    const StepTime *time = &estimate->time;
+    const Profile *profile = &request->profile;
+    char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    int64_t used = ranked->machine.mesh.chips, asked = request->machine.mesh.chips;
+    Prose text = {0};
+    prose_add(&text, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
+    if (used != asked)
+        prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a),
+                  number_grouped(asked, b));
+    else
+        prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
+    prose_add(&text, ":");
+    page_strong(out);
+    prose_write(out, "", "", text.text);
+    page_plain(out);
+
+    text = (Prose){0};
+    prose_add(&text, "%s per step (", step_text(time->seconds, a));
+    if (profile->likely_low > 0 && profile->likely_high > 0)
+        prose_add(&text, "likely %s to %s; ", number_time(time->seconds * profile->likely_low, a),
+                  number_time(time->seconds * profile->likely_high, b));
+    prose_add(&text, "%s if all communication hid, %s if none did), ", number_time(time->lower_seconds, a),
+              number_time(time->serial_seconds, b));
+    prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
+    prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a),
+              number_bytes(estimate->memory_limit_bytes, b));
+    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
+              bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
+    prose_write(out, "", "", text.text);
+
+    Training training = training_of(request, ranked);
+    text = (Prose){0};
+    prose_add(&text, "%s tokens take %s", number_short(training.tokens, a), duration_text(training.seconds, b));
+    prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
+    if (training.usd >= 0)
+        prose_add(&text, ", $%s", number_short(training.usd, a));
+    else
+        prose_add(&text, " (no price is known)");
+    prose_add(&text, ".");
+    prose_write(out, "", "", text.text);
+}
+
+static void write_why(const SearchResult *result, FILE *out) {
+    Why why;
+    Prose text = {0};
+    report_why(&result->plans[0], &why);
+    fputs("\nWhy plan 1:\n", out);
+    for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
+    for (int i = 1; i < result->plan_count && i < 3; i++) {
+        char label[WORDS_SIZE];
+        double behind = result->plans[i].ranked_seconds / result->plans[0].ranked_seconds - 1;
+        text = (Prose){0};
+        prose_add(&text, "Why not plan %d, %s", i + 1, plan_label(&result->plans[i], label));
+        if (behind >= 0.0005) prose_add(&text, " (%+.1f%%)", 100 * behind);
+        prose_add(&text, ": ");
+        report_why_not(&result->plans[0], &result->plans[i], &text);
+        prose_write(out, "", "  ", text.text);
+    }
+}
+
+void helps_write(const Report *report, FILE *out) {
+    char change[NUMBER_TEXT_SIZE];
+    Prose some = {0}, none = {0}, line = {0};
+    for (int i = 0; i < report->help_count; i++) {
+        const Help *help = &report->helps[i];
+        if (!help->found)
+            prose_item(&some, " · ", "%s does not fit", help->text);
+        else if (strcmp(change_text(help->relative, change), "none") == 0)
+            prose_item(&none, ", ", "%s", help->text);
+        else
+            prose_item(&some, " · ", "%s %s", help->text, change);
+    }
+    if (none.used > 0) prose_item(&some, " · ", "no difference: %s", none.text);
+    if (some.used == 0) return;
+    prose_add(&line, "What would help most, searched again on machines like plan 1's, time per token: %s", some.text);
+    fputc('\n', out);
+    prose_write(out, "", "  ", line.text);
+}
+
+/* How far off the plan is that lacks least. */
+static void write_shortfall(const Report *report, FILE *out) {
+    const Request *request = report->request;
+    const Shortfall *shortfall = &report->result.shortfall;
+    const MemoryRows *rows = &shortfall->memory;
+    char need[NUMBER_TEXT_SIZE], keeps[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], notation[NOTATION_SIZE],
+        title[PROSE_NAME_SIZE];
+    double state = rows->parameters_bytes + rows->gradients_bytes + rows->optimizer_bytes;
+    Prose text = {0};
+    if (state > shortfall->limit_bytes)
+        prose_add(&text, "No plan fits: parameters, gradients and optimizer alone need %s per chip",
+                  number_bytes(state, need));
+    else if (memory_total(rows) <= 0) /* cut before knobs: by what no knob changes */
+        prose_add(&text, "No plan fits: parameters and optimizer state alone need %s per chip",
+                  number_bytes(shortfall->needed_bytes, need));
+    else
+        prose_add(&text, "No plan fits: with %s it needs at least %s per chip",
+                  request->remat.required ? "activations as --remat asks" : "every activation recomputed or offloaded",
+                  number_bytes(shortfall->needed_bytes, need));
+    prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
+    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title),
+              number_bytes(shortfall->limit_bytes, keeps),
+              number_bytes(request_setting(request).chip->hbm_bytes.value, all));
+    prose_write(out, "", "", text.text);
+}
+
+static void write_nearest(const Report *report, FILE *out) {
+    char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE],
+        chips[NUMBER_TEXT_SIZE];
+    if (!report->result.shortfall.known) return;
+    clean_name(report->request->chip.title, title);
+    for (int i = 0; i < report->nearest_count; i++) {
+        const RankedPlan *ranked = &report->nearest[i];
+        Prose text = {0};
+        prose_add(&text, "%s of %s, %s chips: %s, %s per step, %s", ranked->machine.text, title,
+                  number_grouped(ranked->machine.mesh.chips, chips),
+                  number_bytes(memory_total(&ranked->estimate.memory), hbm),
+                  step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label));
+        prose_write(out, i == 0 ? "Nearest that fits: " : "             then: ", "                   ", text.text);
+    }
+}
+
+/* Nothing is left though memory is not what lacks. */
+static void write_all_cut(const Report *report, FILE *out) {
+    const Certificate *certificate = &report->result.certificate;
+    char all[COUNT_TEXT_SIZE], count[COUNT_TEXT_SIZE];
+    Prose text = {0};
+    prose_add(&text, "No plan fits: of all %s plans", count_text(certificate->plans_covered, true, all));
+    if (certificate->plans_pruned[PRUNED_REQUIRE] > 0)
+        prose_add(&text, " %s are not what --require or --for asks,",
+                  count_text(certificate->plans_pruned[PRUNED_REQUIRE], true, count));
+    prose_add(&text, " %s have sizes that do not divide, or would need padding that no launcher takes.",
+              count_text(certificate->plans_pruned[PRUNED_INDIVISIBLE], true, count));
+    prose_write(out, "", "", text.text);
+}
+
+void shortfall_write(const Report *report, FILE *out) {
+    if (report->result.certificate.proof == PROOF_GAP)
+        prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
+    else if (report->result.shortfall.known)
+        write_shortfall(report, out);
+    else
+        write_all_cut(report, out);
+    if (report->result.shortfall.known && report->nearest_count == 0)
+        fputs("Nothing up to 64 times the chips fits either.\n", out);
+}
+
+bool report_write_text(const Report *report, FILE *out, Error *error) {
+    const SearchResult *result = &report->result;
+    const RankedPlan *first = result->plan_count > 0 ? &result->plans[0] : NULL;
+    bool ok;
+    if (first) {
+        verdict_write(report->request, first, out);
+        fputc('\n', out);
+        ok = plans_write(report, out);
+        launch_write("Placing plan 1: ", first, out);
+        fputc('\n', out);
+        bars_write("Where a step of plan 1 goes", report->request, first, out);
+        write_why(result, out);
+        ok = ok && ways_write(report, out);
+        helps_write(report, out);
+    } else {
+        shortfall_write(report, out);
+        write_nearest(report, out);
+        ok = ways_write(report, out);
+    }
+    fputc('\n', out);
+    assumed_write(report->request, first, out);
+    searched_write(report, out);
+    if (!ok) return error_memory(error);
+    return !ferror(out) || error_set(error, ERROR_IO, "report", "the text could not be written");
+}

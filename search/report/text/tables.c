@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of plans and the table of ways out. */
+#include "search/report/text/parts.h"
+
+#include "base/util.h"
+#include "mesh/prime.h"
+#include "base/text/table.h"
+
+#include <string.h>
+
+enum { PLAN_COLUMNS = 42, LAUNCHER_COLUMNS = 16, WHAT_COLUMNS = 30 };
+
+/* "2^11·5·7" */
+static void add_factors(Prose *to, int64_t n) {
+    PrimePower powers[PRIMES_MAX];
+    int count = n > 1 ? prime_powers(n, powers) : 0;
+    if (count == 0) prose_add(to, "%lld", (long long)n);
+    for (int i = 0; i < count; i++) {
+        prose_add(to, "%s%lld", i ? "·" : "", (long long)powers[i].prime);
+        if (powers[i].exponent > 1) prose_add(to, "^%d", powers[i].exponent);
+    }
+}
+
+/* What a plan moves away from: another machine than plan 1's, another batch than asked, padding; empty: nothing. */
+static void deviations(const Report *report, const RankedPlan *ranked, Prose *to) {
+    char number[NUMBER_TEXT_SIZE], kinds[WORDS_SIZE];
+    if (strcmp(ranked->machine.text, report->result.plans[0].machine.text) != 0)
+        prose_item(to, ", ", "on %s", ranked->machine.text);
+    if (ranked->work.sequences != report->request->work.sequences)
+        prose_item(to, ", ", "%s sequences", number_grouped(ranked->work.sequences, number));
+    if (ranked->padding != 0) prose_item(to, ", ", "padded %s", padding_text(ranked->padding, kinds));
+}
+
+/* With --variants rows differ in nothing but their knobs. */
+static void knobs_words(const Knobs *knobs, Prose *to) {
+    prose_item(to, ", ", "m=%lld b=%lld", (long long)knobs->microbatches, (long long)knobs->microbatch_sequences);
+    if (knobs->zero_stage > 0) prose_item(to, ", ", "zero=%d", knobs->zero_stage);
+    if (knobs->methods.context != CONTEXT_NONE) prose_item(to, ", ", "%s", context_method_name(knobs->methods.context));
+    if (knobs->methods.context == CONTEXT_ULYSSES_RING)
+        prose_item(to, ", ", "heads over %lld", (long long)knobs->methods.ulysses);
+    if (knobs->methods.sequence_replicates) prose_item(to, ", ", "sequence replicates");
+    if (knobs->methods.tensor_overlap) prose_item(to, ", ", "tensor overlap");
+    if (knobs->stages == STAGES_BALANCED) prose_item(to, ", ", "balanced stages");
+    if (!knobs->regather) prose_item(to, ", ", "weights kept");
+    if (knobs->offload_optimizer) prose_item(to, ", ", "optimizer on host");
+}
+
+/* Roles above 1 from the inside, as they nest in this plan, where they may in any order. */
+static void nesting_words(const RankedPlan *ranked, Prose *to) {
+    Prose order = {0};
+    for (int i = 0; i < ROLE_COUNT; i++)
+        if (ranked->plan.degrees.of[ranked->nesting.order[i]] > 1)
+            prose_item(&order, ", ", "%s", role_name(ranked->nesting.order[i]));
+    if (order.used > 0) prose_item(to, "; ", "from the inside %s", order.text);
+}
+
+void plan_moves(const Report *report, int rank, Prose *to) {
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    if (report->request->variants) knobs_words(&ranked->plan.knobs, to);
+    deviations(report, ranked, to);
+    if (report->request->nesting_all) nesting_words(ranked, to);
+}
+
+static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    const Estimate *estimate = &ranked->estimate;
+    char number[16], label[WORDS_SIZE], cell[2 * WORDS_SIZE + 4], launchers[WORDS_SIZE];
+    char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE],
+        bubble[NUMBER_TEXT_SIZE];
+    Prose moves = {0};
+    plan_moves(report, rank, &moves);
+    table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
+    table_wrap(moves.text, PLAN_COLUMNS);
+    snprintf(cell, sizeof cell, "%s%s%.*s", label, moves.used ? "\n" : "", WORDS_SIZE, moves.text);
+    snprintf(number, sizeof number, "%d%s", rank, !any_tied ? "" : ranked->tied && rank > 1 ? "~" : " ");
+    table_wrap(launch_text(ranked, " ", launchers), LAUNCHER_COLUMNS);
+    bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
+    const char *cells[] = {number,
+                           cell,
+                           step_text(estimate->time.seconds, step),
+                           share_text(estimate->mfu, mfu),
+                           number_bytes(memory_total(&estimate->memory), hbm),
+                           share_text(estimate->time.exposed_seconds / estimate->time.seconds, exposed),
+                           stages ? share_text(estimate->time.bubble_seconds / estimate->time.seconds, bubble) : "-",
+                           bound_text(estimate->bound_by, &ranked->machine.mesh),
+                           launchers};
+    return table_row(table, cells);
+}
+
+bool plans_write(const Report *report, FILE *out) {
+    const SearchResult *result = &report->result;
+    static const TableColumn COLUMNS[] = {{"", true},       {"plan", false},     {"step", true},
+                                          {"MFU", true},    {"HBM", true},       {"exposed", true},
+                                          {"bubble", true}, {"bound by", false}, {"for", false}};
+    bool any_tied = false, any_other = false;
+    for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
+    for (int i = 0; i < result->plan_count; i++)
+        for (int j = 0; j < result->plans[i].launch_count; j++) {
+            const LaunchAnswer *answer = &result->plans[i].launch[j];
+            any_other = any_other || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
+        }
+    enum { EXPOSED = 5, BUBBLE = 6, BOUND = 7, FOR = 8 };
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    table_may_drop(table, BUBBLE);
+    table_may_drop(table, EXPOSED);
+    table_may_drop(table, FOR);
+    table_may_drop(table, BOUND);
+    bool ok = table != NULL;
+    for (int i = 0; i < result->plan_count && ok; i++) ok = add_plan(table, report, i + 1, any_tied);
+    ok = ok && table_write(table, " ", out);
+    table_free(table);
+    if (!ok) return false;
+
+    char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
+    const RankedPlan *first = &result->plans[0];
+    Prose counts = {0};
+    prose_add(&counts,
+              "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
+              count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
+              first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
+              report->request->variants ? "" : ": --variants");
+    if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
+    if (any_other) prose_add(&counts, " A launcher with a change of time takes the plan and places it otherwise.");
+    prose_write(out, "    ", "    ", counts.text);
+    return true;
+}
+
+/* ---- ways out ---- */
+
+static void what_it_takes(const Request *request, WayOut way, const RankedPlan *best, char text[WORDS_SIZE]) {
+    char kinds[WORDS_SIZE], number[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    int64_t used = best->machine.mesh.chips, asked = request->machine.mesh.chips;
+    double moved = (double)best->work.sequences / (double)request->work.sequences - 1;
+    Prose what = {0};
+    if (used != asked)
+        prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
+    else if (way == WAY_OFF_SIZE)
+        prose_item(&what, ", ", "%s", best->machine.text);
+    if (moved != 0)
+        prose_item(&what, ", ", "%s sequences (%+.1f%%)", number_grouped(best->work.sequences, number), 100 * moved);
+    if (best->padding) prose_item(&what, ", ", "padded %s", padding_text(best->padding, kinds));
+    if (what.used == 0) prose_add(&what, "nothing");
+    snprintf(text, WORDS_SIZE, "%.300s", what.text);
+}
+
+static bool same_plan(const RankedPlan *a, const RankedPlan *b) {
+    return degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
+           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0 && a->work.sequences == b->work.sequences &&
+           strcmp(a->machine.text, b->machine.text) == 0;
+}
+
+void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZE]) {
+    static const char *const NAMES[WAY_COUNT] = {"as asked", "fewer chips", "other batch", "padding", "other shape"};
+    const WayOutResult *result = &report->ways[way];
+    char step[NUMBER_TEXT_SIZE];
+    snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
+    if (!result->found) {
+        const Request *request = report->request;
+        const char *none = result->skipped     ? "not searched: many batches; --batch-tolerance 10% does"
+                           : result->cut_short ? "time is up"
+                                               : "no plan divides or fits";
+        if (way == WAY_IDLE)
+            snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->max_idle, step), none);
+        else if (way == WAY_BATCH)
+            snprintf(cells[1], WORDS_SIZE, "up to %s away: %s",
+                     share_text(max_real(request->batch_tolerance, WAY_TOLERANCE), step), none);
+        else
+            snprintf(cells[1], WORDS_SIZE, "%s", none);
+        for (int i = 2; i < WAY_CELLS; i++) strcpy(cells[i], "-");
+        return;
+    }
+    const RankedPlan *best = &result->best, *first = report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
+    what_it_takes(report->request, way, best, cells[1]);
+    snprintf(cells[2], WORDS_SIZE, "%s", step_text(best->estimate.time.seconds, step));
+    if (first) change_text(best->ranked_seconds / first->ranked_seconds - 1, step);
+    snprintf(cells[3], WORDS_SIZE, "%s", !first ? "-" : strcmp(step, "none") == 0 ? "+0.0%" : step);
+    plan_label(best, cells[4]);
+    if (first && same_plan(first, best)) snprintf(cells[4], WORDS_SIZE, "plan 1");
+    launch_text(best, " ", cells[5]);
+}
+
+static bool add_way(Table *table, const Report *report, WayOut way) {
+    char words[WAY_CELLS][WORDS_SIZE];
+    way_words(report, way, words);
+    if (report->ways[way].found) table_wrap(words[1], WHAT_COLUMNS);
+    table_wrap(words[4], PLAN_COLUMNS);
+    table_wrap(words[5], LAUNCHER_COLUMNS);
+    const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
+    return table_row(table, cells);
+}
+
+/* The sizes whose factors do not meet. */
+static void write_sizes(const Report *report, FILE *out) {
+    const Request *request = report->request;
+    char chips[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    number_grouped(request->machine.mesh.chips, chips);
+    if (!report->ways[WAY_AS_ASKED].found)
+        prose_add(&text, "Nothing uses all %s chips with this batch and no padding", chips);
+    else
+        prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
+    prose_add(&text, " (%s chips = ", chips);
+    add_factors(&text, request->machine.mesh.chips);
+    prose_add(&text, "; %s sequences = ", number_grouped(request->work.sequences, number));
+    add_factors(&text, request->work.sequences);
+    prose_add(&text, "; %lld layers = ", (long long)request->model.layers);
+    add_factors(&text, request->model.layers);
+    const LayerKind *kind = &request->model.kinds[0];
+    if (kind->heads > 0) {
+        prose_add(&text, "; %lld heads = ", (long long)kind->heads);
+        add_factors(&text, kind->heads);
+    }
+    if (request->roles >> ROLE_EXPERT & 1)
+        for (int i = 0; i < request->model.kind_count; i++) {
+            if (request->model.kinds[i].experts == 0) continue;
+            prose_add(&text, "; %lld experts = ", (long long)request->model.kinds[i].experts);
+            add_factors(&text, request->model.kinds[i].experts);
+            break;
+        }
+    prose_add(&text, "). Ways out, each with its best plan; the price is per token:");
+    prose_write(out, "", "", text.text);
+}
+
+bool ways_write(const Report *report, FILE *out) {
+    static const TableColumn COLUMNS[] = {{"way", false},  {"what moves", false}, {"step", true},
+                                          {"price", true}, {"plan", false},       {"for", false}};
+    bool any = false;
+    for (int i = 0; i < WAY_COUNT; i++) any = any || report->ways[i].tried;
+    if (!any) return true;
+    fputc('\n', out);
+    write_sizes(report, out);
+    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    bool ok = table != NULL;
+    for (int i = 0; i < WAY_COUNT && ok; i++) ok = !report->ways[i].tried || add_way(table, report, (WayOut)i);
+    ok = ok && table_write(table, "  ", out);
+    table_free(table);
+    return ok;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/request/request.h"
+
+#include "cost/stage/stage.h"
+
+#include "base/number.h"
+#include "base/util.h"
+#include "search/request/knobs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const OPS[] = {[REQUIRE_EQUAL] = "=", [REQUIRE_AT_MOST] = "<=", [REQUIRE_AT_LEAST] = ">="};
+static const int64_t DEGREE_MAX = INT64_C(1) << 31; /* as many as a machine has chips */
+
+const char *objective_name(Objective objective) {
+    static const char *const NAMES[OBJECTIVE_COUNT] = {"time", "chip-hours", "cost"};
+    return NAMES[objective];
+}
+
+const char *padding_rule_name(PaddingRule rule) {
+    static const char *const NAMES[] = {
+        [PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};
+    return NAMES[rule];
+}
+
+Setting request_setting(const Request *request) {
+    Setting setting = (Setting){.model = &request->model,
+                                .chip = request->chip.devices_per_chip > 1 ? &request->device : &request->chip,
+                                .profile = &request->profile,
+                                .work = request->work,
+                                .hbm_reserve = request->hbm_reserve,
+                                .precision_flops_per_second = precision_peak(&request->chip, request->precision),
+                                .state = request->state.optimizer[0] ? &request->state : NULL,
+                                .remat = &request->remat,
+                                .offer = request->offer};
+    setting.work.layer_weight = stage_layer_weight(&setting, request->work.seq);
+    setting.work.layer_flops = layer_flops(setting.model, request->work.seq, &setting.work.layer_active);
+    return setting;
+}
+
+static bool meets(const Requirement *required, int64_t value) {
+    return (required->op == REQUIRE_AT_LEAST || value <= required->degree) &&
+           (required->op == REQUIRE_AT_MOST || value >= required->degree);
+}
+
+bool request_admits(const Request *request, const Degrees *degrees) {
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        if (required->knob == 0 && !meets(required, degrees->of[required->role])) return false;
+    }
+    return true;
+}
+
+bool request_admits_knobs(const Request *request, const Knobs *knobs) {
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        if (required->knob > 0 && !meets(required, knob_word_of(required->knob - 1, knobs))) return false;
+    }
+    return true;
+}
+
+bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement) {
+    for (int a = 0; a < mesh->axis_count && request->pin_count > 0; a++)
+        for (Role role = 0; role < ROLE_COUNT; role++) {
+            int64_t factor = 1;
+            for (int i = 0; i < request->pin_count; i++)
+                if (request->pins[i].role == role && strcmp(request->pins[i].axis, mesh->axes[a].name) == 0)
+                    factor = request->pins[i].factor;
+            if (placement->factor[a][role] != factor) return false;
+        }
+    return true;
+}
+
+int pins_of_placement(const Mesh *mesh, const Placement *placement, Pin out[PINS_MAX]) {
+    int count = 0;
+    for (int a = 0; a < mesh->axis_count; a++)
+        for (Role role = 0; role < ROLE_COUNT; role++) {
+            if (placement->factor[a][role] <= 1) continue;
+            Pin *pin = &out[count++];
+            *pin = (Pin){.role = role, .factor = placement->factor[a][role]};
+            snprintf(pin->axis, sizeof pin->axis, "%s", mesh->axes[a].name);
+        }
+    return count;
+}
+
+static bool is_between(char c) { return c == ' ' || c == '\t' || c == ','; }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_op(char c) { return c == '=' || c == '<' || c == '>'; }
+
+/* Copies up to a character that ends a word; false: it is longer than any word of the grammar. */
+static bool take_word(const char **text, char *word, size_t size) {
+    size_t length = 0;
+    while ((*text)[length] && !is_between((*text)[length]) && !is_op((*text)[length])) length++;
+    snprintf(word, size, "%.*s", (int)min_whole((int64_t)length, (int64_t)size - 1), *text);
+    *text += length;
+    return length < size;
+}
+
+static bool role_of(const char *word, Role *out) {
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        if (strcmp(word, role_name(role)) != 0) continue;
+        *out = role;
+        return true;
+    }
+    return false;
+}
+
+/* What a condition is about: a role, or a knob. */
+static bool take_subject(const char **text, const char *where, char word[24], Requirement *out, Error *error) {
+    bool whole = take_word(text, word, 24);
+    *out = (Requirement){0};
+    if (whole && role_of(word, &out->role)) return true;
+    out->knob = whole ? knob_word_find(word) + 1 : 0;
+    if (out->knob > 0) return true;
+    char knobs[256] = "";
+    for (int i = 0; i < KNOB_WORDS_COUNT; i++) {
+        size_t length = strlen(knobs);
+        snprintf(knobs + length, sizeof knobs - length, " %s", knob_word(i));
+    }
+    return error_set(error, ERROR_INPUT, where,
+                     "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline, knobs%s", word, knobs);
+}
+
+/* One condition at *text; *text then stands behind it. */
+static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
+    char subject[24], op[4] = "", value[32];
+    if (!take_subject(text, where, subject, out, error)) return false;
+    while (is_blank(**text)) (*text)++;
+    for (size_t length = 0; is_op(**text) && length + 1 < sizeof op; (*text)++) op[length++] = **text;
+    size_t found = 0;
+    while (found < COUNT_OF(OPS) && strcmp(OPS[found], op) != 0) found++;
+    if (found == COUNT_OF(OPS))
+        return error_set(error, ERROR_INPUT, where, "\"%s%s\" has no comparison; write %s=4, %s<=4 or %s>=4", subject,
+                         op, subject, subject, subject);
+    out->op = (RequireOp)found;
+    while (is_blank(**text)) (*text)++;
+    if (!take_word(text, value, sizeof value))
+        return error_set(error, ERROR_INPUT, where, "\"%s...\" is no %s", value,
+                         out->knob > 0 ? "setting of a knob" : "degree of a role");
+    if (out->knob == 0) return number_whole(value, where, 1, DEGREE_MAX, &out->degree, error);
+    if (out->op != REQUIRE_EQUAL && knob_word_named(out->knob - 1))
+        return error_set(error, ERROR_INPUT, where,
+                         "\"%s%s\": its settings have names and no order; write %s=", subject, op, subject);
+    return knob_word_parse(out->knob - 1, value, where, &out->degree, error);
+}
+
+static const char *subject_name(const Requirement *required) {
+    return required->knob > 0 ? knob_word(required->knob - 1) : role_name(required->role);
+}
+
+static bool same_subject(const Requirement *a, const Requirement *b) {
+    return a->knob == b->knob && (a->knob > 0 || a->role == b->role);
+}
+
+/* tensor=4 with tensor>=8 is a slip of the pen, not a machine on which nothing fits. */
+static bool check_compatible(const char *where, const Requirement *list, int count, Error *error) {
+    for (int i = 0; i < count; i++) {
+        int64_t low = 0, high = DEGREE_MAX;
+        for (int j = 0; j < count; j++) {
+            if (!same_subject(&list[i], &list[j])) continue;
+            if (list[j].op != REQUIRE_AT_MOST) low = max_whole(low, list[j].degree);
+            if (list[j].op != REQUIRE_AT_LEAST) high = min_whole(high, list[j].degree);
+        }
+        if (low <= high) continue;
+        if (list[i].knob > 0 && knob_word_named(list[i].knob - 1))
+            return error_set(error, ERROR_INPUT, where, "%s is asked to be two things; give one of them",
+                             subject_name(&list[i]));
+        return error_set(error, ERROR_INPUT, where,
+                         "no %s%s is at least %lld and at most %lld; give conditions that agree",
+                         list[i].knob > 0 ? "" : "degree of ", subject_name(&list[i]), (long long)low, (long long)high);
+    }
+    return true;
+}
+
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count,
+                        Error *error) {
+    int before = *count;
+    for (;;) {
+        while (is_between(*text)) text++;
+        if (*text == '\0') break;
+        if (*count == REQUIREMENTS_MAX)
+            return error_set(error, ERROR_INPUT, where, "has too many conditions; give at most %d in all",
+                             REQUIREMENTS_MAX);
+        if (!take_requirement(&text, where, &list[*count], error)) return false;
+        (*count)++;
+    }
+    if (*count == before)
+        return error_set(error, ERROR_INPUT, where, "is empty; write conditions like \"tensor=4 pipeline<=8\"");
+    return check_compatible(where, list, *count, error);
+}
+
+const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < request->requirement_count; i++) {
+        const Requirement *required = &request->requirements[i];
+        char value[KNOB_TEXT_SIZE];
+        if (required->knob > 0)
+            knob_word_text(required->knob - 1, required->degree, value);
+        else
+            snprintf(value, sizeof value, "%lld", (long long)required->degree);
+        length += (size_t)snprintf(text + length, REQUIREMENTS_TEXT_SIZE - length, "%s%s%s%s", i > 0 ? " " : "",
+                                   subject_name(required), OPS[required->op], value);
+    }
+    return text;
+}
+
+bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
+    LauncherSet set = 0;
+    for (;;) {
+        char word[24];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
+        Launcher found = 0;
+        while (found < LAUNCHER_COUNT && (length >= sizeof word || !name_matches(word, launcher_name(found)))) found++;
+        if (found == LAUNCHER_COUNT)
+            return error_set(error, ERROR_INPUT, where,
+                             "\"%s\" is no launcher; give maxtext, jax, megatron, torchtitan or deepspeed", word);
+        set |= 1u << found;
+        text += length;
+        if (*text == '\0') break;
+        text++;
+    }
+    *out = set;
+    return true;
+}
+
+bool schedules_parse(const char *text, const char *where, unsigned *out, Error *error) {
+    if (name_matches(text, "launchable")) return *out = SCHEDULES_LAUNCHABLE, true;
+    if (name_matches(text, "all")) return *out = SCHEDULES_ALL, true;
+    unsigned set = 0;
+    for (;;) {
+        char word[24];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
+        Schedule found = SCHEDULE_NONE + 1;
+        while (found < SCHEDULE_COUNT && (length >= sizeof word || !name_matches(word, schedule_name(found)))) found++;
+        if (found == SCHEDULE_COUNT)
+            return error_set(
+                error, ERROR_INPUT, where,
+                "\"%s\" is no schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
+                "zb_h1, dualpipe",
+                word);
+        set |= 1u << found;
+        text += length;
+        if (*text == '\0') break;
+        text++;
+    }
+    *out = set;
+    return true;
+}
+
+const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]) {
+    if (schedules == SCHEDULES_LAUNCHABLE) return strcpy(text, "launchable");
+    if (schedules == SCHEDULES_ALL) return strcpy(text, "all");
+    size_t used = 0;
+    text[0] = '\0';
+    for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT; schedule++)
+        if (schedules >> schedule & 1)
+            used += (size_t)snprintf(text + used, SCHEDULES_TEXT_SIZE - used, "%s%s", used ? "," : "",
+                                     schedule_name(schedule));
+    return text;
+}

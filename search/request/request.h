@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/request/request.h: what was asked, resolved: every option that can change the answer, with the defaults filled in. */
+#ifndef SHARDOPT_SEARCH_REQUEST_REQUEST_H
+#define SHARDOPT_SEARCH_REQUEST_REQUEST_H
+
+#include "cost/profile/precision.h"
+#include "cost/stage/stage.h"
+#include "mesh/machine.h"
+
+#include <cjson/cJSON.h>
+
+typedef enum {
+    LAUNCHER_MAXTEXT,
+    LAUNCHER_JAX,
+    LAUNCHER_MEGATRON,
+    LAUNCHER_TORCHTITAN,
+    LAUNCHER_DEEPSPEED,
+    LAUNCHER_COUNT
+} Launcher;
+typedef unsigned LauncherSet;                 /* a bit per Launcher */
+const char *launcher_name(Launcher launcher); /* "maxtext" */
+
+/* Schedules that some launcher runs; the others are in the space when asked for. */
+enum {
+    SCHEDULES_LAUNCHABLE =
+        1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR,
+    SCHEDULES_ALL = SCHEDULES_LAUNCHABLE | 1u << SCHEDULE_ZB_H1 | 1u << SCHEDULE_DUALPIPE
+};
+/* "launchable", "all", or names with commas. */
+bool schedules_parse(const char *text, const char *where, unsigned *out, Error *error);
+enum { SCHEDULES_TEXT_SIZE = 80 };
+const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]);
+
+typedef enum { OBJECTIVE_TIME, OBJECTIVE_CHIP_HOURS, OBJECTIVE_COST, OBJECTIVE_COUNT } Objective;
+const char *objective_name(Objective objective); /* as the option spells it: "time" "chip-hours" "cost" */
+
+const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
+
+/* A condition of --require: degree of a role = / <= / >= a number; or a knob by its name in reports, one that has names
+ * only = one of them. */
+typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
+typedef struct {
+    Role role;
+    RequireOp op;
+    int64_t degree; /* or the knob's setting, as knob_word_of() has it */
+    int knob;       /* 0: a role; else 1 + its knob word (search/request/knobs.h) */
+} Requirement;
+enum { REQUIREMENTS_MAX = 32 };
+
+/* One factor above 1 of a placement that is asked for whole. */
+typedef struct {
+    char axis[12]; /* as the mesh names it */
+    Role role;
+    int64_t factor;
+} Pin;
+enum { PINS_MAX = MESH_AXES_MAX * ROLE_COUNT };
+
+/* Where a number came from, for the report. */
+typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
+
+typedef struct {
+    Model model;
+    char model_argument[256];
+    Chip chip;
+    Chip device; /* one of several of a chip (tpu7x); else not used: request_setting() */
+    Machine machine;
+    MachineRequest machine_request;
+    char machine_argument[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
+    Profile profile;
+    char profile_argument[256];
+    char stack_argument[PROFILE_NAME_SIZE]; /* "": the best current one of the chip */
+
+    Work work;                     /* sequences, seq: what is used */
+    double requested_batch_tokens; /* before rounding to whole sequences */
+    double training_tokens;
+    Origin batch_origin, seq_origin, tokens_origin;
+    bool seq_beyond_model; /* longer than the model's longest: a warning */
+
+    Nesting nesting;          /* order of the roles on each axis */
+    const char *nesting_name; /* as --nesting spells it */
+    bool nesting_all;         /* every order is searched; `nesting` is the canonical one */
+    unsigned schedules;       /* a bit per Schedule: those in the space */
+    RoleSet roles;            /* expert only for mixtures */
+    Requirement requirements[REQUIREMENTS_MAX];
+    int requirement_count;
+    LauncherSet launchers;  /* --for; 0: any */
+    double max_idle;        /* share */
+    double batch_tolerance; /* share */
+    PaddingRule padding;
+    Objective objective;
+    Precision precision;
+    char optimizer_argument[256];
+    StateDtypes state_dtypes;
+    TrainingState state;     /* of the model under both; all zero: training_state_default() */
+    RematRule remat;         /* not required: the layout decides, */
+    const RematOffer *offer; /* among what the launchers asked for can be told; NULL: freely */
+    int top;
+    bool variants;
+
+    double hbm_reserve; /* share of HBM */
+    bool brute_force;
+    double time_limit_seconds; /* 0: none */
+    /* only plans up to this ranked time are wanted; 0: all. Not a user's option: what searches around a known answer
+     * pass */
+    double limit_seconds;
+    /* only this placement; none: any. Not a user's option: what `explain --from` passes */
+    Pin pins[PINS_MAX];
+    int pin_count;
+    /* the result keeps what --certificate writes */
+    bool keep_ledger;
+    /* Not a user's option: tests alone set it, to see that a wrong bound is noticed. The bounds of degrees are taken
+     * times 1 + this. */
+    double bound_error;
+    int threads; /* 0: OpenMP's own choice */
+} Request;
+
+/* The setting that plans of this request are priced with. Points into the request. */
+Setting request_setting(const Request *request);
+
+/* Whether degrees, and whether knobs, meet --require. */
+bool request_admits(const Request *request, const Degrees *degrees);
+bool request_admits_knobs(const Request *request, const Knobs *knobs);
+
+/* Whether a placement is the one that is pinned. */
+bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement);
+
+/* A placement as pins, its factors above 1; returns how many. */
+int pins_of_placement(const Mesh *mesh, const Placement *placement, Pin out[PINS_MAX]);
+
+/* "tensor=4 pipeline<=8 schedule=1f1b": role, = <= or >=, number from 1 to 2^31, or knob and setting; blanks or commas
+ * between conditions. Adds them to the `*count` in `list`; more than REQUIREMENTS_MAX, and conditions that nothing can
+ * meet, are errors. */
+bool requirements_parse(const char *text, const char *where, Requirement list[REQUIREMENTS_MAX], int *count,
+                        Error *error);
+
+enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 48 };
+/* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
+const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
+
+/* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names
+ * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
+ * (`explain --from`). False: memory is out. */
+bool request_add_json(const Request *request, cJSON *to);
+
+/* "maxtext", or several with commas. */
+bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
+
+#endif

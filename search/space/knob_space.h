@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/space/knob_space.h: the knobs of a degree tuple, as rules: counted in closed form, listed one by one. */
+#ifndef SHARDOPT_SEARCH_SPACE_KNOB_SPACE_H
+#define SHARDOPT_SEARCH_SPACE_KNOB_SPACE_H
+
+#include "cost/stage/cost_context.h"
+#include "mesh/mesh.h"
+
+/* What model, machine and software have at all. */
+typedef struct {
+    int64_t head_ways[64]; /* divisors > 1 of the heads of every layer, rising: what Ulysses may exchange heads over */
+    int head_way_count;
+    int64_t experts; /* of the widest mixture; 0: none */
+    /* no torus: launchers of GPU clusters, which fold experts into other ranks and may let context ranks replicate */
+    bool switched;
+    bool overlaps;                                           /* chunked matmuls hide tensor collectives */
+    bool offloads;                                           /* the host has room for optimizer state */
+    Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules asked for: of whole stages, and of chunks */
+    int whole_count, chunked_count;
+} Offers;
+/* `schedules`: a bit per Schedule. */
+Offers offers_of(const Setting *setting, const Mesh *mesh, unsigned schedules);
+
+/* Whether experts may lie on a grid of ranks in place of their role. */
+static inline bool experts_may_fold(const Offers *offers, const Degrees *degrees) {
+    return offers->experts > 0 && offers->switched && degrees->of[ROLE_EXPERT] == 1;
+}
+
+enum { GRIDS_MAX = 1024 };
+/* Ways to exchange tokens, heads and experts: every context way x whether sequence replicates x every expert grid. */
+typedef struct {
+    struct {
+        ContextMethod method;
+        int64_t ulysses;
+    } contexts[CONTEXT_COUNT + 64]; /* Ulysses x ring: one for each proper divisor */
+    int context_count, replicate_count;
+    ExpertGrid grids[GRIDS_MAX]; /* the first is none */
+    int grid_count;
+} MethodSpace;
+void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out);
+int64_t method_space_size(const MethodSpace *space);
+Methods method_space_at(const MethodSpace *space, int64_t index);
+
+/* The independent choices of one degree tuple with `per_replica` sequences in each replica. A role of degree 1 has its
+ * knobs off. */
+typedef struct {
+    /* b: the least for each distinct number of microbatches m = ceil(n / b); m falls as b rises */
+    int64_t *microbatch_sequences;
+    int64_t microbatch_count;
+    /* v: the least for each distinct ceil(l / v), l = floor(layers / stages); the first is 1 */
+    int64_t *virtual_stages;
+    int64_t virtual_count;
+    int64_t pipe_count; /* schedules, those in chunks with each v > 1; 1 without pipeline; 0: none asked for fits */
+    int split_count;    /* of layers over stages */
+    MethodSpace methods;
+    int64_t method_count;
+    int overlap_count, zero_count, regather_count, offload_count;
+    int64_t per_replica;
+    bool pipelined;
+    Offers offers;
+} KnobSpace;
+
+/* False: memory is out. */
+bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers, Arena *arena,
+                KnobSpace *out, Error *error);
+
+/* Knob settings stand in families that share microbatch, methods and split of layers, and so the ops of a layer:
+ * setting `index` of a family is knob setting family * knob_family_size() + index of the space. */
+int64_t knob_family_count(const KnobSpace *space);
+int64_t knob_family_size(const KnobSpace *space);
+Knobs knob_space_at(const KnobSpace *space, int64_t index);
+
+/* Which of the methods a knob setting of the space has: overlap aside, who communicates depends on it alone. */
+int64_t knob_space_methods(const KnobSpace *space, int64_t index);
+
+/* The size alone, without listing: how many microbatches the batch allows x all that it does not change. */
+int64_t knob_microbatches(const Degrees *degrees, int64_t sequences);
+int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers);
+int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers);
+
+/* knob_others() in parts: with as many context ways and expert grids it depends on tensor, expert, sequence, fsdp and
+ * data only by whether they are above 1, and on the stages. */
+int64_t context_ways(int64_t sequence, const Offers *offers);
+int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers); /* of a stage; expert 1 */
+int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offers *offers, int64_t contexts,
+                          int64_t grids);
+
+/* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping
+ * weights that nothing gathers, balancing stages that are equal. */
+bool knobs_redundant(const Model *model, const Offers *offers, const Knobs *knobs, const Shard *shard);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A point's row: one line of JSON, written once by whoever plans the point, and read back for every table. */
+#include "search/sweep/sweep.h"
+
+#include "base/json.h"
+#include "base/util.h"
+#include "search/answer/plan_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ---- */
+
+/* JSON without the blanks between its tokens, which makes it one line. Numbers stay as they were written: counts may be
+ * longer than a double holds. */
+static void print_squeezed(const char *text, FILE *out) {
+    bool inside = false;
+    for (; *text; text++) {
+        if (!inside && strchr(" \t\r\n", *text)) continue;
+        if (*text == '"') inside = !inside;
+        fputc(*text, out);
+        if (inside && *text == '\\') fputc(*++text, out);
+    }
+}
+
+static void print_start(const SweepGrid *grid, int64_t point, PointState state, const char *message,
+                        const char *warning, FILE *out) {
+    bool first = true;
+    fprintf(out, "{\"point\":%lld,\"varies\":{", (long long)point);
+    for (int i = 0; i < grid->option_count; i++) {
+        if (grid->options[i].count == 1) continue;
+        fputs(first ? "" : ",", out);
+        json_print_text(out, grid->options[i].option);
+        fputc(':', out);
+        json_print_text(out, sweep_value(grid, point, i));
+        first = false;
+    }
+    fprintf(out, "},\"state\":\"%s\",\"message\":", point_state_name(state));
+    json_print_text(out, message);
+    fputs(",\"warning\":", out);
+    json_print_text(out, warning);
+}
+
+static void print_best(const Request *request, const RankedPlan *ranked, FILE *out) {
+    const Estimate *estimate = &ranked->estimate;
+    Training training = training_of(request, ranked);
+    char label[WORDS_SIZE];
+    fputs(",\"best\":{\"plan\":", out);
+    json_print_text(out, plan_label(ranked, label));
+    fputs(",\"machine\":", out);
+    json_print_text(out, ranked->machine.text);
+    fprintf(out, ",\"chips\":%lld,\"step_seconds\":%.17g,\"mfu\":%.17g", (long long)ranked->machine.mesh.chips,
+            estimate->time.seconds, estimate->mfu);
+    fprintf(out, ",\"hbm_bytes\":%.17g,\"hbm_limit_bytes\":%.17g", memory_total(&estimate->memory),
+            estimate->memory_limit_bytes);
+    fprintf(out, ",\"tokens_per_second\":%.17g,\"chip_hours\":%.17g,\"cost_usd\":",
+            (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds, training.chip_hours);
+    if (training.usd >= 0)
+        fprintf(out, "%.17g}", training.usd);
+    else
+        fputs("null}", out);
+}
+
+/* What a table says beside the plan, or instead of one. */
+static void message_of(const Report *report, PointState state, char *text, size_t size) {
+    const SearchResult *result = &report->result;
+    char label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];
+    text[0] = '\0';
+    if (state == POINT_NOT_PROVEN && result->plan_count > 0)
+        snprintf(text, size, "at most %.2g%% from the best", 100 * result->certificate.gap);
+    else if (state == POINT_NOT_PROVEN)
+        snprintf(text, size, "nothing was found before the limit");
+    else if (state == POINT_NO_PLAN && report->nearest_count > 0)
+        snprintf(text, size, "nearest: %s, %s chips, %s", report->nearest[0].machine.text,
+                 number_grouped(report->nearest[0].machine.mesh.chips, chips), plan_label(&report->nearest[0], label));
+}
+
+static bool print_report(const Report *report, FILE *out, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = report_write_json(report, memory, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    if (ok) print_squeezed(text, out);
+    free(text);
+    return ok;
+}
+
+static bool finish(FILE *out, bool ok, char **row, Error *error) {
+    if (ok && ferror(out)) ok = error_memory(error);
+    if (fclose(out) != 0 && ok) ok = error_memory(error);
+    if (ok) return true;
+    free(*row);
+    *row = NULL;
+    return false;
+}
+
+bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning, char **row,
+                         size_t *length, Error *error) {
+    const SearchResult *result = &report->result;
+    PointState state = result->certificate.proof == PROOF_GAP ? POINT_NOT_PROVEN
+                       : result->plan_count > 0               ? POINT_OK
+                                                              : POINT_NO_PLAN;
+    char message[2 * WORDS_SIZE];
+    message_of(report, state, message, sizeof message);
+    FILE *out = open_memstream(row, length);
+    if (!out) return error_memory(error);
+    print_start(grid, point, state, message, warning, out);
+    if (result->plan_count > 0)
+        print_best(report->request, &result->plans[0], out);
+    else
+        fputs(",\"best\":null", out);
+    fputs(",\"report\":", out);
+    bool ok = print_report(report, out, error);
+    fputc('}', out);
+    return finish(out, ok, row, error);
+}
+
+bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, char **row, size_t *length,
+                          Error *error) {
+    char message[sizeof failure->where + sizeof failure->text + 2];
+    snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
+    FILE *out = open_memstream(row, length);
+    if (!out) return error_memory(error);
+    print_start(grid, point, POINT_ERROR, message, "", out);
+    fputs(",\"best\":null,\"report\":null}", out);
+    return finish(out, true, row, error);
+}
+
+/* ---- reading ---- */
+
+static bool odd(const char *where, const char *key, Error *error) {
+    return error_set(error, ERROR_INPUT, where, "%s is not what a sweep writes there; give the file as it was written",
+                     key);
+}
+
+/* A text of any length, in the arena. */
+static bool read_text(const cJSON *json, const char *key, const char *where, Arena *arena, const char **out,
+                      Error *error) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, key);
+    if (!cJSON_IsString(value)) return odd(where, key, error);
+    *out = arena_text(arena, value->valuestring);
+    return *out || error_memory(error);
+}
+
+static bool read_varies(const SweepGrid *grid, int64_t point, const cJSON *json, const char *where, Error *error) {
+    const cJSON *value = json_at(json, "varies");
+    if (!cJSON_IsObject(value)) return odd(where, "varies", error);
+    value = value->child;
+    for (int i = 0; i < grid->option_count; i++) {
+        if (grid->options[i].count == 1) continue;
+        if (!cJSON_IsString(value) || strcmp(value->string, grid->options[i].option) != 0 ||
+            strcmp(value->valuestring, sweep_value(grid, point, i)) != 0)
+            return error_set(error, ERROR_INPUT, where,
+                             "varies is not what point %lld of the grid has; give the file "
+                             "as it was written",
+                             (long long)point);
+        value = value->next;
+    }
+    return !value || odd(where, "varies", error);
+}
+
+static bool read_best(const cJSON *best, const char *where, Arena *arena, SweepRow *out, Error *error) {
+    static const double MOST = 1e300;
+    return read_text(best, "plan", where, arena, &out->plan, error) &&
+           read_text(best, "machine", where, arena, &out->machine, error) &&
+           json_whole(best, "chips", 1, MACHINE_CHIPS_MAX, where, &out->chips, error) &&
+           json_real(best, "step_seconds", 0, MOST, where, &out->step_seconds, error) &&
+           json_real(best, "mfu", 0, MOST, where, &out->mfu, error) &&
+           json_real(best, "hbm_bytes", 0, MOST, where, &out->hbm_bytes, error) &&
+           json_real(best, "hbm_limit_bytes", 0, MOST, where, &out->hbm_limit_bytes, error) &&
+           json_real(best, "tokens_per_second", 0, MOST, where, &out->tokens_per_second, error) &&
+           json_real(best, "chip_hours", 0, MOST, where, &out->chip_hours, error) &&
+           json_real_or(best, "cost_usd", 0, MOST, -1, where, &out->cost_usd, error);
+}
+
+static bool read_state(const cJSON *json, const char *where, PointState *out, Error *error) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, "state");
+    for (*out = 0; *out < POINT_STATES && cJSON_IsString(value); ++*out)
+        if (strcmp(value->valuestring, point_state_name(*out)) == 0) return true;
+    return odd(where, "state", error);
+}
+
+static bool read_row(const SweepGrid *grid, const cJSON *json, const char *where, Arena *arena, SweepRow *out,
+                     Error *error) {
+    if (!json_whole(json, "point", 0, grid->points - 1, where, &out->point, error) ||
+        !read_varies(grid, out->point, json, where, error) || !read_state(json, where, &out->state, error) ||
+        !read_text(json, "message", where, arena, &out->message, error) ||
+        !read_text(json, "warning", where, arena, &out->warning, error))
+        return false;
+    const cJSON *best = cJSON_GetObjectItemCaseSensitive(json, "best");
+    const cJSON *report = cJSON_GetObjectItemCaseSensitive(json, "report");
+    if (out->state == POINT_ERROR ? !cJSON_IsNull(report) : !cJSON_IsObject(report)) return odd(where, "report", error);
+    out->has_plan = cJSON_IsObject(best);
+    bool may = out->state == POINT_OK || out->state == POINT_NOT_PROVEN;
+    if ((!out->has_plan && !cJSON_IsNull(best)) || (out->has_plan && !may) ||
+        (!out->has_plan && out->state == POINT_OK))
+        return odd(where, "best", error);
+    return !out->has_plan || read_best(best, where, arena, out, error);
+}
+
+bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, Arena *arena,
+                    SweepRow *out, Error *error) {
+    memset(out, 0, sizeof *out);
+    cJSON *json = json_parse(line, length, where, error);
+    bool ok = json && read_row(grid, json, where, arena, out, error);
+    cJSON_Delete(json);
+    if (!ok) return false;
+    char *copy = ARENA_NEW(arena, char, length + 1);
+    if (!copy) return error_memory(error);
+    memcpy(copy, line, length);
+    out->line = copy;
+    out->length = length;
+    return true;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The grid, what is searched at one of its points, and the first line of a file of rows. */
+#include "search/sweep/sweep.h"
+
+#include "base/json.h"
+#include "base/util.h"
+#include "search/report/questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char FORMAT_NAME[] = "shardopt sweep";
+
+const char *sweep_value(const SweepGrid *grid, int64_t point, int option) {
+    for (int later = grid->option_count - 1; later > option; later--) point /= grid->options[later].count;
+    return grid->options[option].values[point % grid->options[option].count];
+}
+
+char *sweep_point_text(const SweepGrid *grid, int64_t point, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < grid->option_count && used < size; i++)
+        if (grid->options[i].count > 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", grid->options[i].option,
+                                     sweep_value(grid, point, i));
+    return text;
+}
+
+const char *point_state_name(PointState state) {
+    static const char *const NAMES[POINT_STATES] = {"ok", "no_plan", "not_proven", "error"};
+    return NAMES[state];
+}
+
+const char *point_state_words(PointState state) {
+    static const char *const WORDS[POINT_STATES] = {"ok", "no plan fits", "not proven", "error"};
+    return WORDS[state];
+}
+
+bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error) {
+    memset(report, 0, sizeof *report);
+    report->request = request;
+    if (!search_run(request, arena, &report->result, error)) return false;
+    const SearchResult *result = &report->result;
+    if (result->plan_count > 0 || result->certificate.proof != PROOF_OPTIMAL) return true;
+    double limit = request->time_limit_seconds;
+    report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;
+    Request *scratch = ARENA_NEW(arena, Request, 1);
+    if (!scratch) return error_memory(error);
+    /* Where memory is what lacks, the nearest are larger machines: the ways out would not be shown. */
+    bool divides = result->shortfall.known || result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
+    return (divides || report_make_ways(report, scratch, error)) && report_make_nearest(report, scratch, error);
+}
+
+/* ---- the header ---- */
+
+static void print_grid(const SweepGrid *grid, FILE *out) {
+    for (int i = 0; i < grid->option_count; i++) {
+        fputs(i ? "," : "", out);
+        json_print_text(out, grid->options[i].option);
+        fputs(":[", out);
+        for (int v = 0; v < grid->options[i].count; v++) {
+            fputs(v ? "," : "", out);
+            json_print_text(out, grid->options[i].values[v]);
+        }
+        fputc(']', out);
+    }
+}
+
+char *sweep_header_line(const SweepHeader *header, Arena *arena) {
+    char *text = NULL, *line = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return NULL;
+    fprintf(out, "{\"format\":\"%s\",\"format_version\":1,\"version\":", FORMAT_NAME);
+    json_print_text(out, header->version);
+    fprintf(out,
+            ",\"data_sha256\":\"%s\",\"files_sha256\":\"%s\",\"points\":%lld,\"shard\":%lld,\"shards\":%lld,\"grid\":{",
+            header->data_sha256, header->files_sha256, (long long)header->grid.points, (long long)header->shard,
+            (long long)header->shards);
+    print_grid(&header->grid, out);
+    fputs("}}", out);
+    bool ok = !ferror(out);
+    if (fclose(out) == 0 && ok) line = arena_text(arena, text);
+    free(text);
+    return line;
+}
+
+static bool read_option(const cJSON *values, const char *where, Arena *arena, SweepGrid *grid, Error *error) {
+    int count = cJSON_IsArray(values) ? cJSON_GetArraySize(values) : 0;
+    if (count < 1 || grid->option_count == SWEEP_OPTIONS_MAX || count > SWEEP_POINTS_MAX / grid->points)
+        return error_set(error, ERROR_INPUT, where,
+                         "grid.%.60s: is no list that a sweep has; give the file as it was written", values->string);
+    SweepOption *option = &grid->options[grid->option_count++];
+    *option = (SweepOption){.option = arena_text(arena, values->string),
+                            .values = ARENA_NEW(arena, const char *, (size_t)count)};
+    if (!option->option || !option->values) return error_memory(error);
+    const cJSON *value;
+    cJSON_ArrayForEach(value, values) {
+        if (!cJSON_IsString(value))
+            return error_set(error, ERROR_INPUT, where,
+                             "grid.%.60s: has what is no text; give the file as it was "
+                             "written",
+                             values->string);
+        option->values[option->count] = arena_text(arena, value->valuestring);
+        if (!option->values[option->count++]) return error_memory(error);
+    }
+    grid->points *= count;
+    return true;
+}
+
+static bool read_header(const cJSON *json, const char *where, Arena *arena, SweepHeader *out, Error *error) {
+    char format[32], version[64];
+    int64_t format_version, points;
+    if (!json_text(json, "format", where, format, sizeof format, error)) return false;
+    if (strcmp(format, FORMAT_NAME) != 0)
+        return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file of `shardopt sweep`", format);
+    if (!json_whole(json, "format_version", 1, 1, where, &format_version, error) ||
+        !json_text(json, "version", where, version, sizeof version, error) ||
+        !json_text(json, "data_sha256", where, out->data_sha256, sizeof out->data_sha256, error) ||
+        !json_text(json, "files_sha256", where, out->files_sha256, sizeof out->files_sha256, error) ||
+        !json_whole(json, "shards", 1, SWEEP_POINTS_MAX, where, &out->shards, error) ||
+        !json_whole(json, "shard", 1, out->shards, where, &out->shard, error) ||
+        !json_whole(json, "points", 1, SWEEP_POINTS_MAX, where, &points, error))
+        return false;
+    out->version = arena_text(arena, version);
+    if (!out->version) return error_memory(error);
+    const cJSON *grid = json_at(json, "grid"), *values;
+    if (!cJSON_IsObject(grid))
+        return error_set(error, ERROR_INPUT, where, "grid is missing; give the file as it was written");
+    out->grid.points = 1;
+    cJSON_ArrayForEach(values, grid) {
+        if (!read_option(values, where, arena, &out->grid, error)) return false;
+    }
+    return points == out->grid.points ||
+           error_set(error, ERROR_INPUT, where,
+                     "points is %lld, and the grid has %lld; give the file as it was written", (long long)points,
+                     (long long)out->grid.points);
+}
+
+bool sweep_header_read(const char *line, size_t length, const char *where, Arena *arena, SweepHeader *out,
+                       Error *error) {
+    memset(out, 0, sizeof *out);
+    cJSON *json = json_parse(line, length, where, error);
+    bool ok = json && read_header(json, where, arena, out, error);
+    cJSON_Delete(json);
+    if (!ok) return false;
+    const char *same = sweep_header_line(out, arena);
+    if (!same) return error_memory(error);
+    return (strlen(same) == length && memcmp(same, line, length) == 0) ||
+           error_set(error, ERROR_INPUT, where,
+                     "is not as `shardopt sweep` writes it; give the file as it was written");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/sweep/sweep.h: a grid of requests, and what its points have come to.
+ *
+ * A grid is a list of options with their values. Its points are the cartesian product, the first option the slowest:
+ * point 0 takes every first value, point 1 the second value of the last option. Every point has one row, one line of
+ * JSON made from its report; all forms of a sweep are written from these lines alone, so that rows planned elsewhere
+ * give the same bytes. Pure but for the streams that writers are given. */
+#ifndef SHARDOPT_SEARCH_SWEEP_SWEEP_H
+#define SHARDOPT_SEARCH_SWEEP_SWEEP_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "search/report/report.h"
+
+enum { SWEEP_POINTS_MAX = 10000, SWEEP_OPTIONS_MAX = 64 }; /* rows are kept in memory: 10 to 20 kB each */
+
+typedef struct {
+    const char *option; /* "model" */
+    const char **values;
+    int count; /* >= 1 */
+} SweepOption;
+
+typedef struct {
+    SweepOption options[SWEEP_OPTIONS_MAX];
+    int option_count;
+    int64_t points; /* the product of the counts, 1 to SWEEP_POINTS_MAX */
+} SweepGrid;
+
+/* The value that a point (0 <= point < points) takes of an option of the grid. */
+const char *sweep_value(const SweepGrid *grid, int64_t point, int option);
+
+/* "model=8b pods=2": what varies, for people. Cut to `size`. Returns `text`. */
+char *sweep_point_text(const SweepGrid *grid, int64_t point, char *text, size_t size);
+
+/* What a file of rows belongs to. Shard K of N holds the points i with i mod N = K - 1. */
+typedef struct {
+    SweepGrid grid;
+    const char *version;                /* of the program */
+    char data_sha256[SHA256_HEX_SIZE];  /* search/cli/data_hash.h */
+    char files_sha256[SHA256_HEX_SIZE]; /* of the user's own files that the grid names; "": there are none */
+    int64_t shard, shards;              /* 1 <= shard <= shards */
+} SweepHeader;
+
+/* Its line, without the newline; NULL: memory is out. Equal headers have equal lines. */
+char *sweep_header_line(const SweepHeader *header, Arena *arena);
+
+/* Reads a header's line; `where` names it in errors. Strict: what sweep_header_line() would not write is an error. */
+bool sweep_header_read(const char *line, size_t length, const char *where, Arena *arena, SweepHeader *out,
+                       Error *error);
+
+typedef enum { POINT_OK, POINT_NO_PLAN, POINT_NOT_PROVEN, POINT_ERROR, POINT_STATES } PointState;
+const char *point_state_name(PointState state);  /* "ok" "no_plan" "not_proven" "error" */
+const char *point_state_words(PointState state); /* "ok" "no plan fits" "not proven" "error" */
+
+/* Searches the best plan, and where none fits the nearest machines; no ways out beside a plan, no helps. */
+bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error);
+
+/* The row of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be freed.
+ * `warning`: what `plan` would have said on stderr; "" when nothing. */
+bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning, char **row,
+                         size_t *length, Error *error);
+bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, char **row, size_t *length,
+                          Error *error);
+
+/* A row read back: what the tables show of it. Texts live in the arena. */
+typedef struct {
+    int64_t point;
+    PointState state;
+    const char *message; /* the error, the gap, the nearest that fits; "" */
+    const char *warning; /* "" */
+    bool has_plan;
+    const char *plan, *machine; /* "fsdp=16", "4x4" */
+    int64_t chips;              /* used */
+    double step_seconds, mfu, hbm_bytes, hbm_limit_bytes, tokens_per_second, chip_hours;
+    double cost_usd;  /* negative: no price is known */
+    const char *line; /* the row itself, `length` bytes and a NUL */
+    size_t length;
+} SweepRow;
+
+/* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied. */
+bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, Arena *arena,
+                    SweepRow *out, Error *error);
+
+typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
+const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
+
+/* All `grid->points` rows in their order. */
+bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, FILE *out, Error *error);
+
+#endif

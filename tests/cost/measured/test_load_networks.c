@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What topology notes say of the network between nodes of eight chips, read by hand. */
+#include "base/util.h"
+#include "cost/measured/networks.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static Network WORDS[] = {{"TCPXO", 1600}, {"TCPX", 800}};
+static const Networks NETWORKS = {WORDS, 2};
+
+static const struct {
+    const char *note;
+    double gigabits; /* of a node; 0: nothing said */
+} ROWS[] = {
+    {"", 0},
+    {"1 nodes x 8 GPU; inter-node fabric not stated", 0},
+    {"nodes x 8 A100, 4x100 Gb/s RoCE per node", 400},
+    {"8 nodes x 8 GPU; 1600 Gb/s RoCE per node", 1600},
+    {"8 A3 nodes x 8 H100, GPUDirect-TCPX", 800},
+    {"32 x A3 Mega (8 H100, GPUDirect-TCPXO)", 1600},
+    {"64 nodes x 8; NVLINK Gen4 900 GB/s; 8x ConnectX-7 IB NDR 400Gb/s + 200Gb/s Ethernet NIC", 3200},
+    {"64 nodes x 8; Storage: 2x ConnectX-7 IB NDR 400Gb/s, Compute: 8x ConnectX-7 IB NDR 400Gb/s", 3200},
+    {"64 nodes x 8; Storage: 2x ConnectX-7 IB NDR 400Gb/s", 0},
+    {"1344 nodes x 8; 1x Ethernet 100Gb/Sec, 8x CX7 InfiniBand (4", 0}, /* cut by its source */
+    {"800 Gbps per node", 800},
+    {"Grand Teton, 8 x H100, 400 Gb/s RoCE per GPU", 3200},
+    {"3.2 Tb/s InfiniBand per node", 3200},
+    {"8x400 Gbps RoCE per GPU", 3200}, /* already all of them */
+    {"1e308 Gb/s per node", 0},
+    {"9999999999x9999999999 Gb/s per node", 0},
+    {"8x RoCE Gb/s", 0},
+};
+
+Test(networks, notes) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+        cr_expect_float_eq(network_gigabits(&NETWORKS, ROWS[i].note, 8), ROWS[i].gigabits, 1e-9, "%s: %g", ROWS[i].note,
+                           network_gigabits(&NETWORKS, ROWS[i].note, 8));
+}
+
+static bool read_text(const char *text, Networks *out, Error *error) {
+    char path[] = "/tmp/shardopt-networks-XXXXXX";
+    static Arena arena; /* texts outlive the call */
+    int file = mkstemp(path);
+    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    cr_assert(stream);
+    fputs(text, stream);
+    fclose(stream);
+    bool ok = networks_read(path, &arena, out, error);
+    remove(path);
+    return ok;
+}
+
+Test(networks, file) {
+    Networks found;
+    Error error = {0};
+    cr_assert(read_text("word\tgigabits_per_node\tsource\nEFA\t400\tAWS\n", &found, &error), "%s", error.text);
+    cr_expect(found.count == 1 && found.networks[0].gigabits == 400);
+    static const char *const WRONG[] = {"name\tx\ty\n", "word\tgigabits_per_node\tsource\nEFA\t400\t\n",
+                                        "word\tgigabits_per_node\tsource\nEFA\t4\tAWS\n"};
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) cr_expect(!read_text(WRONG[i], &found, &error), "%s", WRONG[i]);
+}

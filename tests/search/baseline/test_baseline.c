@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The gate on reports made by hand: every figure below is arithmetic of the two that it is made of. */
+#include "base/json.h"
+#include "base/util.h"
+#include "search/baseline/baseline.h"
+#include "search/baseline/diff.h"
+#include "search/baseline/gate.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What a report needs for a check; the rest of it is of no interest to one. */
+typedef struct {
+    double seconds, mfu, hbm, limit, fsdp, link;
+    const char *proof, *chip_sha256, *profile_sha256, *version;
+    bool no_plan, no_data; /* no_data: a report of before there was program.data */
+} Sample;
+
+static const Sample BASE = {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false};
+
+static cJSON *document(const Sample *sample) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    fprintf(out, "{\"format_version\":1,\"program\":{\"version\":\"%s\",\"data_sha256\":\"%s%s\"", sample->version,
+            sample->chip_sha256, sample->profile_sha256);
+    if (!sample->no_data)
+        fprintf(out,
+                ",\"data\":{\"model\":{\"file\":\"models/zoo/m.json\",\"sha256\":\"mm\"},\"chip\":{\"file\":"
+                "\"mesh/catalog/c.json\",\"sha256\":\"%s\"},\"profile\":{\"file\":\"cost/profiles/default.json\","
+                "\"sha256\":\"%s\",\"figures_sha256\":\"%s\"},\"optimizer\":{\"file\":\"cost/optimizers/adamw.json\","
+                "\"sha256\":\"oo\"}}",
+                sample->chip_sha256, sample->profile_sha256, sample->profile_sha256);
+    fprintf(out,
+            "},\"request\":{\"model\":\"8b\",\"chip\":\"c\",\"slice\":\"4x4\",\"batch\":65536,\"seq\":2048},"
+            "\"model\":{\"name\":\"llama\",\"parameters\":8000000000},\"mesh\":{\"chip\":\"c\",\"axes\":[{\"name\":"
+            "\"x\",\"size\":4,\"bytes_per_second\":%g},{\"name\":\"y\",\"size\":4,\"bytes_per_second\":%g}]},"
+            "\"search\":{\"proof\":\"%s\",\"gap\":%s},\"plans\":[",
+            sample->link, sample->link, sample->proof, strcmp(sample->proof, "gap") == 0 ? "0.03" : "0");
+    if (!sample->no_plan)
+        fprintf(out,
+                "{\"axes\":{\"data\":1,\"fsdp\":16,\"sequence\":1,\"tensor\":1,\"expert\":1,\"pipeline\":1},"
+                "\"machine\":{\"text\":\"4x4\"},\"batch\":{\"sequences\":32},\"knobs\":{\"microbatches\":1,"
+                "\"schedule\":\"none\",\"virtual_stages\":1},\"chips_used\":16,\"ranked_seconds\":%.17g,\"step\":{"
+                "\"seconds\":%.17g,\"terms_seconds\":{\"matmul\":%.17g,\"fsdp\":%.17g}},\"mfu\":%.17g,\"memory\":{"
+                "\"limit_bytes\":%.17g,\"total_bytes\":%.17g}}",
+                sample->seconds, sample->seconds, sample->seconds - sample->fsdp, sample->fsdp, sample->mfu,
+                sample->limit, sample->hbm);
+    fprintf(out, "]%s}",
+            sample->no_plan ? ",\"shortfall\":{\"notation\":\"fsdp=16\",\"needed_bytes\":18e9,\"limit_bytes\":16e9}"
+                            : "");
+    fclose(out);
+    Error error = {0};
+    cJSON *json = json_parse(text, length, "sample", &error);
+    cr_assert(json != NULL, "%s: %s\n%s", error.where, error.text, text);
+    free(text);
+    return json;
+}
+
+static void expect_words(const char *name, const char *what, const char *text, const char *part) {
+    if (part) cr_expect(strstr(text, part), "%s: %s lacks \"%s\": %s", name, what, part, text);
+}
+
+static const struct {
+    const char *name;
+    Sample now;
+    Verdict verdict;
+    const char *what, *cause, *terms, *plan; /* what the words have; NULL: nothing is asked */
+} CASES[] = {
+    {"nothing moved",
+     {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
+     VERDICT_SAME,
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {"data changed and nothing came of it",
+     {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_SAME,
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {"slower by less than the tolerance",
+     {2.019, 0.496, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
+     VERDICT_SAME,
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {"slower, by the links",
+     {2.2, 0.4545, 10e9, 16e9, 0.7, 36e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "step 2.000 s -> 2.200 s (+10.0%)",
+     "mesh/catalog/c.json changed (links of x, y 45 GB/s -> 36 GB/s, -20.0%)",
+     "fsdp +200 ms",
+     "fsdp=16, as before"},
+    {"slower, by the profile",
+     {2.2, 0.4545, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "dd", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "MFU 50.0% -> 45.5% (-9.10%)",
+     "what the profile has for this work changed in cost/profiles/default",
+     "matmul +200 ms",
+     NULL},
+    {"slower, by the program",
+     {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.2.0", false, false},
+     VERDICT_WORSE,
+     NULL,
+     "the program changed, 0.1.0 -> 0.2.0",
+     NULL,
+     NULL},
+    {"slower, by the program's code",
+     {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     NULL,
+     "the program itself",
+     NULL,
+     NULL},
+    {"slower, and nobody says which file",
+     {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, true},
+     VERDICT_WORSE,
+     NULL,
+     "data files changed, which of them the baseline does not say",
+     NULL,
+     NULL},
+    {"less MFU alone",
+     {2, 0.49, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "(-2.00%)",
+     "mesh/catalog/c.json changed",
+     NULL,
+     NULL},
+    {"more memory",
+     {2, 0.5, 11e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "HBM 10.0 GB -> 11.0 GB of 16.0 GB (+10.0%)",
+     NULL,
+     NULL,
+     NULL},
+    {"as much of less HBM",
+     {2, 0.5, 10e9, 12.8e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "HBM 10.0 GB of 16.0 GB -> 10.0 GB of 12.8 GB (+25.0%)",
+     "usable HBM 16.0 GB -> 12.8 GB, -20.0%",
+     NULL,
+     NULL},
+    {"faster",
+     {1.8, 0.5556, 10e9, 16e9, 0.3, 54e9, "optimal", "bb", "cc", "0.1.0", false, false},
+     VERDICT_BETTER,
+     "(-10.0%)",
+     "45 GB/s -> 54 GB/s, +20.0%",
+     "fsdp -200 ms",
+     NULL},
+    {"no plan any more",
+     {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", true, false},
+     VERDICT_WORSE,
+     "no plan fits any more: the nearest, fsdp=16, needs 18.0 GB of 16.0 GB HBM",
+     "mesh/catalog/c.json changed",
+     NULL,
+     "fsdp=16 before"},
+    {"no proof any more",
+     {2, 0.5, 10e9, 16e9, 0.5, 45e9, "gap", "aa", "cc", "0.1.0", false, false},
+     VERDICT_WORSE,
+     "not proven any more: the best may be 3% faster",
+     "a time limit ended the search",
+     NULL,
+     NULL},
+};
+
+Test(gate, one_entry) {
+    Tolerance tolerance = {{0.01, 0.01, 0.01}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        Sample base = BASE;
+        base.no_data = CASES[i].now.no_data;
+        cJSON *was = document(&base), *now = document(&CASES[i].now);
+        Error error = {0};
+        GateEntry entry = {.name = CASES[i].name, .has_was = true};
+        Gate gate = {.baseline = "b.json", .tolerance = tolerance, .entries = &entry, .count = 1, .version = "0.1.0"};
+        GateWords words;
+        cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
+        gate_compare(&tolerance, &entry);
+        gate_words(&gate, &entry, &words);
+        cr_expect_eq(entry.verdict, CASES[i].verdict, "%s: %s", CASES[i].name, verdict_name(entry.verdict));
+        cr_expect_eq(gate_passes(&gate), CASES[i].verdict != VERDICT_WORSE, "%s", CASES[i].name);
+        expect_words(CASES[i].name, "what", words.line[GATE_WHAT].text, CASES[i].what);
+        expect_words(CASES[i].name, "cause", words.line[GATE_CAUSE].text, CASES[i].cause);
+        expect_words(CASES[i].name, "terms", words.line[GATE_TERMS].text, CASES[i].terms);
+        expect_words(CASES[i].name, "plan", words.line[GATE_PLAN].text, CASES[i].plan);
+        cJSON_Delete(was);
+        cJSON_Delete(now);
+    }
+}
+
+/* A tolerance of 10% of the step alone takes what is 10% slower, and of MFU what is 9.1% less. */
+Test(gate, tolerances) {
+    static const struct {
+        const char *text;
+        double step, mfu, memory;
+        const char *error; /* NULL: it is one */
+    } ROWS[] = {
+        {"1%", 0.01, 0.01, 0.01, NULL},
+        {"0", 0, 0, 0, NULL},
+        {"0.02", 0.02, 0.02, 0.02, NULL},
+        {"memory=5%", 0.5, 0.5, 0.05, NULL},
+        {"step=1%,mfu=2%,memory=0.05", 0.01, 0.02, 0.05, NULL},
+        {"step=1% memory=3%", 0.01, 0.5, 0.03, NULL},
+        {"", 0, 0, 0, "empty"},
+        {"5", 0, 0, 0, "0.01, or 5%"},
+        {"step", 0, 0, 0, ""},
+        {"time=1%", 0, 0, 0, "no tolerance"},
+        {"step=1%,step=2%", 0, 0, 0, "twice"},
+        {"step=1%,", 0, 0, 0, "no tolerance"},
+        {"-1%", 0, 0, 0, ""},
+        {"nan", 0, 0, 0, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Tolerance tolerance = {{0.5, 0.5, 0.5}};
+        Error error = {0};
+        bool ok = tolerance_parse(ROWS[i].text, "--tolerance", &tolerance, &error);
+        cr_expect_eq(ok, ROWS[i].error == NULL, "%s", ROWS[i].text);
+        if (!ok && ROWS[i].error) cr_expect_str_eq(error.where, "--tolerance");
+        if (!ok) continue;
+        cr_expect_float_eq(tolerance.of[GATE_STEP], ROWS[i].step, 1e-15, "%s", ROWS[i].text);
+        cr_expect_float_eq(tolerance.of[GATE_MFU], ROWS[i].mfu, 1e-15, "%s", ROWS[i].text);
+        cr_expect_float_eq(tolerance.of[GATE_MEMORY], ROWS[i].memory, 1e-15, "%s", ROWS[i].text);
+    }
+}
+
+/* ---- names that are markup ---- */
+
+static char *written(const Gate *gate, GateFormat format) {
+    char *text = NULL;
+    size_t length = 0;
+    Error error = {0};
+    FILE *out = open_memstream(&text, &length);
+    bool ok =
+        format == GATE_FORMATS ? gate_write_annotations(gate, out, &error) : gate_write(gate, format, out, &error);
+    fclose(out);
+    cr_assert(ok, "%s: %s", error.where, error.text);
+    return text;
+}
+
+static int lines(const char *text) {
+    int count = 0;
+    for (; *text; text++) count += *text == '\n';
+    return count;
+}
+
+/* A model whose name would end a cell, a tag, a command and a line in each of the forms. */
+Test(gate, hostile_names) {
+    static const char *const NAME = "a|b`<script>]]>%0A::error::x,y:z\n::warning::\"'&\033[31m";
+    Sample worse = BASE;
+    worse.seconds = 3;
+    worse.chip_sha256 = "bb";
+    cJSON *was = document(&BASE), *now = document(&worse);
+    Error error = {0};
+    Tolerance tolerance = {{0.01, 0.01, 0.01}};
+    GateEntry entry = {.name = NAME, .has_was = true};
+    Gate gate = {
+        .baseline = NAME, .tolerance = tolerance, .entries = &entry, .count = 1, .version = NAME, .data_sha256 = ""};
+    cJSON_ReplaceItemInObject(
+        cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(now, "program"), "data"), "chip"), "file",
+        cJSON_CreateString(NAME));
+    cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
+    gate_compare(&tolerance, &entry);
+
+    char *text = written(&gate, GATE_TEXT);
+    cr_expect(!strchr(text, '\033') && !strstr(text, "\n::"), "%s", text);
+    free(text);
+    text = written(&gate, GATE_MARKDOWN);
+    cr_expect(!strstr(text, "<script") && !strstr(text, "a|b") && !strstr(text, "b`") && !strchr(text, '\033'), "%s",
+              text);
+    cr_expect(!strstr(text, "\n::"), "%s", text);
+    free(text);
+    text = written(&gate, GATE_JUNIT);
+    cr_expect(!strstr(text, "<script") && !strstr(text, "]]>") && !strchr(text, '\033') && !strstr(text, "\n::"), "%s",
+              text);
+    cr_expect(strstr(text, "name=\"a|b`&lt;script&gt;]]&gt;%0A::error::x,y:z&#10;::warning::&quot;&#39;&amp;?[31m\""),
+              "%s", text);
+    free(text);
+    text = written(&gate, GATE_JSON);
+    cJSON *json = json_parse(text, strlen(text), "json", &error);
+    cr_assert(json != NULL, "%s: %s", error.where, error.text);
+    cr_expect_str_eq(json_at(json, "baseline")->valuestring, NAME);
+    cJSON_Delete(json);
+    free(text);
+    text = written(&gate, GATE_FORMATS);
+    cr_expect_eq(lines(text), 1, "%s", text);
+    static const char *const START =
+        "::error file=a|b`<script>]]>%250A%3A%3Aerror%3A%3Ax%2Cy%3Az%0A%3A%3Awarning%3A%3A\"'&?[31m,title=a|b`<script>";
+    cr_expect_eq(strncmp(text, START, strlen(START)), 0, "%s", text);
+    free(text);
+    cJSON_Delete(was);
+    cJSON_Delete(now);
+}
+
+/* A step of GitHub shows ten errors: nine, and one for what is left. */
+Test(gate, at_most_ten_annotations) {
+    GateEntry entries[12];
+    for (size_t i = 0; i < COUNT_OF(entries); i++)
+        entries[i] = (GateEntry){.name = "n", .verdict = VERDICT_ERROR, .message = "m"};
+    Gate gate = {.baseline = "b", .entries = entries, .count = 10};
+    char *text = written(&gate, GATE_FORMATS);
+    cr_expect_eq(lines(text), 10);
+    free(text);
+    gate.count = 12;
+    text = written(&gate, GATE_FORMATS);
+    cr_expect_eq(lines(text), 10);
+    cr_expect(strstr(text, "title=3 more plans are worse::"), "%s", text);
+    free(text);
+}
+
+/* ---- the file ---- */
+
+static bool read_text(const char *text, bool incomplete, Arena *arena, Baseline *out, cJSON **json, Error *error) {
+    *error = (Error){0};
+    *json = json_parse(text, strlen(text), "b.json", error);
+    return *json && baseline_read(*json, "b.json", incomplete, arena, out, error);
+}
+
+Test(gate, baselines_that_are_none) {
+    static const struct {
+        const char *text, *where, *what;
+    } ROWS[] = {
+        {"[]", "b.json", "has no plans"},
+        {"3", "b.json", "is no report"},
+        {"[3]", "b.json: [0]", "is no report"},
+        {"{}", "b.json", "format_version"},
+        {"{\"format_version\":2}", "b.json", "format_version"},
+        {"{\"format_version\":1}", "b.json", "request: is missing"},
+        {"{\"format_version\":1,\"request\":{}}", "b.json", "plans: is missing"},
+        {"{\"format_version\":1,\"request\":{},\"plans\":[]}", "b.json", "search.proof"},
+        {"{\"format_version\":1,\"request\":{},\"plans\":[],\"search\":{\"proof\":\"x\"}}", "b.json", "is no proof"},
+        {"{\"format_version\":1,\"request\":{},\"plans\":[7],\"search\":{\"proof\":\"gap\"}}", "b.json: plans[0]",
+         "is no plan"},
+        {"{\"format_version\":1,\"request\":{},\"plans\":[{}],\"search\":{\"proof\":\"gap\"}}", "b.json: plans[0]",
+         "axes"},
+        {"[{\"point\":0,\"report\":null,\"message\":\"3x3 is no slice\"}]", "b.json: [0]", "3x3 is no slice"},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Baseline baseline;
+        Error error;
+        cJSON *json;
+        cr_expect_not(read_text(ROWS[i].text, false, &arena, &baseline, &json, &error), "%s", ROWS[i].text);
+        cr_expect_eq(error.kind, ERROR_INPUT, "%s", ROWS[i].text);
+        cr_expect_str_eq(error.where, ROWS[i].where, "%s: %s", ROWS[i].text, error.text);
+        cr_expect(strstr(error.text, ROWS[i].what), "%s: %s", ROWS[i].text, error.text);
+        cJSON_Delete(json);
+        arena_free(&arena);
+    }
+}
+
+/* Names say what tells the entries apart, and nothing else. */
+Test(gate, names) {
+    static const char *const TEXT =
+        "[{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"tpu-v5e\",\"slice\":\"4x4\",\"batch\":262144,"
+        "\"seq\":4096,\"padding\":\"none\"}},"
+        "{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"tpu-v5e\",\"slice\":\"4x4\",\"slices\":2,"
+        "\"batch\":262144,\"seq\":4096}},"
+        "{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"h100\",\"nodes\":2,\"batch\":1000000,"
+        "\"seq\":4096,\"for\":\"megatron\",\"precision\":\"bf16\"}},"
+        "{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"h100\",\"nodes\":2,\"batch\":1000000,"
+        "\"seq\":4096,\"for\":\"jax\",\"precision\":\"bf16\"}},"
+        "{\"format_version\":1,\"request\":{\"model\":\"m\",\"chip\":\"h100\",\"nodes\":1,\"sequences\":3}},"
+        "{\"format_version\":1,\"request\":{\"model\":\"m\",\"chip\":\"h100\",\"nodes\":1,\"sequences\":3}}]";
+    static const char *const NAMES[] = {"8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096",
+                                        "8b on 2 slices of 4x4 of tpu-v5e, 256Ki tokens, seq 4096",
+                                        "8b on 2 nodes of h100, 1000000 tokens, seq 4096, for megatron",
+                                        "8b on 2 nodes of h100, 1000000 tokens, seq 4096, for jax",
+                                        "m on 1 node of h100, 3 sequences (1)",
+                                        "m on 1 node of h100, 3 sequences (2)"};
+    Arena arena = {0};
+    Baseline baseline;
+    Error error;
+    cJSON *json;
+    cr_assert(read_text(TEXT, true, &arena, &baseline, &json, &error), "%s: %s", error.where, error.text);
+    cr_assert_eq(baseline.count, 6);
+    for (int i = 0; i < 6; i++) cr_expect_str_eq(baseline.entries[i].name, NAMES[i]);
+    cJSON_Delete(json);
+    arena_free(&arena);
+}
+
+/* What is short reads back as what it was made of. */
+Test(gate, compact_keeps_what_is_compared) {
+    cJSON *whole = document(&BASE);
+    cJSON_AddStringToObject(whole, "helps", "nobody compares this");
+    cJSON *request = json_parse("{\"model\":\"other\"}", 17, "request", NULL);
+    cJSON *json = baseline_compact(whole, request);
+    Error error = {0};
+    GateEntry entry = {.name = "n", .has_was = true};
+    Tolerance exact = {{0, 0, 0}};
+    cr_assert(json != NULL);
+    cr_assert(snapshot_read(whole, "whole", &entry.was, &error) && snapshot_read(json, "json", &entry.now, &error),
+              "%s: %s", error.where, error.text);
+    gate_compare(&exact, &entry);
+    cr_expect_eq(entry.verdict, VERDICT_SAME);
+    cr_expect_eq(entry.cause_count, 0);
+    cr_expect(entry.same_plan);
+    cr_expect_str_eq(snapshot_text(json, "request.model"), "other");
+    cr_expect_not(cJSON_GetObjectItem(json, "helps"));
+    cJSON_Delete(json);
+    cJSON_Delete(whole);
+    cJSON_Delete(request);
+}
+
+/* ---- two reports side by side ---- */
+
+/* Differences by hand: 2 s against 2.2 s, 0.2 s of it fsdp; and names that would be markup in a table. */
+Test(diff, by_hand_and_hostile) {
+    static const char *const NAME = "x|y`<b>\n| z\033";
+    Sample slower = BASE;
+    slower.seconds = 2.2, slower.fsdp = 0.7, slower.link = 36e9, slower.chip_sha256 = "bb";
+    cJSON *a = document(&BASE), *b = document(&slower);
+    cJSON_ReplaceItemInObject(cJSON_GetObjectItem(b, "request"), "model", cJSON_CreateString(NAME));
+    Arena arena = {0};
+    Error error = {0};
+    Diff diff;
+    cr_assert(diff_make(a, "a.json", b, NAME, &arena, &diff, &error), "%s: %s", error.where, error.text);
+    cr_expect(diff.different);
+    cr_expect_eq(diff.request_count, 1);
+    cr_assert_eq(diff.step_count, 2);
+    cr_expect_str_eq(diff.step[1].name, "fsdp");
+    cr_expect_float_eq(diff.step[1].now - diff.step[1].was, 0.2, 1e-12);
+    cr_assert_eq(diff.plans_count, 1);
+    cr_expect_eq(diff.plans[0].rank_a, 1);
+    cr_expect_float_eq(diff.plans[0].seconds_b, 2.2, 0);
+    for (DiffFormat format = 0; format < DIFF_FORMATS; format++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        cr_expect(diff_write(&diff, format, out, &error));
+        fclose(out);
+        cr_expect(!strchr(text, '\033'), "%s", text);
+        if (format == DIFF_JSON) {
+            cJSON *json = json_parse(text, length, "json", &error);
+            cr_assert(json != NULL, "%s", error.text);
+            cr_expect_str_eq(json_at(json, "b.file")->valuestring, NAME);
+            cJSON_Delete(json);
+        } else {
+            cr_expect(strstr(text, "+10.0%"), "%s", text);
+        }
+        if (format == DIFF_MARKDOWN)
+            cr_expect(!strstr(text, "x|y") && !strstr(text, "<b>") && !strstr(text, "\n| z"), "%s", text);
+        free(text);
+    }
+    cr_assert(diff_make(a, "a.json", a, "a.json", &arena, &diff, &error));
+    cr_expect_not(diff.different);
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    arena_free(&arena);
+}

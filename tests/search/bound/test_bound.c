@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every bound of the search stands below what it bounds: for random plans of random problems
+ *     tuple_bound <= family_bound <= knob_bound <= relaxed at the least rates <= at the plan's rates
+ *                 <= best layout = its estimate,
+ *     and at the plan's rates family <= knobs <= relaxed,
+ * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
+ * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is.
+ * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
+#include "search/bound/batch.h"
+#include "search/bound/bound.h"
+#include "search/layout/layout.h"
+#include "search/explore/frontier.h"
+#include "search/space/knob_space.h"
+#include "tests/search/random_problem.h"
+
+enum { PROBLEMS = 500, TUPLES = 6, KNOBS = 4, PLACEMENTS = 3 };
+
+static const double OTHER_ORDER = 1 + 1e-11;
+
+/* How much of the space the draws reached, so that a test that tests nothing fails. */
+static struct {
+    int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached,
+        left;
+} seen;
+
+typedef struct {
+    const Request *request;
+    const Mesh *mesh; /* the profile's rates */
+    Wiring wiring;
+    Offers offers;
+    const LeastRates *least;
+    LeastSums *cache;
+    ExploreCache *walks;
+    const PlacementTable *table;
+    int site;
+    Arena *arena;
+    const char *text;
+} Problem;
+
+static Shard plan_shard(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+                        bool *ok) {
+    Shard shard = {0};
+    PaddingSet padding;
+    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->padding, &shard, &padding);
+    return shard;
+}
+
+static double peak(const Resources *resources) {
+    double most = 0;
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) most = max_real(most, resources->of[RES_MEMORY + moment]);
+    return most;
+}
+
+/* The layout that was found is a plan: priced anew, from the ops, it takes that long and holds that much. */
+static void check_estimate(const Problem *problem, const Setting *setting, const Plan *plan,
+                           const LayoutSolution *solution) {
+    Estimate estimate;
+    Error error = {0};
+    cr_assert(estimate_plan(setting, &problem->request->machine.mesh, &problem->request->nesting, plan,
+                            problem->request->padding, &estimate, &error),
+              "%s", error.text);
+    cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
+              "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
+    double held = memory_total(&estimate.memory), counted = peak(&solution->resources);
+    cr_expect(fabs(held - counted) <= 1e-9 * counted, "%s: estimate holds %.17g, layout %.17g", problem->text, held,
+              counted);
+    cr_expect(counted <= estimate.memory_limit_bytes, "%s: %.17g of %.17g", problem->text, counted,
+              estimate.memory_limit_bytes);
+}
+
+/* The same relaxed time from the vectorised loop: not above, and not far below. */
+static void check_batch(const LayoutGraph *graph, const Relaxation *relaxation, const Rates *rates, double relaxed,
+                        const char *text) {
+    Arena arena = {0};
+    Error error = {0};
+    RateTable table;
+    double batch;
+    cr_assert(rate_table_fill(rates, 1, &arena, &table, &error), "%s", error.text);
+    batch_relaxed_seconds(&graph->rule, relaxation, &table, &batch);
+    cr_expect(batch <= relaxed && batch >= relaxed * (1 - 1e-11), "%s: in a batch %.17g, alone %.17g", text, batch,
+              relaxed);
+    arena_free(&arena);
+}
+
+typedef struct {
+    const LayoutGraph *graph;
+    const Relaxation *relaxation;
+} Relaxed;
+
+static double relaxed_at(const void *what, const Rates *rates) {
+    const Relaxed *relaxed = what;
+    return relaxed_seconds(&relaxed->graph->rule, relaxed->relaxation, rates);
+}
+
+static bool in_list(const ReachList *list, const Placement *placement, double bound) {
+    for (int64_t i = 0; i < list->count; i++)
+        if (placement_compare(&list->items[i].placement, placement) == 0) return list->items[i].bound == bound;
+    return false;
+}
+
+/* The placements in reach of a random threshold against those that a look at every one gives. The memo of collectives is
+ * kept over all problems. */
+static void check_reach(const Problem *problem, const Degrees *degrees, int64_t way, const Methods *methods,
+                        const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
+    Error error = {0};
+    Arena arena = {0};
+    Tuple tuple;
+    const LeastRates *least = problem->least;
+    static Request anyone; /* may launch it */
+    anyone = *problem->request;
+    anyone.launchers = 0;
+    ExploreProblem explored = {.request = &anyone,
+                               .setting = request_setting(problem->request),
+                               .offers = problem->offers,
+                               .least = least,
+                               .wirings = &problem->wiring,
+                               .tables = &problem->table,
+                               .leasts = &least,
+                               .machine_count = 1,
+                               .first_machine = problem->site,
+                               .catalog_mesh = &problem->request->machine.mesh,
+                               .padding = problem->request->padding,
+                               .scale = 1};
+    ReachList list = REACH_NOTHING;
+    cr_assert(tuple_open(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
+    cr_assert(
+        reach_find(&tuple, way, LAUNCHERS_NONE_NEEDED, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
+        "%s: %s", problem->text, error.text);
+    int64_t within = 0;
+    for (int64_t i = 0; i < count; i++) {
+        Rates rates;
+        rates_of_placement(&problem->wiring, &placements[i], methods, &rates);
+        double bound = relaxed_at(relaxed, &rates);
+        within += bound <= threshold;
+        if (bound <= threshold)
+            cr_expect(in_list(&list, &placements[i], bound), "%s: %.17g is within %.17g", problem->text, bound,
+                      threshold);
+        else
+            cr_expect(list.beyond <= bound, "%s: %.17g is beyond, the least %.17g", problem->text, bound, list.beyond);
+    }
+    cr_expect(list.count == within && list.beyond > threshold, "%s: %lld in the list, %lld within", problem->text,
+              (long long)list.count, (long long)within);
+    seen.reached += within > 0;
+    seen.left += list.visited < (Count)count;
+    reach_free(&list);
+    arena_free(&arena);
+}
+
+typedef struct {
+    TupleBound tuple;
+    double family, family_bytes, knob, knob_bytes, relaxed_least;
+    BoundRows family_rows, knob_rows;
+} Bounds;
+
+static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
+                            const LayoutGraph *graph, const Relaxation *relaxation, Plan *plan) {
+    Rates rates;
+    LayoutSolution solution;
+    Error error = {0};
+    char notation[NOTATION_SIZE];
+    plan_notation(&plan->degrees, &plan->knobs, true, notation);
+    rates_of_placement(&problem->wiring, &plan->placement, &plan->knobs.methods, &rates);
+    cr_assert(layout_solve(graph, &rates, &solution, &error), "%s: %s", problem->text, error.text);
+    seen.plans++;
+    if (!solution.found) {
+        seen.infeasible++;
+        return;
+    }
+    seen.solved++;
+    seen.tight += solution.solver_calls > 0;
+    seen.mixtures += is_mixture(setting->model);
+    seen.close += bounds->tuple.seconds > 0.99 * solution.seconds;
+    cr_expect(relaxation->fits && !bounds->tuple.too_large && bounds->knob_bytes <= graph->rule.memory_limit_bytes,
+              "%s: %s fits, %.17g bytes of %.17g, bounded by %.17g and %.17g", problem->text, notation,
+              peak(&solution.resources), graph->rule.memory_limit_bytes, bounds->knob_bytes, bounds->tuple.least_bytes);
+    if (!relaxation->fits) return;
+    double relaxed = relaxed_seconds(&graph->rule, relaxation, &rates);
+    cr_expect(bounds->relaxed_least <= relaxed, "%s: %s: least rates %.17g, own %.17g", problem->text, notation,
+              bounds->relaxed_least, relaxed);
+    check_batch(graph, relaxation, &rates, relaxed, problem->text);
+    double family = rows_seconds(&bounds->family_rows, &rates), knobs = rows_seconds(&bounds->knob_rows, &rates);
+    cr_expect(family <= knobs * OTHER_ORDER && knobs <= relaxed * OTHER_ORDER,
+              "%s: %s: on the placement family %.17g, knobs %.17g, relaxed %.17g", problem->text, notation, family,
+              knobs, relaxed);
+    const struct {
+        const char *name;
+        double seconds;
+    } all[] = {{"tuple_bound", bounds->tuple.seconds},
+               {"family_bound", bounds->family},
+               {"knob_bound", bounds->knob},
+               {"family on the placement", rows_seconds(&bounds->family_rows, &rates)},
+               {"knobs on the placement", rows_seconds(&bounds->knob_rows, &rates)},
+               {"relaxed at the least rates", bounds->relaxed_least},
+               {"relaxed", relaxed}};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        cr_expect(all[i].seconds <= solution.seconds, "%s: %s m=%lld v=%lld zero=%d: %s %.17g > %.17g", problem->text,
+                  notation, (long long)plan->knobs.microbatches, (long long)plan->knobs.virtual_stages,
+                  plan->knobs.zero_stage, all[i].name, all[i].seconds, solution.seconds);
+    plan->layout = solution.layout;
+    check_estimate(problem, setting, plan, &solution);
+}
+
+static void check_knobs(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+                        int64_t way, const TupleBound *tuple, Draw *draw) {
+    bool divides;
+    if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages))
+        return;
+    Shard shard = plan_shard(problem, setting, degrees, knobs, &divides);
+    cr_expect(!divides || (!tuple->forbidden && !tuple->unusable),
+              "%s: the tuple was called indivisible, its knobs are not", problem->text);
+    if (!divides || tuple->forbidden || tuple->unusable) return;
+    if (knobs_redundant(setting->model, &problem->offers, knobs, &shard)) return;
+    Rates least;
+    LayoutGraph graph;
+    Relaxation relaxation;
+    Error error = {0};
+    Arena arena = {0};
+    least_rates_of(problem->least, degrees, &knobs->methods, &least);
+    Bounds bounds = {.tuple = *tuple};
+    bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
+    bounds.family =
+        family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
+    family_rows(setting, &problem->offers, &shard, knobs, &least, INFINITY, problem->cache, &bounds.family_rows,
+                &bounds.family_bytes);
+    knob_rows(setting, &shard, knobs, &least, INFINITY, problem->cache, &bounds.knob_rows, &bounds.knob_bytes);
+    cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
+              tuple->seconds, bounds.family);
+    cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
+              problem->text, bounds.family_bytes, bounds.knob_bytes);
+    cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
+    layout_relax(&graph, &least, &relaxation);
+    if (relaxation.fits) { /* what fits nowhere is bounded as if it did */
+        cr_expect(bounds.family <= bounds.knob * OTHER_ORDER, "%s: family %.17g, knobs %.17g, %s %s", problem->text,
+                  bounds.family, bounds.knob, schedule_name(knobs->schedule),
+                  knobs->methods.tensor_overlap ? "overlap" : "");
+        bounds.relaxed_least = relaxed_seconds(&graph.rule, &relaxation, &least);
+        cr_expect(bounds.knob <= bounds.relaxed_least * OTHER_ORDER, "%s: knobs %.17g, relaxed %.17g", problem->text,
+                  bounds.knob, bounds.relaxed_least);
+    }
+    seen.too_large += tuple->too_large;
+    seen.knob_too_large += bounds.knob_bytes > graph.rule.memory_limit_bytes;
+    Placement *placements;
+    int64_t count;
+    cr_assert(placements_enumerate(problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
+    Relaxed relaxed = {&graph, &relaxation};
+    if (relaxation.fits)
+        check_reach(problem, degrees, way, &knobs->methods, &relaxed, placements, count,
+                    bounds.relaxed_least * (1 + draw_real(draw, 0, 1) * draw_real(draw, 0, 1)));
+    for (int i = 0; i < PLACEMENTS && i < count; i++) {
+        Plan plan = {.degrees = *degrees,
+                     .knobs = *knobs,
+                     .placement = placements[count <= PLACEMENTS ? i : draw_below(draw, count)]};
+        check_placement(problem, setting, &bounds, &graph, &relaxation, &plan);
+    }
+    arena_free(&arena);
+}
+
+static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
+    Setting setting = request_setting(problem->request);
+    TupleBound bound =
+        tuple_bound(&setting, &problem->offers, problem->request->padding, problem->least, problem->cache, degrees);
+    seen.forbidden += bound.forbidden != 0;
+    seen.unusable += bound.unusable;
+    KnobSpace space;
+    Error error = {0};
+    cr_assert(
+        knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
+    int64_t size = knob_family_count(&space) * knob_family_size(&space);
+    for (int i = 0; i < KNOBS && size > 0; i++) {
+        int64_t index = draw_below(draw, size);
+        Knobs knobs = knob_space_at(&space, index);
+        check_knobs(problem, &setting, degrees, &knobs, knob_space_methods(&space, index), &bound, draw);
+    }
+}
+
+/* HBM around what some plan of the problem holds with everything saved: a third of the problems is tight, a third
+ * loose, a third in between. */
+static void limit_memory(Request *request, const Degrees *tuples, int64_t count, Draw *draw) {
+    Setting setting = request_setting(request);
+    for (int tries = 0; tries < 50; tries++) {
+        const Degrees *degrees = &tuples[draw_below(draw, count)];
+        int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
+        Knobs knobs = {.microbatches = 1,
+                       .microbatch_sequences = divide_up(setting.work.sequences, replicas),
+                       .virtual_stages = 1,
+                       .regather = true,
+                       .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                       .methods.context = degrees->of[ROLE_SEQUENCE] > 1 ? CONTEXT_RING : CONTEXT_NONE};
+        Shard shard;
+        PaddingSet padding;
+        Sharding shardings[SHARDINGS_MAX];
+        Resources resources;
+        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->padding, &shard, &padding)) continue;
+        shardings_of(&setting, &shard, shardings);
+        stage_resources(&setting, &shard, &knobs, &shardings[0], &resources);
+        static const double LOW[] = {0.2, 0.6, 1}, HIGH[] = {0.7, 1.2, 4};
+        int64_t third = draw_below(draw, 3);
+        set_hbm(request, draw_real(draw, LOW[third], HIGH[third]) * peak(&resources));
+        return;
+    }
+}
+
+static Offers problem_offers(const Request *request, const Mesh *mesh) {
+    Setting setting = request_setting(request);
+    return offers_of(&setting, mesh, request->schedules);
+}
+
+static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, ExploreCache *walks) {
+    Draw draw = draw_seeded(seed);
+    Arena arena = {0};
+    Error error = {0};
+    Request request = random_request(&draw, catalog, 64, 96, &arena);
+    Mesh mesh = profile_mesh(&request.profile, &request.machine.mesh);
+    Degrees *tuples;
+    int64_t count;
+    cr_assert(degrees_enumerate(&mesh, request.roles, 100000, &arena, &tuples, &count, &error), "%s", error.text);
+    limit_memory(&request, tuples, count, &draw);
+    char text[320], numbered[384];
+    snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
+    Problem problem = {.request = &request,
+                       .mesh = &mesh,
+                       .wiring = {&mesh, request.nesting},
+                       .offers = problem_offers(&request, &mesh),
+                       .least = least_rates_new(&mesh, &arena),
+                       .cache = cache,
+                       .walks = walks,
+                       .table = placement_table(&mesh, request.roles, &arena),
+                       .site = (int)seed,
+                       .arena = &arena,
+                       .text = numbered};
+    cr_assert(problem.least && problem.table);
+    for (int i = 0; i < TUPLES; i++) check_tuple(&problem, &tuples[draw_below(&draw, count)], &draw);
+    arena_free(&arena);
+}
+
+Test(bound, stands_below_every_plan) {
+    Arena arena = {0};
+    Catalog catalog;
+    load_catalog(&arena, &catalog);
+    ExploreCache walks;
+    Error error = {0};
+    cr_assert(explore_cache_new(&walks, &error));
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        LeastSums *cache = least_sums_new(); /* of one setting */
+        cr_assert_not_null(cache);
+        check_problem(&catalog, seed, cache, &walks);
+        least_sums_free(cache);
+    }
+    explore_cache_free(&walks);
+    arena_free(&arena);
+    cr_expect(seen.solved > 2000 && seen.tight > 300 && seen.infeasible > 300 && seen.mixtures > 300,
+              "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
+              seen.mixtures);
+    cr_expect(seen.forbidden > 30 && seen.unusable > 30 && seen.too_large > 30 && seen.knob_too_large > 30 &&
+                  seen.close > 30 && seen.reached > 300 && seen.left > 300,
+              "%d %d %d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close,
+              seen.reached, seen.left);
+}
+
+/* Any way of exchange that a wide mixture would have here. */
+static Methods random_methods(Draw *draw, const Mesh *mesh, const Degrees *degrees) {
+    static Methods all[1 << 16];
+    Model wide = {.layers = 1, .kind_count = 1};
+    wide.kinds[0] = (LayerKind){.heads = 64, .experts = 64};
+    bool switched = true;
+    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
+    return all[draw_below(draw, brute_methods(&wide, switched, degrees, all))];
+}
+
+/* Rates of every placement are at least the least of its degrees, part by part; and the table gives what the walk over
+ * footprints gives. */
+Test(bound, least_rates) {
+    Draw draw = draw_seeded(77);
+    int64_t compared = 0;
+    for (int round = 0; round < 120; round++) {
+        Arena arena = {0};
+        Error error = {0};
+        Mesh mesh = random_mesh(&draw, 48);
+        const LeastRates *table = least_rates_new(&mesh, &arena);
+        Degrees *tuples;
+        int64_t count;
+        cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        for (int i = 0; i < 12; i++) {
+            const Degrees *degrees = &tuples[draw_below(&draw, count)];
+            Methods methods = random_methods(&draw, &mesh, degrees);
+            Wiring wiring = {&mesh, nesting_canonical()};
+            Rates least, walked, rates;
+            least_rates_of(table, degrees, &methods, &least);
+            rates_least(&mesh, degrees, &methods, &walked);
+            cr_expect_arr_eq(least.cost, walked.cost, sizeof least.cost);
+            cr_expect_arr_eq(least.axes, walked.axes, sizeof least.axes);
+            Placement *placements;
+            int64_t ways;
+            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &ways, &error));
+            for (int64_t j = 0; j < ways; j++) {
+                rates_of_placement(&wiring, &placements[j], &methods, &rates);
+                const double *low = (const double *)least.cost, *own = (const double *)rates.cost;
+                for (size_t k = 0; k < sizeof rates.cost / (sizeof(double)); k++)
+                    cr_expect(low[k] <= own[k], "group %zu: %g > %g", k / 4, low[k], own[k]);
+                compared++;
+            }
+        }
+        arena_free(&arena);
+    }
+    cr_expect(compared > 2000, "%lld", (long long)compared);
+}
+
+typedef struct {
+    const Placement *placements;
+    int64_t count, at;
+    bool *met;
+} Walked;
+
+static void meet(RatesWalk *walk) {
+    Walked *walked = walk->context;
+    Rates rates;
+    rates_of_placement(walk->wiring, &walk->placement, walk->methods, &rates);
+    cr_expect_arr_eq(rates.cost, walk->rates.cost, sizeof rates.cost);
+    cr_expect_arr_eq(rates.axes, walk->rates.axes, sizeof rates.axes);
+    cr_expect(rates.far == walk->rates.far && rates.axis_count == walk->rates.axis_count && !walk->rates.open);
+    for (int64_t i = 0; i < walked->count; i++) {
+        if (placement_compare(&walked->placements[i], &walk->placement) != 0) continue;
+        cr_expect(!walked->met[i], "a placement was met twice");
+        walked->met[i] = true;
+    }
+    walked->at++;
+}
+
+/* The walk comes to every placement once, with the rates that it has: under any nesting. */
+Test(bound, walk) {
+    Draw draw = draw_seeded(78);
+    CollectiveMemo *memo = collective_memo_new();
+    cr_assert_not_null(memo);
+    int64_t met = 0;
+    for (int round = 0; round < 120; round++) {
+        Arena arena = {0};
+        Error error = {0};
+        Mesh mesh = random_mesh(&draw, 48);
+        Degrees *tuples;
+        int64_t count;
+        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        Wiring wiring = {&mesh, nesting_canonical()};
+        for (int i = ROLE_COUNT - 1; i > 0 && round % 2; i--) {
+            int64_t with = draw_below(&draw, i + 1);
+            Role swap = wiring.nesting.order[i];
+            wiring.nesting.order[i] = wiring.nesting.order[with];
+            wiring.nesting.order[with] = swap;
+        }
+        for (int i = 0; i < 12; i++) {
+            const Degrees *degrees = &tuples[draw_below(&draw, count)];
+            Methods methods = random_methods(&draw, &mesh, degrees);
+            Placement *placements;
+            Walked walked = {0};
+            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &walked.count, &error));
+            walked.placements = placements;
+            walked.met = ARENA_NEW(&arena, bool, (size_t)walked.count);
+            RatesWalk walk = {
+                .wiring = &wiring, .methods = &methods, .memo = memo, .site = round, .visit = meet, .context = &walked};
+            cr_assert(rates_walk(&walk, degrees));
+            cr_expect_eq(walked.at, walked.count);
+            met += walked.at;
+        }
+        arena_free(&arena);
+    }
+    collective_memo_free(memo);
+    cr_expect(met > 2000, "%lld", (long long)met);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The built program as a shell sees it: exit codes, what goes where, what is left when writing fails. */
+#include "base/util.h"
+#include "tests/search/cli/shell.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* `out`, `err`: what the stream has in it; NULL: nothing at all. */
+static const struct {
+    const char *name, *line;
+    int code;
+    const char *out, *err;
+} ROWS[] = {
+    {"nothing asked", "$P", 2, NULL, "usage:"},
+    {"help", "$P --help", 0, "explain", NULL},
+    {"help as a command", "$P help", 0, "chips", NULL},
+    {"help of a command", "$P help plan", 0, "--max-idle", NULL},
+    {"help of plan", "$P plan --help", 0, "--max-idle", NULL},
+    {"help of explain", "$P explain -h", 0, "--rank", NULL},
+    {"version", "$P --version", 0, "shardopt 0.", NULL},
+    {"a misspelt command", "$P pln", 2, NULL, "shardopt: pln: is not a command; did you mean plan"},
+    {"a command not built", "$P serve x.json", 2, NULL, "shardopt: serve: "},
+    {"an empty command", "$P ''", 2, NULL, "shardopt: "},
+    {"an option means plan", "$P --model 405b --top 0", 2, NULL, "shardopt: --top: "},
+    {"the same with plan", "$P plan --model 405b --top 0", 2, NULL, "shardopt: --top: "},
+    {"models", "$P models", 0, "llama", NULL},
+    {"chips", "$P chips", 0, "tpu-v5p", NULL},
+    {"a full disk", "$P chips >/dev/full", 2, NULL, "written"},
+    {"a closed stdout", "$P chips >&-", 2, NULL, "written"},
+    {"a reader that has gone", "( sleep 0.2; $P chips; echo $? >$D/code ) | true; exit $(cat $D/code)", 2, NULL,
+     "written"},
+    {"a page", "$P explain --model 8b --chip v5e --slice 4x4 --batch 128Ki --plan fsdp=16 --format html", 0,
+     "timeline-svg", NULL},
+    {"a page in a file",
+     "$P explain --model 8b --chip v5e --slice 4x4 --batch 128Ki --plan fsdp=16 --format html -o "
+     "$D/p.html; grep -c '<svg' $D/p.html",
+     0, "5", NULL},
+    {"a page of no plan", "$P --model 70b --chip v5e --slice 2x2 --batch 128Ki --format html", 3, "No plan fits", NULL},
+    {"a page of a sweep", "$P sweep --model 8b --chip v5e --chips 16 --batch 64Ki,128Ki --format html", 0, "sweep-svg",
+     NULL},
+    {"for a pull request", "$P --model 8b --chip v5e --slice 4x4 --batch 128Ki --top 1 --format markdown", 0,
+     "| rank |", NULL},
+    {"for a spreadsheet", "$P --model 8b --chip v5e --slice 4x4 --batch 128Ki --top 1 --format csv | cut -d, -f1-3", 0,
+     "1,llama3.1-8b,tpu-v5e", NULL},
+    {"explain of nothing", "$P explain --model 8b", 2, NULL, "--plan"},
+    {"explain of two", "$P explain --model 8b --plan tensor=4 --from x.json", 2, NULL, "two plans"},
+    {"a plan that is no plan", "$P explain --model 8b --slice 4x4x4 --plan tensor", 2, NULL, "--plan"},
+    {"conditions are no plan", "$P explain --model 8b --slice 4x4x4 --plan 'tensor<=4'", 2, NULL, "--require"},
+    {"more than the machine", "$P explain --model 8b --slice 4x4x4 --plan 'tensor=8 fsdp=16'", 2, NULL, "64 devices"},
+    {"what does not divide", "$P explain --model 8b --slice 4x4x4 --plan tensor=3", 2, NULL, "does not divide"},
+    {"overflowing degrees",
+     "$P explain --model 8b --slice 4x4x4 --plan 'tensor=2147483648 fsdp=2147483648 data=2147483648'", 2, NULL,
+     "--plan"},
+    {"a ZeRO stage that is fsdp's", "$P explain --model 8b --slice 4x4x4 --plan zero=3", 2, NULL, "zero_stage: 3"},
+    {"no microbatches", "$P explain --model 8b --slice 4x4x4 --plan microbatches=0", 2, NULL, "microbatches: 0"},
+    {"experts of a dense model", "$P explain --model 8b --slice 4x4x4 --plan expert=8", 2, NULL, "no experts"},
+    {"a report that is not there", "$P explain --from $D/none.json", 2, NULL, "none.json"},
+    {"a folder for a report", "$P explain --from $D", 2, NULL, "folder"},
+    {"a report that is none", "echo '{}' >$D/r.json; $P explain --from $D/r.json", 2, NULL, "format_version"},
+    {"a report of tomorrow", "echo '{\"format_version\": 2}' >$D/r.json; $P explain --from $D/r.json", 2, NULL,
+     "format_version"},
+    {"a request with a stranger",
+     "echo '{\"format_version\":1,\"request\":{\"modle\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "request.modle"},
+    {"a request of lists",
+     "echo '{\"format_version\":1,\"request\":{\"model\":[]},\"plans\":[]}' >$D/r.json; $P explain --from $D/r.json", 2,
+     NULL, "request.model"},
+    {"a rank beyond all",
+     "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "--rank"},
+    {"a plan without axes",
+     "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"},\"plans\":[{}]}' >$D/r.json; $P explain --from "
+     "$D/r.json",
+     2, NULL, "axes.tensor"},
+    {"a report and a request", "$P explain --from $D/r.json --pods 3", 2, NULL, "--pods"},
+    {"a rank without a report", "$P explain --model 8b --plan tensor=4 --slice 4x4x4 --rank 1", 2, NULL, "--rank"},
+
+    {"a plan", "$P --model gpt2 --slice 2x2x1 --batch 64Ki", 0, "gpt2", NULL},
+    {"a plan as JSON", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json", 0, "\"format_version\": 1", NULL},
+    {"timing goes beside", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --timing", 0, "gpt2", "search"},
+    {"a warning goes beside", "$P --model 8b --slice 4x4x4 --seq 262144 --batch 16Mi", 0, "8b", "warning: --seq"},
+    {"and is hushed", "$P --model 8b --slice 4x4x4 --seq 262144 --batch 16Mi -q", 0, "8b", NULL},
+    {"into a file", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json -o $D/plan.json && cat $D/plan.json", 0,
+     "\"plans\"", NULL},
+    {"into no folder", "$P --model gpt2 --slice 2x2x1 --batch 64Ki -o $D/no/plan.txt", 2, NULL, "no/plan.txt"},
+    {"the report onto a full disk", "$P --model gpt2 --slice 2x2x1 --batch 64Ki >/dev/full", 2, NULL, "written"},
+    {"nothing fits", "$P --model 405b --chip v5e --slice 2x2", 3, "fits", NULL},
+    {"nothing fits, as JSON", "$P --model 405b --chip v5e --slice 2x2 --format json", 3, "\"plans\": []", NULL},
+    {"a limit before the proof", "$P --model 405b --pods 8 --brute-force --time-limit 0.01 -q", 4, "", NULL},
+    {"one thread or two",
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 1 >$D/1; "
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json --threads 2 >$D/2; cmp $D/1 $D/2",
+     0, NULL, NULL},
+    {"a certificate beside the answer",
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --certificate $D/c.tsv >$D/plan.txt && head -n 1 $D/c.tsv", 0,
+     "# shardopt certificate", NULL},
+    {"a certificate of no folder", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --certificate $D/no/c.tsv", 2, NULL,
+     "no/c.tsv"},
+    {"a certificate onto a full disk", "$P --model gpt2 --slice 2x2x1 --batch 64Ki --certificate /dev/full", 2, NULL,
+     "/dev/full"},
+    {"a certificate into the result", "$P --model gpt2 --slice 2x2x1 --batch 64Ki -o $D/x --certificate $D/x", 2, NULL,
+     "--certificate"},
+    {"a certificate of one plan", "$P explain --model gpt2 --slice 2x2x1 --plan fsdp=4 --certificate $D/c.tsv", 2, NULL,
+     "--certificate"},
+    {"explain by degrees", "$P explain --model gpt2 --slice 2x2x1 --batch 64Ki --plan fsdp=4", 0, "fsdp=4", NULL},
+    {"explain, the rest chosen", "$P explain --model llama3.2-1b --slice 2x2x1 --batch 64Ki --plan tensor=2", 0,
+     "tensor=2", NULL},
+    {"explain a report",
+     "$P --model gpt2 --slice 2x2x1 --batch 64Ki --format json >$D/r.json; $P explain --from $D/r.json --rank 2", 0,
+     "gpt2", NULL},
+};
+
+Test(program, rows, .timeout = 300) {
+    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+    char folder[] = "/tmp/shardopt-test-XXXXXX", clean[64];
+    cr_assert_not_null(mkdtemp(folder));
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Run result = run(folder, ROWS[i].line);
+        cr_expect_eq(result.code, ROWS[i].code, "%s: exit %d; %.300s", ROWS[i].name, result.code, result.err);
+        if (ROWS[i].out)
+            cr_expect(strstr(result.out, ROWS[i].out), "%s: stdout is %.300s", ROWS[i].name, result.out);
+        else
+            cr_expect_str_empty(result.out, "%s: stdout is %.300s", ROWS[i].name, result.out);
+        if (ROWS[i].err)
+            cr_expect(strstr(result.err, ROWS[i].err), "%s: stderr is %.300s", ROWS[i].name, result.err);
+        else
+            cr_expect_str_empty(result.err, "%s: stderr is %.300s", ROWS[i].name, result.err);
+        if (ROWS[i].code == 2 && ROWS[i].out == NULL && i > 0) /* one line, and it is ours */
+            cr_expect(strncmp(result.err, "shardopt: ", 10) == 0 &&
+                          strchr(result.err, '\n') == strrchr(result.err, '\n'),
+                      "%s: %s", ROWS[i].name, result.err);
+        free(result.out);
+        free(result.err);
+    }
+    snprintf(clean, sizeof clean, "rm -rf %s", folder);
+    cr_expect_eq(system(clean), 0);
+}
+
+/* Control-C ends it with 130, and leaves nothing half-written. */
+Test(program, interrupted, .timeout = 60) {
+    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        if (!freopen("/dev/null", "w", stdout)) _exit(1);
+        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "405b", "--pods", "8", "--brute-force", "--variants",
+              (char *)NULL);
+        _exit(1);
+    }
+    usleep(700000);
+    kill(child, SIGINT);
+    int status = 0;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %d", status);
+}

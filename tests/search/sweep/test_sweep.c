@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The grid's order, and what is read back of a sweep's lines: whole they are what was written; cut or changed anywhere
+ * they are an error or another valid line, and never more than that. */
+#include "search/sweep/sweep.h"
+
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *MODELS[] = {"8b", "70b"}, *CHIPS[] = {"v5e"}, *SEQS[] = {"1", "2", "3"};
+static const SweepHeader HEADER = {
+    .grid = {.options = {{"model", MODELS, 2}, {"chip", CHIPS, 1}, {"seq", SEQS, 3}}, .option_count = 3, .points = 6},
+    .version = "1.2.3 \"x\"\n",
+    .data_sha256 = "abc",
+    .shard = 2,
+    .shards = 3,
+};
+
+static const char ROW[] =
+    "{\"point\":4,\"varies\":{\"model\":\"70b\",\"seq\":\"2\"},\"state\":\"ok\",\"message\":\"\",\"warning\":\"w\","
+    "\"best\":{\"plan\":\"fsdp=16\",\"machine\":\"4x4\",\"chips\":16,\"step_seconds\":1.5,\"mfu\":0.25,"
+    "\"hbm_bytes\":1e9,\"hbm_limit_bytes\":2e9,\"tokens_per_second\":1000,\"chip_hours\":7,\"cost_usd\":null},"
+    "\"report\":{\"plans_covered\":123456789012345678901234567890}}";
+
+/* Point = model * 3 + seq: the first option is the slowest, and what has one value takes no part. */
+Test(sweep, order) {
+    for (int64_t point = 0; point < 6; point++) {
+        char text[64], expected[64];
+        cr_expect_str_eq(sweep_value(&HEADER.grid, point, 0), MODELS[point / 3]);
+        cr_expect_str_eq(sweep_value(&HEADER.grid, point, 1), "v5e");
+        cr_expect_str_eq(sweep_value(&HEADER.grid, point, 2), SEQS[point % 3]);
+        snprintf(expected, sizeof expected, "model=%s seq=%s", MODELS[point / 3], SEQS[point % 3]);
+        cr_expect_str_eq(sweep_point_text(&HEADER.grid, point, text, sizeof text), expected);
+        cr_expect_eq(strlen(sweep_point_text(&HEADER.grid, point, text, 5)), 4, "cut to what there is room for");
+    }
+}
+
+Test(sweep, header_there_and_back) {
+    Arena arena = {0};
+    Error error = {0};
+    SweepHeader read;
+    const char *line = sweep_header_line(&HEADER, &arena);
+    cr_assert_not_null(line);
+    cr_expect_null(strchr(line, '\n'), "one line");
+    cr_assert(sweep_header_read(line, strlen(line), "here", &arena, &read, &error), "%s", error.text);
+    cr_expect_eq(read.grid.points, 6);
+    cr_expect_eq(read.grid.option_count, 3);
+    cr_expect_str_eq(read.grid.options[2].values[2], "3");
+    cr_expect_str_eq(read.version, HEADER.version);
+    cr_expect(read.shard == 2 && read.shards == 3);
+    cr_expect_str_eq(sweep_header_line(&read, &arena), line);
+    arena_free(&arena);
+}
+
+Test(sweep, row_there_and_back) {
+    Arena arena = {0};
+    Error error = {0};
+    SweepRow row;
+    cr_assert(sweep_row_read(&HEADER.grid, ROW, strlen(ROW), "here", &arena, &row, &error), "%s", error.text);
+    cr_expect(row.point == 4 && row.state == POINT_OK && row.has_plan && row.chips == 16);
+    cr_expect(row.step_seconds == 1.5 && row.mfu == 0.25 && row.hbm_bytes == 1e9 && row.chip_hours == 7);
+    cr_expect_lt(row.cost_usd, 0, "no price is known");
+    cr_expect_str_eq(row.line, ROW, "to the byte, counts of any length included");
+    arena_free(&arena);
+}
+
+/* Every line that is cut is an error; every byte that is changed gives an error or a row within the grid. */
+Test(sweep, hostile_lines) {
+    static const char BYTES[] = {'\0', ' ', '"', '9', '-', '}', ']', ',', 'e', '\\', '\n', '\x7f', '\xff'};
+    Arena lines = {0};
+    char *header = sweep_header_line(&HEADER, &lines);
+    cr_assert_not_null(header);
+    const char *const LINES[] = {header, ROW};
+    for (size_t l = 0; l < COUNT_OF(LINES); l++) {
+        size_t length = strlen(LINES[l]);
+        for (size_t at = 0; at < length; at++)
+            for (size_t b = 0; b <= COUNT_OF(BYTES); b++) {
+                Arena arena = {0};
+                Error error = {0};
+                SweepHeader read;
+                SweepRow row;
+                bool is_cut = b == COUNT_OF(BYTES);
+                size_t size = is_cut ? at : length;
+                char *text = malloc(size + 1); /* of its very size, so that a sanitizer sees what reads beyond */
+                cr_assert_not_null(text);
+                memcpy(text, LINES[l], size);
+                if (!is_cut) text[at] = BYTES[b];
+                bool ok = l == 0 ? sweep_header_read(text, size, "x", &arena, &read, &error)
+                                 : sweep_row_read(&HEADER.grid, text, size, "x", &arena, &row, &error);
+                cr_expect_eq(ok, error.kind == ERROR_NONE, "line %zu, byte %zu, %zu", l, at, b);
+                cr_expect(!(ok && is_cut), "line %zu cut at %zu", l, at);
+                if (ok && l == 0) cr_expect(read.shard >= 1 && read.shard <= read.shards && read.grid.points == 6);
+                if (ok && l == 1) cr_expect(row.point >= 0 && row.point < 6 && (row.state != POINT_OK || row.has_plan));
+                free(text);
+                arena_free(&arena);
+            }
+    }
+    arena_free(&lines);
+}
+
+/* The forms of rows that no planner made: columns, and what is harmless in them. */
+Test(sweep, forms) {
+    static const char *VALUES[] = {"=1", "a|b"};
+    const SweepGrid grid = {.options = {{"model", VALUES, 2}}, .option_count = 1, .points = 2};
+    const SweepRow rows[2] = {{.point = 0, .state = POINT_ERROR, .message = "--model: \"=1\" is none", .warning = ""},
+                              {.point = 1,
+                               .state = POINT_NOT_PROVEN,
+                               .message = "at most 3% from the best",
+                               .warning = "",
+                               .has_plan = true,
+                               .plan = "fsdp=4",
+                               .machine = "2x2",
+                               .chips = 4,
+                               .step_seconds = 0.5,
+                               .mfu = 0.5,
+                               .hbm_bytes = 1e9,
+                               .hbm_limit_bytes = 2e9,
+                               .tokens_per_second = 2000,
+                               .chip_hours = 3,
+                               .cost_usd = -1}};
+    static const char *const EXPECTED[SWEEP_FORMATS] = {
+        [SWEEP_CSV] = "point,model,state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,"
+                      "tokens_per_second,chip_hours,cost_usd,message\n"
+                      "0,'=1,error,,,,,,,,,,,\"'--model: \"\"=1\"\" is none\"\n"
+                      "1,a|b,not_proven,fsdp=4,2x2,4,0.5,0.5,1000000000,2000000000,2000,3,,at most 3% from the best\n",
+        [SWEEP_MARKDOWN] = "2 points:\n\n"
+                           "| model | best plan | step | MFU | HBM | tokens/s | chip-hours | result |\n"
+                           "|---|---|---:|---:|---:|---:|---:|---|\n"
+                           "| =1 |  |  |  |  |  |  | error: --model: \"=1\" is none |\n"
+                           "| a\\|b | fsdp=4 | 500.0 ms | 50.0% | 1.00 GB | 2.00 k | 3 | not proven: at most 3% from "
+                           "the best |\n\n1 not proven, 1 that are no request.\n",
+    };
+    for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
+        if (!EXPECTED[format]) continue;
+        char *text = NULL;
+        size_t length = 0;
+        Error error = {0};
+        FILE *out = open_memstream(&text, &length);
+        cr_assert_not_null(out);
+        cr_expect(sweep_write(&grid, rows, format, out, &error));
+        fclose(out);
+        cr_expect_str_eq(text, EXPECTED[format], "%s: %s", sweep_format_name(format), text);
+        free(text);
+    }
+}
