@@ -3,7 +3,7 @@
  * the folder (A.json, A.json.gz ...), solved within its official time limit, beside the best published costs; a process
  * for each, so that peak memory is its own. --cpu: seconds are those of the processor, divided by the threads, for machines
  * that do other things too. --share: that part of the limit. --quick: example-like graphs of tests/data/layout. */
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"

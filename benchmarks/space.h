@@ -4,7 +4,7 @@
 #ifndef SHARDOPT_BENCHMARKS_SPACE_H
 #define SHARDOPT_BENCHMARKS_SPACE_H
 
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/bound/batch.h"
 #include "search/bound/bound.h"

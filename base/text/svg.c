@@ -32,13 +32,6 @@ static const struct {
 static const char *const PATTERNS[] = {"M-1 7L7 -1M-1 1L1 -1M5 7L7 5", "M-1 -1L7 7M5 -1L7 1M-1 5L1 7", "M2 3h2",
                                        "M0 3H6", "M-1 7L7 -1M-1 -1L7 7"};
 
-Paint paint_of_role(Role role) {
-    static const Paint OF[ROLE_COUNT] = {
-        [ROLE_TENSOR] = PAINT_TENSOR, [ROLE_EXPERT] = PAINT_EXPERT, [ROLE_SEQUENCE] = PAINT_SEQUENCE,
-        [ROLE_FSDP] = PAINT_FSDP,     [ROLE_DATA] = PAINT_DATA,     [ROLE_PIPELINE] = PAINT_PIPELINE};
-    return OF[role];
-}
-
 static void write_theme(FILE *out, bool dark) {
     fprintf(out,
             ".pic text{fill:%s}.pic .dim{fill:%s}.pic .bg{fill:%s}.pic .grid{stroke:%s}.pic .axis{stroke:%s}"

@@ -6,8 +6,6 @@
 #ifndef SHARDOPT_BASE_TEXT_SVG_H
 #define SHARDOPT_BASE_TEXT_SVG_H
 
-#include "mesh/factorization.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -31,7 +29,6 @@ typedef enum {
     PAINT_BACKWARD,
     PAINT_COUNT
 } Paint;
-Paint paint_of_role(Role role);
 
 enum { SVG_ID_SIZE = 32, SVG_TICKS_MAX = 16 };
 

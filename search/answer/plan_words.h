@@ -6,7 +6,7 @@
 
 #include "cost/stage/memory_detail.h"
 #include "base/text/prose.h"
-#include "search/report/report.h"
+#include "search/answer/ranked_plan.h"
 
 enum { WORDS_SIZE = 320 };
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "search/answer/plan_words.h"
+#include "search/report/data_file.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 
 #include "cost/stage/stage_totals.h"
 #include "search/layout/layout.h"
-#include "search/walk/search.h"
 #include "search/space/knob_space.h"
 
 /* The least cost of every collective by group degree on one mesh. Read only once made. */

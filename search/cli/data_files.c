@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/data_files.h"
+#include "search/cli/data_hash.h"
 
 bool data_files_name(Report *report, Arena *arena, Error *error) {
     const Request *request = report->request;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "search/report/data_file.h"
 
 /* SHA-256 over every .json file of models/zoo, mesh/catalog, cost/profiles and cost/optimizers, found as
  * file_data_folder() finds them: of the lines "<SHA-256 of the file>  <folder>/<name>\n", sorted by name (bytes). So it
@@ -17,12 +17,6 @@ bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error);
 
 /* SHA-256 of the bytes of a regular file of at most JSON_BYTES_MAX. */
 bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error);
-
-/* A file that an answer rests on. */
-typedef struct {
-    const char *file; /* "models/zoo/gpt2.json": from the data folder on; else as the user named it; NULL: not known */
-    char sha256[SHA256_HEX_SIZE];
-} DataFile;
 
 /* The name of `path` and its SHA-256; `folder` ("models/zoo") is where files of its kind lie in the data folder. In the
  * arena. */

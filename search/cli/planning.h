@@ -7,6 +7,7 @@
 #include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/report/html/look.h"
+#include "search/report/report.h"
 
 /* --help and --version: prints what was asked for; true: that was all. */
 bool options_answered(const Options *options, OptionUse use, Streams streams);

@@ -2,7 +2,7 @@
 /* A thread of its own: a search has no place where it could look at the clock. */
 #include "search/cli/progress.h"
 
-#include "search/cli/clock.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

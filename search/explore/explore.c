@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "search/explore/candidate.h"
 #include "search/explore/frontier.h"
+#include "search/launch/rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "mesh/collective_memo.h"
 #include "search/bound/bound.h"
 #include "search/layout/layout.h"
+#include "search/answer/search_result.h"
 
 /* The best plan of one (degrees, expert grid, schedule). */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "search/explore/open_tuple.h"
 
 #include "base/util.h"
+#include "search/launch/placement.h"
 
 bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
     *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};

@@ -4,11 +4,7 @@
 #define SHARDOPT_SEARCH_EXPLORE_ORDERS_H
 
 #include "search/explore/explore.h"
-
-/* The orders of roles that a tuple is searched in: 1, or with --nesting all those of its roles above 1. */
-static inline int64_t tuple_orders(const Request *request, const Degrees *degrees) {
-    return request->nesting_all ? nesting_orders(degrees) : 1;
-}
+#include "search/space/plan_count.h"
 
 /* explore_tuple() in the request's order of roles or, with --nesting all, in all of them, the canonical one first. What
  * the first leaves out before anything was asked that depends on the order is out in all. Where one plan is wanted, the

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/explore/tuple_list.h"
 
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/explore/orders.h"
 #include "search/space/knob_space.h"
+#include "search/launch/rules.h"
 
 #include <math.h>
 #include <omp.h>

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
+#include "search/launch/rules.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef SHARDOPT_SEARCH_LAUNCH_EMIT_H
 #define SHARDOPT_SEARCH_LAUNCH_EMIT_H
 
-#include "search/walk/search.h"
+#include "search/answer/ranked_plan.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #include "search/launch/gpu_job.h"
 
 #include "base/util.h"
+#include "search/launch/placement.h"
 
 #include <inttypes.h>
 

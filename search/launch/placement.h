@@ -17,31 +17,10 @@
 #define SHARDOPT_SEARCH_LAUNCH_PLACEMENT_H
 
 #include "cost/time/step.h"
-#include "search/request/request.h"
-
-typedef enum {
-    LAUNCH_DEFAULT,      /* it does so by itself, or as fast a thing: what differs costs nothing */
-    LAUNCH_OPTION,       /* when told so: `needs` */
-    LAUNCH_DEVICE_ORDER, /* when the order of devices or nodes is given: `needs` */
-    LAUNCH_IMPOSSIBLE,   /* not at all */
-} LaunchKind;
-const char *launch_kind_name(LaunchKind kind); /* "default" "option" "device_order" "impossible" */
+#include "search/answer/ranked_plan.h"
 
 /* The order in which a launcher nests roles, by its name (mesh/nesting.h). */
 const char *launcher_nesting(Launcher launcher);
-
-/* How one launcher would place one plan. */
-typedef struct {
-    Launcher launcher;
-    LaunchKind kind;
-    const char *needs; /* an option as the launcher spells it, or words for a device order; NULL: nothing */
-    /* The step of the same degrees, knobs and layout where the launcher puts them by itself (with the option that it
-     * needs to place them at all); below 0: not known, and `unpriced` says why. Memory is the same wherever roles lie.
-     */
-    double default_seconds;
-    const char *default_needs; /* the option without which it refuses these degrees; NULL: none */
-    const char *unpriced;
-} LaunchAnswer;
 
 /* One placement that a launcher makes of given degrees, to be read with its own nesting. */
 typedef struct {

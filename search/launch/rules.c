@@ -8,7 +8,7 @@
  *
  * Sources, at the commits as read: MaxText e591f30cb and the release 0.2.5, JAX cec06d116c, Megatron-LM d98e8a64dd,
  * torchtitan b5bcd76c, DeepSpeed edaa72212 and the release 0.19.8. */
-#include "search/walk/search.h"
+#include "search/launch/rules.h"
 
 #include "base/util.h"
 #include "search/answer/parameter_shards.h"

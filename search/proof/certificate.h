@@ -5,8 +5,10 @@
 #define SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
 
 #include "base/sha256.h"
-#include "search/report/report.h"
+#include "search/answer/search_result.h"
 #include "search/explore/tuple_list.h"
+
+#include <stdio.h>
 
 /* Nothing noted yet. */
 void certificate_open(Certificate *certificate, double threshold);
@@ -47,11 +49,18 @@ Ledger *ledger_new(Arena *arena);
 /* In any order. False: memory is out. */
 bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const ExploreStats *stats);
 
+/* A search and its answer, as the certificate is written from. */
+typedef struct {
+    const Request *request;
+    const SearchResult *result;
+    const char *data_sha256; /* of the data folder; "" where it is not known */
+} SearchRecord;
+
 /* The certificate as a table with tabs: lines behind # with the totals, the axes and the threshold, the names of the
  * columns, then one line for each machine, degree tuple and batch range, in the order of machines and degrees
- * (docs/json.md has the columns). The same bytes for any number of threads. `report` is of a request that keeps its
+ * (docs/json.md has the columns). The same bytes for any number of threads. `record` is of a request that keeps its
  * ledger; the search's memory aside it takes a few MB. */
-bool certificate_write(const Report *report, FILE *out, Error *error);
+bool certificate_write(const SearchRecord *record, FILE *out, Error *error);
 
 /* How many ordered factorizations one axis has into the roles of the set: C(e + R - 1, R - 1) for each p^e of its size.
  * 0: more than 128 bits. */
@@ -61,6 +70,6 @@ Count axis_factorizations(const Axis *axis, RoleSet roles);
 void profile_sha256(const Profile *profile, char hex[SHA256_HEX_SIZE]);
 
 /* `search.certificate` of the JSON report. False: memory is out. */
-bool certificate_add_json(const Report *report, cJSON *search);
+bool certificate_add_json(const SearchRecord *record, cJSON *search);
 
 #endif

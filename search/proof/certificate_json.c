@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "mesh/slice.h"
-#include "search/report/text/parts.h"
 
 #include <math.h>
 
@@ -24,12 +23,12 @@ static bool add_axes(cJSON *to, const Mesh *mesh, RoleSet roles) {
     return ok;
 }
 
-static bool add_machines(cJSON *to, const Report *report) {
-    const Request *request = report->request;
+static bool add_machines(cJSON *to, const SearchRecord *record) {
+    const Request *request = record->request;
     cJSON *list = json_add_array(to, "machines");
     bool ok = list != NULL;
-    for (int i = 0; report->result.machines && i < report->result.certificate.machines && ok; i++) {
-        const SearchedMachine *searched = &report->result.machines[i];
+    for (int i = 0; record->result->machines && i < record->result->certificate.machines && ok; i++) {
+        const SearchedMachine *searched = &record->result->machines[i];
         const Machine *machine = &searched->machine;
         char shape[SLICE_TEXT_SIZE];
         cJSON *json = json_add_object(list, NULL);
@@ -99,8 +98,8 @@ static const Rule KNOB_RULES[] = {
      "a plan that is padded under --padding launchable, or under --for, counts where a launcher can place it"},
 };
 
-static bool add_knobs(cJSON *to, const Report *report) {
-    const Request *request = report->request;
+static bool add_knobs(cJSON *to, const SearchRecord *record) {
+    const Request *request = record->request;
     Setting setting = request_setting(request);
     Offers offers = offers_of(&setting, &request->machine.mesh, request->schedules);
     cJSON *json = json_add_object(to, "knobs"), *schedules = NULL;
@@ -116,7 +115,7 @@ static bool add_knobs(cJSON *to, const Report *report) {
     return ok && add_rules(json, "rules", KNOB_RULES, COUNT_OF(KNOB_RULES));
 }
 
-static bool add_space(cJSON *to, const Report *report) {
+static bool add_space(cJSON *to, const SearchRecord *record) {
     static const char *const PADDING[] = {
         [PADDING_NONE] = "none: every size divides and stages are even",
         [PADDING_LAUNCHABLE] = "launchable: padding and uneven stages that some launcher takes",
@@ -131,7 +130,7 @@ static bool add_space(cJSON *to, const Report *report) {
         "a row is the best plan of one (degrees, expert grid, schedule); with --variants of each knob setting",
         "ties: less memory, then degrees, knobs, batch, machine, placement, nesting, so that the k best are one set",
     };
-    const Request *request = report->request;
+    const Request *request = record->request;
     cJSON *json = json_add_object(to, "space");
     return add_roles(json, request) &&
            json_add_text(json, "factorizations",
@@ -154,8 +153,8 @@ static bool add_space(cJSON *to, const Report *report) {
            json_add_text(json, "batch",
                          "the batch asked for, and with `batch_tolerance` every other within it that data x fsdp x "
                          "expert divides") &&
-           add_list(json, "canonical", CANONICAL, COUNT_OF(CANONICAL)) && add_knobs(json, report) &&
-           add_machines(json, report);
+           add_list(json, "canonical", CANONICAL, COUNT_OF(CANONICAL)) && add_knobs(json, record) &&
+           add_machines(json, record);
 }
 
 /* ---- the proof ---- */
@@ -167,12 +166,12 @@ static bool add_seconds(cJSON *to, double seconds) {
     return json_add_real(to, "seconds", seconds) && json_add_text(to, "hex", hex);
 }
 
-static bool add_cut(cJSON *to, const char *key, const Report *report, const CutTuple *cut) {
+static bool add_cut(cJSON *to, const char *key, const SearchRecord *record, const CutTuple *cut) {
     cJSON *json = json_add_object(to, key), *axes = NULL;
     bool ok = add_seconds(json, cut->bound) && (axes = json_add_object(json, "axes")) != NULL;
     for (Role role = 0; role < ROLE_COUNT && ok; role++)
         ok = json_add_whole(axes, role_name(role), cut->degrees.of[role]);
-    const char *text = report->result.machines ? report->result.machines[cut->machine].machine.text : "";
+    const char *text = record->result->machines ? record->result->machines[cut->machine].machine.text : "";
     return ok && json_add_whole(json, "machine", cut->machine) && json_add_whole(json, "machines", cut->machines) &&
            json_add_text(json, "machine_text", text) && json_add_whole(json, "sequences_least", cut->batch_least) &&
            json_add_whole(json, "sequences_most", cut->batch_most) && json_add_bool(json, "opened", cut->opened);
@@ -192,28 +191,28 @@ static bool add_threshold(cJSON *to, const Certificate *certificate, const Searc
                          "schedule and expert grid is known that takes no longer");
 }
 
-static bool add_bounds(cJSON *to, const Report *report) {
-    const Certificate *certificate = &report->result.certificate;
+static bool add_bounds(cJSON *to, const SearchRecord *record) {
+    const Certificate *certificate = &record->result->certificate;
     bool ok = true;
-    if (isfinite(certificate->least_beyond.bound)) ok = add_cut(to, "least_bound", report, &certificate->least_beyond);
-    if (ok && isfinite(certificate->least_cut.bound)) ok = add_cut(to, "least_cut", report, &certificate->least_cut);
+    if (isfinite(certificate->least_beyond.bound)) ok = add_cut(to, "least_bound", record, &certificate->least_beyond);
+    if (ok && isfinite(certificate->least_cut.bound)) ok = add_cut(to, "least_cut", record, &certificate->least_cut);
     cJSON *closest = ok ? json_add_array(to, "closest_cut_tuples") : NULL;
     ok = closest != NULL;
     for (int i = 0; i < certificate->closest_count && ok; i++)
-        ok = add_cut(closest, NULL, report, &certificate->closest[i]);
+        ok = add_cut(closest, NULL, record, &certificate->closest[i]);
     return ok;
 }
 
-static bool add_arithmetic(cJSON *to, const Report *report) {
+static bool add_arithmetic(cJSON *to, const SearchRecord *record) {
     char hash[SHA256_HEX_SIZE];
-    profile_sha256(&report->request->profile, hash);
+    profile_sha256(&record->request->profile, hash);
     cJSON *json = json_add_object(to, "arithmetic");
-    return json_add_text(json, "data_sha256", report->data_sha256) && json_add_text(json, "profile_sha256", hash) &&
+    return json_add_text(json, "data_sha256", record->data_sha256) && json_add_text(json, "profile_sha256", hash) &&
            json_add_text(json, "equality",
                          "doubles, no contraction, no re-association: brute force and search agree to the last bit");
 }
 
-bool certificate_add_json(const Report *report, cJSON *search) {
+bool certificate_add_json(const SearchRecord *record, cJSON *search) {
     static const char *const NOT_PROVEN[] = {
         "the cost model: every time is an estimate, whose errors against measured runs are in the README",
         "that the knob rules are complete: what they do not list is not in the space",
@@ -224,18 +223,18 @@ bool certificate_add_json(const Report *report, cJSON *search) {
         "a layout that the solver's work limit leaves open: the proof is then `gap`, `best_bound_seconds` its bound",
         "other orders of nesting than `space.roles`: --nesting all searches every order",
     };
-    const Certificate *certificate = &report->result.certificate;
-    size_t not_proven = COUNT_OF(NOT_PROVEN) - (report->request->nesting_all ? 1 : 0);
+    const Certificate *certificate = &record->result->certificate;
+    size_t not_proven = COUNT_OF(NOT_PROVEN) - (record->request->nesting_all ? 1 : 0);
     Count sum = certificate->plans_evaluated;
     for (int i = 0; i < PRUNED_COUNT; i++) sum += certificate->plans_pruned[i];
     cJSON *json = json_add_object(search, "certificate"), *identity = NULL;
-    return add_space(json, report) && (identity = json_add_object(json, "sum")) != NULL &&
+    return add_space(json, record) && (identity = json_add_object(json, "sum")) != NULL &&
            json_add_text(
                identity, "identity",
                "plans_covered = sum over machines, degree tuples and batches of placements x knobs x orders = "
                "plans_evaluated + the sum of plans_pruned") &&
            json_add_count(identity, "evaluated_and_pruned", sum) &&
            json_add_bool(identity, "holds", sum == certificate->plans_covered) &&
-           add_threshold(json, certificate, &report->result) && add_bounds(json, report) &&
-           add_list(json, "not_proven", NOT_PROVEN, not_proven) && add_arithmetic(json, report);
+           add_threshold(json, certificate, record->result) && add_bounds(json, record) &&
+           add_list(json, "not_proven", NOT_PROVEN, not_proven) && add_arithmetic(json, record);
 }

@@ -22,7 +22,7 @@ typedef struct {
 } Line;
 
 typedef struct {
-    const Report *report;
+    const SearchRecord *record;
     const Ledger *ledger;
     Tuples tuples;       /* the sites once more, one of them listed */
     OpenedTuple *opened; /* of the ledger, in the order of lines */
@@ -43,7 +43,7 @@ static void write_seconds(FILE *out, const char *what, int number, double second
 }
 
 static void write_machine(const Writer *writer, int index) {
-    const SearchedMachine *searched = &writer->report->result.machines[index];
+    const SearchedMachine *searched = &writer->record->result->machines[index];
     const Mesh *mesh = &searched->machine.mesh;
     char count[COUNT_TEXT_SIZE];
     fprintf(writer->out, "# machine\t%d\t%s\t%" PRId64 "\t%" PRId64 "\t%s\t", index, searched->machine.text,
@@ -55,15 +55,15 @@ static void write_machine(const Writer *writer, int index) {
 }
 
 static void write_head(const Writer *writer) {
-    const Report *report = writer->report;
-    const Request *request = report->request;
-    const Certificate *certificate = &report->result.certificate;
+    const SearchRecord *record = writer->record;
+    const Request *request = record->request;
+    const Certificate *certificate = &record->result->certificate;
     char text[COUNT_TEXT_SIZE], hash[SHA256_HEX_SIZE];
     FILE *out = writer->out;
     profile_sha256(&request->profile, hash);
     fprintf(out, "# shardopt certificate\t1\n# program\t%s\n# compiler\t%s\n# flags\t%s\n", program_version(),
             program_compiler(), program_flags());
-    fprintf(out, "# data_sha256\t%s\n# profile_sha256\t%s\n# roles", report->data_sha256, hash);
+    fprintf(out, "# data_sha256\t%s\n# profile_sha256\t%s\n# roles", record->data_sha256, hash);
     for (int i = 0; i < ROLE_COUNT; i++)
         if (request->roles >> request->nesting.order[i] & 1) fprintf(out, "\t%s", role_name(request->nesting.order[i]));
     fprintf(out, "\n# sequences\t%" PRId64 "\n", request->work.sequences);
@@ -73,8 +73,8 @@ static void write_head(const Writer *writer) {
     for (int i = 0; i < PRUNED_COUNT; i++)
         fprintf(out, "# plans_pruned\t%s\t%s\n", prune_reason_name((PruneReason)i),
                 count_text(certificate->plans_pruned[i], false, text));
-    for (int i = 0; i < report->result.plan_count; i++)
-        write_seconds(out, "plan", i + 1, report->result.plans[i].ranked_seconds);
+    for (int i = 0; i < record->result->plan_count; i++)
+        write_seconds(out, "plan", i + 1, record->result->plans[i].ranked_seconds);
     write_seconds(out, "threshold", request->top, certificate->threshold);
     write_seconds(out, "cut_above", request->top, writer->ledger->beaten);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(out, "%s%s", i ? "\t" : "machine\tmachines\t", role_name((Role)i));
@@ -167,7 +167,7 @@ static void write_line(Writer *writer, const Line *line) {
 
 /* Whether the lines add up to what the search said; else one of them is wrong. */
 static bool check_sums(const Writer *writer, Error *error) {
-    const Certificate *certificate = &writer->report->result.certificate;
+    const Certificate *certificate = &writer->record->result->certificate;
     bool same = writer->plans == certificate->plans_covered && writer->evaluated == certificate->plans_evaluated &&
                 writer->next == writer->ledger->count &&
                 memcmp(writer->cut, certificate->plans_pruned, sizeof writer->cut) == 0;
@@ -189,14 +189,14 @@ static bool write_body(Writer *writer, Error *error) {
     return check_sums(writer, error);
 }
 
-bool certificate_write(const Report *report, FILE *out, Error *error) {
-    const Ledger *ledger = report->result.ledger;
+bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
+    const Ledger *ledger = record->result->ledger;
     if (!ledger) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no ledger for it");
     Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);
-    int threads = report->request->threads > 0 ? report->request->threads : omp_get_max_threads();
-    *writer = (Writer){.report = report, .ledger = ledger, .out = out, .threads = threads};
+    int threads = record->request->threads > 0 ? record->request->threads : omp_get_max_threads();
+    *writer = (Writer){.record = record, .ledger = ledger, .out = out, .threads = threads};
     writer->lines = calloc(BLOCK, sizeof *writer->lines);
     writer->caches = calloc((size_t)threads, sizeof *writer->caches);
     size_t opened = (size_t)ledger->count;
@@ -208,7 +208,7 @@ bool certificate_write(const Report *report, FILE *out, Error *error) {
     }
     for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = least_sums_new()) != NULL;
     if (!ok) error_memory(error);
-    ok = ok && tuples_make(report->request, 1, &arena, &writer->tuples, error);
+    ok = ok && tuples_make(record->request, 1, &arena, &writer->tuples, error);
     if (ok) write_head(writer);
     ok = ok && write_body(writer, error);
     for (int i = 0; writer->caches && i < threads; i++) least_sums_free(writer->caches[i]);

@@ -5,6 +5,7 @@
 #define SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
 
 #include "search/answer/plan_words.h"
+#include "search/report/report.h"
 
 /* In order of what they ask of the people who launch it. */
 typedef enum { CHANGE_KNOB, CHANGE_REMAT, CHANGE_PLACEMENT, CHANGE_DEGREES } ChangeKind;

@@ -4,7 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_REPORT_H
 #define SHARDOPT_SEARCH_REPORT_REPORT_H
 
-#include "search/cli/data_hash.h"
+#include "search/report/data_file.h"
 #include "search/walk/search.h"
 
 #include <stdio.h>
@@ -34,10 +34,6 @@ typedef struct {
     double relative; /* seconds per token over those of the best - 1 */
 } Help;
 enum { HELPS_MAX = 8 };
-
-/* The files of data that a plan is priced with. */
-typedef enum { DATA_MODEL, DATA_CHIP, DATA_PROFILE, DATA_OPTIMIZER, DATA_COUNT } DataPart;
-const char *data_part_name(DataPart part); /* "model" "chip" "profile" "optimizer" */
 
 typedef struct {
     const Request *request;

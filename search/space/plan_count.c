@@ -2,7 +2,6 @@
 #include "search/space/plan_count.h"
 
 #include "base/util.h"
-#include "search/explore/orders.h"
 
 #include <math.h>
 #include <stdlib.h>

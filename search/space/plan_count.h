@@ -11,6 +11,11 @@
 #include "search/request/request.h"
 #include "search/space/knob_space.h"
 
+/* The orders of roles that a tuple is searched in: 1, or with --nesting all those of its roles above 1. */
+static inline int64_t tuple_orders(const Request *request, const Degrees *degrees) {
+    return request->nesting_all ? nesting_orders(degrees) : 1;
+}
+
 /* What one thread keeps from machine to machine of one request. */
 typedef struct SitePlans SitePlans;
 SitePlans *site_plans_new(const Request *request); /* NULL: memory is out; free with site_plans_free */

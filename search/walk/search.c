@@ -8,11 +8,13 @@
  * threads; blocks grow, so that early ones tighten it. */
 #include "search/walk/search.h"
 
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/util.h"
 #include "search/explore/candidate.h"
 #include "search/proof/certificate.h"
 #include "search/explore/orders.h"
+#include "search/launch/rules.h"
+#include "search/launch/placement.h"
 
 #include <math.h>
 #include <omp.h>

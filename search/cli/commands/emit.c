@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt emit FORMAT`: one plan as the configuration of a launcher. --from takes it out of a report, --from-config
  * out of the configuration of another launcher, --plan names it; without any, the best plan that the launcher can launch is searched for. */
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/command.h"
@@ -10,6 +10,7 @@
 #include "search/launch/emit.h"
 #include "search/launch/remat_offer.h"
 #include "base/text/prose.h"
+#include "search/launch/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

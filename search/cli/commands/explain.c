@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "search/cli/command.h"
 #include "search/cli/data_files.h"

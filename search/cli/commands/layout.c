@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt layout FILE`: a strategy graph of the public contest, solved. */
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "search/cli/command.h"

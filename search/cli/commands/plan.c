@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
-#include "search/cli/clock.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "search/proof/certificate.h"
 #include "search/cli/command.h"
@@ -29,7 +29,8 @@ static bool write_report(const Report *report, const LookFacts *facts, const Out
 static bool write_certificate(const Report *report, const char *path, Error *error) {
     FileStream *stream = file_stream_open(path, error);
     if (!stream) return false;
-    bool ok = certificate_write(report, file_stream_out(stream), error);
+    bool ok = certificate_write(&(SearchRecord){report->request, &report->result, report->data_sha256},
+                                file_stream_out(stream), error);
     return file_stream_close(stream, ok, error) && ok;
 }
 

@@ -5,7 +5,7 @@
 #ifndef SHARDOPT_SEARCH_LAUNCH_JAX_AXES_H
 #define SHARDOPT_SEARCH_LAUNCH_JAX_AXES_H
 
-#include "search/walk/search.h"
+#include "search/answer/ranked_plan.h"
 
 enum { JAX_AXES_MAX = 16, JAX_PIECES_MAX = 16, JAX_NAME_SIZE = 32 };
 

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "mesh/jax_placement.h"
+#include "search/launch/placement.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "search/report/html/figures.h"
 #include "search/answer/plan_words.h"
+#include "search/report/report.h"
 
 /* The best plan of a changed request, in short. */
 typedef struct {

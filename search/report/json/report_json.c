@@ -112,7 +112,7 @@ static bool add_search(cJSON *to, const Report *report) {
            json_add_text(json, "proof", certificate->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
            json_add_real(json, "gap", certificate->gap) &&
            json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds) &&
-           certificate_add_json(report, json);
+           certificate_add_json(&(SearchRecord){report->request, &report->result, report->data_sha256}, json);
 }
 
 static bool add_degrees(cJSON *to, const char *key, const Degrees *degrees) {

@@ -5,6 +5,7 @@
 #define SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
 
 #include "search/answer/plan_words.h"
+#include "search/report/report.h"
 
 /* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
 void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out);

@@ -3,6 +3,7 @@
  * */
 #include "base/util.h"
 #include "search/walk/search.h"
+#include "search/launch/rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/clock.h: seconds since some moment, for limits and timings; never set back. */
-#ifndef SHARDOPT_SEARCH_CLI_CLOCK_H
-#define SHARDOPT_SEARCH_CLI_CLOCK_H
+/* base/clock.h: seconds since some moment, for limits and timings; never set back. */
+#ifndef SHARDOPT_BASE_CLOCK_H
+#define SHARDOPT_BASE_CLOCK_H
 
 #include <time.h>
 

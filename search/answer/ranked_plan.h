@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/ranked_plan.h: one plan of an answer: what it is, where it ranks, what it costs, who launches it. */
+#ifndef SHARDOPT_SEARCH_ANSWER_RANKED_PLAN_H
+#define SHARDOPT_SEARCH_ANSWER_RANKED_PLAN_H
+
+#include "cost/estimate.h"
+#include "search/request/request.h"
+
+typedef enum {
+    LAUNCH_DEFAULT,      /* it does so by itself, or as fast a thing: what differs costs nothing */
+    LAUNCH_OPTION,       /* when told so: `needs` */
+    LAUNCH_DEVICE_ORDER, /* when the order of devices or nodes is given: `needs` */
+    LAUNCH_IMPOSSIBLE,   /* not at all */
+} LaunchKind;
+const char *launch_kind_name(LaunchKind kind); /* "default" "option" "device_order" "impossible" */
+
+
+/* How one launcher would place one plan. */
+typedef struct {
+    Launcher launcher;
+    LaunchKind kind;
+    const char *needs; /* an option as the launcher spells it, or words for a device order; NULL: nothing */
+    /* The step of the same degrees, knobs and layout where the launcher puts them by itself (with the option that it
+     * needs to place them at all); below 0: not known, and `unpriced` says why. Memory is the same wherever roles lie.
+     */
+    double default_seconds;
+    const char *default_needs; /* the option without which it refuses these degrees; NULL: none */
+    const char *unpriced;
+} LaunchAnswer;
+
+
+typedef struct {
+    Plan plan;
+    Nesting nesting; /* in which its placement is to be read */
+    Machine machine;
+    Work work; /* its batch */
+    /* what plans are ordered by: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
+    double ranked_seconds;
+    PaddingSet padding;
+    LauncherSet launchable_by;
+    LaunchAnswer launch[LAUNCHER_COUNT]; /* of the launchers that take its degrees and knobs: how they would place it */
+    int launch_count;
+    Estimate estimate;
+    /* placements of these degrees and knobs, in this order of roles, that cost the same, itself included */
+    Count equal_placements;
+    /* plans (placements and knobs) of these degrees, schedule and order within 1% of it, layouts relaxed */
+    Count within_one_percent;
+    bool tied; /* within 0.5% of the first */
+} RankedPlan;
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/search_result.h: what a search answers: the ranked plans, and the certificate of what it covered. */
+#ifndef SHARDOPT_SEARCH_ANSWER_SEARCH_RESULT_H
+#define SHARDOPT_SEARCH_ANSWER_SEARCH_RESULT_H
+
+#include "search/answer/ranked_plan.h"
+
+typedef enum {
+    PRUNED_REQUIRE,      /* --require, --for */
+    PRUNED_INDIVISIBLE,  /* sizes that do not divide, and --padding does not allow it */
+    PRUNED_EQUAL,        /* the same plan as another under knobs that make no difference */
+    PRUNED_MEMORY,       /* does not fit whatever the layout */
+    PRUNED_DEGREE_BOUND, /* bound of the degrees above the k-th best */
+    PRUNED_KNOB_BOUND,   /* bound of the knobs above the k-th best */
+    PRUNED_TIME_LIMIT,   /* not reached when the time limit came */
+    PRUNED_COUNT
+} PruneReason;
+/* "require" "indivisible" "equal" "memory" "degree_bound" "knob_bound" "time_limit" */
+const char *prune_reason_name(PruneReason reason);
+
+typedef enum { PROOF_OPTIMAL, PROOF_GAP } Proof;
+
+/* A machine of the space. */
+typedef struct {
+    Machine machine;
+    Count factorizations;
+    int64_t degree_tuples;
+} SearchedMachine;
+
+/* A degree tuple with a batch or a range of batches, and the least bound of what was cut there. */
+typedef struct {
+    double bound; /* ranked; INFINITY: nothing was cut */
+    Degrees degrees;
+    int machine, machines;           /* SearchResult.machines from there on: as many devices, bounded as one */
+    int64_t batch_least, batch_most; /* sequences */
+    bool opened;                     /* false: cut whole, by the bound of its degrees */
+} CutTuple;
+enum { CLOSEST_MAX = 10 };
+
+typedef struct {
+    Count factorizations; /* of the machine asked for */
+    Count plans_covered, plans_evaluated, plans_pruned[PRUNED_COUNT];
+    Count layouts_solved; /* by the ILP */
+    int machines;         /* shapes searched */
+    int batches;
+    int64_t degree_tuples, degree_tuples_opened;
+    Proof proof;
+    double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
+    double best_bound_seconds; /* the least bound among what was cut: nothing that was left out is faster */
+    /* Ranked: the k-th best, or what was asked for; INFINITY: fewer than k plans fit. What is cut for being too slow has
+     * a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of which
+     * only the best is a row. */
+    double threshold;
+    CutTuple least_cut;            /* of the least bound of all that was cut */
+    CutTuple least_beyond;         /* of the least bound above the threshold */
+    CutTuple closest[CLOSEST_MAX]; /* cut whole, by rising bound */
+    int closest_count;
+} Certificate;
+
+/* Why nothing fits, when nothing does. */
+typedef struct {
+    bool known;
+    Plan plan; /* the plan that lacks least */
+    double needed_bytes, limit_bytes;
+    MemoryRows memory;
+} Shortfall;
+
+typedef struct {
+    RankedPlan *plans;
+    int plan_count;
+    Certificate certificate;
+    const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
+    const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
+    Shortfall shortfall;
+    double seconds; /* wall time, for --timing only */
+} SearchResult;
+
+#endif
