@@ -186,8 +186,8 @@ static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, E
             Shard shard;
             PaddingSet padding;
             knobs.virtual_stages = 1; /* with more chunks nothing divides better */
-            if (!shard_of_plan(space->setting.model, &space->setting.work, degrees, &knobs, space->request->padding,
-                               &shard, &padding)) {
+            if (!shard_of_plan(space->setting.model, &space->setting.work, degrees, &knobs,
+                               space->request->space.padding, &shard, &padding)) {
                 walk->found->indivisible += placements * (Count)size;
                 continue;
             }
@@ -324,16 +324,17 @@ static bool run(const char *command, int64_t every, int threads) {
     SearchResult search;
     Space space;
     bool ok = request && found && request_from_text(command, &arena, request);
-    if (ok && (request->max_idle > 0 || request->batch_tolerance > 0 || request->padding == PADDING_LAUNCHABLE ||
-               request->launchers || request->top > TOP_MOST)) {
+    if (ok &&
+        (request->space.max_idle > 0 || request->space.batch_tolerance > 0 ||
+         request->space.padding == PADDING_LAUNCHABLE || request->space.launchers || request->control.top > TOP_MOST)) {
         fprintf(stderr, "brute: one machine, one batch, no launchers: give --max-idle 0 and --padding any or none\n");
         ok = false;
     }
     if (ok) {
-        request->threads = threads;
+        request->control.threads = threads;
         ok = search_run(request, &arena, &search, &error) && space_open(request, &arena, &space, &error);
     }
-    if (ok && search.plan_count < request->top) {
+    if (ok && search.plan_count < request->control.top) {
         fprintf(stderr, "brute: the search has fewer plans than asked for\n");
         ok = false;
     }
@@ -342,7 +343,7 @@ static bool run(const char *command, int64_t every, int threads) {
         printf("%s\nsearch: %.2f s, the %d best from %.17g to %.17g s, nothing cut below %.17g s\n", command,
                search.seconds, search.plan_count, search.plans[0].ranked_seconds, limit,
                search.certificate.best_bound_seconds);
-        found->top = request->top;
+        found->top = request->control.top;
         /* relaxed times carry a slack of less than 1e-11, downwards: what is within the limit is found */
         ok = walk_all(&space, &search, every, threads, limit, found);
         double seconds = clock_seconds() - began;

@@ -191,7 +191,7 @@ static bool grid_best(const Space *space, Hand hand, LeastSums *sums, Price *out
         for (int role = 0; role < ROLE_COUNT; role++) powers = powers && is_power_of_two(degrees->of[role]);
         if (!powers ||
             !degrees_may_divide(space->setting.model, &space->setting.work, degrees,
-                                experts_may_fold(&space->offers, degrees), space->request->padding, &forbidden))
+                                experts_may_fold(&space->offers, degrees), space->request->space.padding, &forbidden))
             continue;
         if (!price(space, degrees, hand, sums, &own, error)) return false;
         if (own.found && (!out->found || own.seconds < out->seconds)) *out = own;
@@ -241,7 +241,7 @@ static bool stock_best(Request *request, Arena *arena, Price *out, Error *error)
     for (size_t i = 0; ok && i < COUNT_OF(POLICIES); i++) {
         Space space;
         LeastSums *sums = least_sums_new(); /* of one setting */
-        ok = (sums || error_memory(error)) && remat_parse(POLICIES[i], "--remat", &request->remat, error) &&
+        ok = (sums || error_memory(error)) && remat_parse(POLICIES[i], "--remat", &request->question.remat, error) &&
              space_open(request, arena, &space, error) && grid_best(&space, HAND_STOCK, sums, out, error);
         if (sums) least_sums_free(sums);
     }
@@ -260,10 +260,10 @@ static bool solve_point(const char *words, Point *out) {
     bool ok = sums && request && request_from_text(command, &arena, request);
     out->grid = out->stock = (Price){.missing_bytes = INFINITY};
     if (ok) {
-        request->threads = 1;
+        request->control.threads = 1;
         ok = search_run(request, &arena, &result, &error);
         if (ok && result.plan_count > 0) out->exact = (Price){true, result.plans[0].ranked_seconds, 0};
-        request->padding = PADDING_NONE;
+        request->space.padding = PADDING_NONE;
     }
     ok = ok && space_open(request, &arena, &space, &error) && grid_best(&space, HAND_GRID, sums, &out->grid, &error) &&
          greedy_best(&space, sums, &out->greedy, &error) && stock_best(request, &arena, &out->stock, &error);

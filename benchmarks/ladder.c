@@ -53,8 +53,8 @@ static double search_seconds(const char *command, int threads, double limit, Cer
     double seconds = -1;
     Request *request = ARENA_NEW(&arena, Request, 1);
     if (request && request_from_text(command, &arena, request)) {
-        request->threads = threads;
-        request->time_limit_seconds = limit;
+        request->control.threads = threads;
+        request->control.time_limit_seconds = limit;
         double began = clock_seconds();
         if (search_run(request, &arena, &result, &error)) {
             seconds = clock_seconds() - began;

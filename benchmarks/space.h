@@ -9,8 +9,8 @@
 #include "search/bound/batch.h"
 #include "search/bound/bound.h"
 #include "search/cli/request_text.h"
-#include "search/walk/search.h"
 #include "search/space/knob_space.h"
+#include "search/walk/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,13 +41,13 @@ typedef struct {
 static inline bool space_open(const Request *request, Arena *arena, Space *out, Error *error) {
     *out = (Space){.request = request,
                    .setting = request_setting(request),
-                   .mesh = profile_mesh(&request->profile, &request->machine.mesh)};
-    out->wiring = (Wiring){&out->mesh, request->nesting};
-    out->offers = offers_of(&out->setting, &out->mesh, request->schedules);
+                   .mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh)};
+    out->wiring = (Wiring){&out->mesh, request->space.nesting};
+    out->offers = offers_of(&out->setting, &out->mesh, request->space.schedules);
     out->least = least_rates_new(&out->mesh, arena);
-    out->table = placement_table(&out->mesh, request->roles, arena);
+    out->table = placement_table(&out->mesh, request->space.roles, arena);
     if (!out->least || !out->table) return error_memory(error);
-    return degrees_enumerate(&out->mesh, request->roles, 4000000, arena, &out->degrees, &out->count, error);
+    return degrees_enumerate(&out->mesh, request->space.roles, 4000000, arena, &out->degrees, &out->count, error);
 }
 
 /* One degree tuple: its knobs, its placements, and for each way to exchange the rates of all of them. In the arena. */
@@ -97,7 +97,7 @@ static inline PruneReason tuple_admits(const OpenTuple *tuple, const Knobs *knob
     if (!request_admits_knobs(space->request, knobs)) return PRUNED_REQUIRE;
     if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
                           knobs->virtual_stages) ||
-        !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->padding,
+        !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->space.padding,
                        shard, &padding))
         return PRUNED_INDIVISIBLE;
     return knobs_redundant(space->setting.model, &space->offers, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;

@@ -43,11 +43,11 @@ const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {
 }
 
 const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
-    const Chip *chip = &request->chip;
+    const Chip *chip = &request->question.chip;
     char title[PROSE_NAME_SIZE], shape[PROSE_NAME_SIZE];
     clean_name(chip->title[0] ? chip->title : chip->name, title);
-    clean_name(request->machine.text, shape);
-    int64_t pods = request->machine_request.pods;
+    clean_name(request->question.machine.text, shape);
+    int64_t pods = request->asked.machine_request.pods;
     if (pods > 0)
         snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
     else if (chip_has_domains(chip)) /* "16 nodes of 8", or "4 chips of one node" */
@@ -133,12 +133,12 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
 }
 
 Training training_of(const Request *request, const RankedPlan *ranked) {
-    Training training = {.tokens = request->training_tokens, .usd = -1};
+    Training training = {.tokens = request->question.training_tokens, .usd = -1};
     training.steps = training.tokens / ((double)ranked->work.sequences * (double)ranked->work.seq);
     training.seconds = training.steps * ranked->estimate.time.seconds;
-    training.chip_hours =
-        training.seconds / 3600 * max_real((double)request->machine.mesh.chips, (double)ranked->machine.mesh.chips);
-    double price = request->chip.usd_per_chip_hour.value;
+    training.chip_hours = training.seconds / 3600 *
+                          max_real((double)request->question.machine.mesh.chips, (double)ranked->machine.mesh.chips);
+    double price = request->question.chip.usd_per_chip_hour.value;
     if (price > 0) training.usd = training.chip_hours * price;
     return training;
 }

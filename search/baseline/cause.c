@@ -77,16 +77,16 @@ static void add_model(const Snapshot *was, const Snapshot *now, Prose *to) {
 
 /* ---- which file ---- */
 
-typedef enum { UNKNOWN, EQUAL, DIFFERENT } Answer;
+typedef enum { UNKNOWN, EQUAL, DIFFERENT } SideAnswer;
 
-static Answer compare_texts(const Snapshot *was, const Snapshot *now, const char *path) {
+static SideAnswer compare_texts(const Snapshot *was, const Snapshot *now, const char *path) {
     const char *a = snapshot_text(was->report, path), *b = snapshot_text(now->report, path);
     return !a[0] || !b[0] ? UNKNOWN : strcmp(a, b) == 0 ? EQUAL : DIFFERENT;
 }
 
-static Answer compare_files(const Snapshot *was, const Snapshot *now, DataPart part) {
+static SideAnswer compare_files(const Snapshot *was, const Snapshot *now, DataPart part) {
     char path[64];
-    Answer answer = UNKNOWN;
+    SideAnswer answer = UNKNOWN;
     if (part == DATA_PROFILE) answer = compare_texts(was, now, "program.data.profile.figures_sha256");
     if (answer != UNKNOWN) return answer;
     snprintf(path, sizeof path, "program.data.%s.sha256", data_part_name(part));
@@ -144,7 +144,7 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
         snprintf(new_cause(CAUSE_REQUEST, out, &count)->text, CAUSE_SIZE,
                  "the baseline's request was edited after it was planned");
     for (DataPart part = 0; part < DATA_COUNT; part++) {
-        Answer answer = compare_files(was, now, part);
+        SideAnswer answer = compare_files(was, now, part);
         known = known && answer != UNKNOWN;
         if (answer == DIFFERENT) say_file(was, now, part, new_cause(KINDS[part], out, &count));
     }

@@ -112,8 +112,8 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
         !request_from_options(open, file->arena, request, error))
         return false;
     if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&
-        !import_sizes_match(&work.sizes, &request->model))
-        config_note(file, "its sizes are not those of %s: priced as --model says", request->model.name);
+        !import_sizes_match(&work.sizes, &request->question.model))
+        config_note(file, "its sizes are not those of %s: priced as --model says", request->question.model.name);
     if (!import_plan(launcher, file, request, &imported, error) ||
         !import_place(launcher, file, request, &imported, plan->pins, &plan->pin_count, &nesting, error))
         return false;
@@ -126,7 +126,7 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
     snprintf(plan->plan, sizeof plan->plan, "%s %s", degrees_notation(&imported.degrees, false, notation),
              imported.knobs);
     plan->schedule = schedule_of(&imported);
-    plan->chips_used = request->machine.mesh.chips;
+    plan->chips_used = request->question.machine.mesh.chips;
     plan->sequences = imported.sequences;
     return words_of_plan(open, &imported, nesting, file, of_plan, error);
 }

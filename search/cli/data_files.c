@@ -5,10 +5,10 @@
 bool data_files_name(Report *report, Arena *arena, Error *error) {
     const Request *request = report->request;
     DataFile *data = report->data;
-    const char *profile = profile_path(request->profile_argument, arena, error);
-    const char *optimizer = profile ? optimizer_path(request->optimizer_argument, "--optimizer", arena, error) : NULL;
-    return optimizer && data_file(request->model.path, "models/zoo", arena, &data[DATA_MODEL], error) &&
-           data_file(request->chip.path, "mesh/catalog", arena, &data[DATA_CHIP], error) &&
+    const char *profile = profile_path(request->asked.profile, arena, error);
+    const char *optimizer = profile ? optimizer_path(request->asked.optimizer, "--optimizer", arena, error) : NULL;
+    return optimizer && data_file(request->question.model.path, "models/zoo", arena, &data[DATA_MODEL], error) &&
+           data_file(request->question.chip.path, "mesh/catalog", arena, &data[DATA_CHIP], error) &&
            data_file(profile, "cost/profiles", arena, &data[DATA_PROFILE], error) &&
            data_file(optimizer, "cost/optimizers", arena, &data[DATA_OPTIMIZER], error);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/one_plan.h"
 
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/config_options.h"
 #include "search/request/knobs.h"
-#include "base/text/prose.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,20 +54,22 @@ static int64_t product(const int64_t named[ROLE_COUNT]) {
 /* What is not named is 1 when what is named uses the machine, or all of it but what may idle; else it is chosen best.
  * */
 static bool complete_degrees(const Request *request, const char *where, int64_t named[ROLE_COUNT], Error *error) {
-    int64_t devices = request->machine.mesh.devices, used = product(named);
-    if (named[ROLE_EXPERT] > 1 && !(request->roles & 1u << ROLE_EXPERT))
-        return error_set(error, ERROR_INPUT, where, "%s has no experts; leave expert out", request->model.name);
+    int64_t devices = request->question.machine.mesh.devices, used = product(named);
+    if (named[ROLE_EXPERT] > 1 && !(request->space.roles & 1u << ROLE_EXPERT))
+        return error_set(error, ERROR_INPUT, where, "%s has no experts; leave expert out",
+                         request->question.model.name);
     if (used < 0 || used > devices)
         return error_set(
             error, ERROR_INPUT, where,
             "the degrees multiply to more than the %lld devices of %s; give smaller ones, or a larger machine",
-            (long long)devices, request->machine.text);
-    bool divides = devices % used == 0, idles = !divides && (double)used >= (1 - request->max_idle) * (double)devices;
+            (long long)devices, request->question.machine.text);
+    bool divides = devices % used == 0,
+         idles = !divides && (double)used >= (1 - request->space.max_idle) * (double)devices;
     bool whole = used == devices || idles;
     if (!divides && !idles)
         return error_set(error, ERROR_INPUT, where,
                          "the degrees multiply to %lld, which does not divide the %lld devices of %s", (long long)used,
-                         (long long)devices, request->machine.text);
+                         (long long)devices, request->question.machine.text);
     for (Role role = 0; role < ROLE_COUNT && whole; role++) named[role] = max_whole(1, named[role]);
     return true;
 }
@@ -77,11 +79,11 @@ static bool complete_degrees(const Request *request, const char *where, int64_t 
 static bool check_replicas(const Request *request, const char *where, const int64_t named[ROLE_COUNT], Error *error) {
     int64_t replicas =
         max_whole(1, named[ROLE_DATA]) * max_whole(1, named[ROLE_FSDP]) * max_whole(1, named[ROLE_EXPERT]);
-    if (replicas <= request->work.sequences || request->padding == PADDING_ANY) return true;
+    if (replicas <= request->question.work.sequences || request->space.padding == PADDING_ANY) return true;
     return error_set(
         error, ERROR_INPUT, where,
         "data x fsdp x expert = %lld replicas for %lld sequences; give a part of them to sequence, or --padding any",
-        (long long)replicas, (long long)request->work.sequences);
+        (long long)replicas, (long long)request->question.work.sequences);
 }
 
 static bool require_plan(Request *request, const char *where, const Named *named, Error *error) {
@@ -91,12 +93,13 @@ static bool require_plan(Request *request, const char *where, const Named *named
         if (named->degree[role])
             snprintf(text + length, sizeof text - length, " %s=%lld", role_name(role), (long long)named->degree[role]);
     }
-    if (text[0] && !requirements_parse(text, where, request->requirements, &request->requirement_count, error))
+    if (text[0] &&
+        !requirements_parse(text, where, request->space.requirements, &request->space.requirement_count, error))
         return false;
     for (int i = 0; i < named->knob_count; i++) {
-        if (request->requirement_count == REQUIREMENTS_MAX)
+        if (request->space.requirement_count == REQUIREMENTS_MAX)
             return error_set(error, ERROR_INPUT, where, "has too many conditions with those of --require; give fewer");
-        request->requirements[request->requirement_count++] = named->knobs[i];
+        request->space.requirements[request->space.requirement_count++] = named->knobs[i];
     }
     return true;
 }
@@ -114,12 +117,12 @@ static int find_row(const SearchResult *result, const ReportPlan *from) {
 
 bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error) {
     Named named;
-    request->requirement_count = 0; /* the plan meets them, and its degrees and knobs say more */
+    request->space.requirement_count = 0; /* the plan meets them, and its degrees and knobs say more */
     if (!read_plan(plan->plan, where, &named, error) || !require_plan(request, where, &named, error)) return false;
-    memcpy(request->pins, plan->pins, sizeof request->pins);
-    request->pin_count = plan->pin_count;
-    request->variants = false;
-    request->top = FROM_TOP;
+    memcpy(request->space.pins, plan->pins, sizeof request->space.pins);
+    request->space.pin_count = plan->pin_count;
+    request->control.variants = false;
+    request->control.top = FROM_TOP;
     return true;
 }
 
@@ -153,8 +156,8 @@ bool one_plan_request(const Options *options, const char *command, Arena *arena,
         !complete_degrees(request, where, named.degree, error) ||
         !check_replicas(request, where, named.degree, error) || !require_plan(request, where, &named, error))
         return false;
-    request->variants = false;
-    request->top = 1;
+    request->control.variants = false;
+    request->control.top = 1;
     return true;
 }
 

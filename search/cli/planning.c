@@ -21,19 +21,19 @@ bool options_answered(const Options *options, OptionUse use, Streams streams) {
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err) {
     char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];
 #ifdef _OPENMP
-    if (request->threads > 0) omp_set_num_threads(request->threads);
+    if (request->control.threads > 0) omp_set_num_threads(request->control.threads);
 #endif
-    number_grouped(request->work.seq, seq);
-    if (request->seq_beyond_model && !choice->quiet)
+    number_grouped(request->question.work.seq, seq);
+    if (request->asked.seq_beyond_model && !choice->quiet)
         fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
-                seq, number_grouped(request->model.max_seq, longest), request->model.name);
-    if (request->model.left_out[0] && !choice->quiet)
-        fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n", request->model.name,
-                request->model.left_out);
+                seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);
+    if (request->question.model.left_out[0] && !choice->quiet)
+        fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n",
+                request->question.model.name, request->question.model.left_out);
     if (choice->verbose)
-        fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->model.name,
-                request->machine.text, request->chip.title, number_grouped(request->work.sequences, batch), seq,
-                request->profile.name);
+        fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->question.model.name,
+                request->question.machine.text, request->question.chip.title,
+                number_grouped(request->question.work.sequences, batch), seq, request->question.profile.name);
 }
 
 void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err) {

@@ -76,11 +76,11 @@ static bool read_model(const Resolving *to) {
     if (!name)
         return error_set(to->error, ERROR_INPUT, "--model",
                          "is missing; give a model of `shardopt models`, or a config.json");
-    if (!copy_argument(to, OPTION_MODEL, name, request->model_argument, sizeof request->model_argument)) return false;
-    if (!model_load(name, to->arena, &request->model, to->error)) return false;
-    request->roles = ROLES_DENSE;
-    for (int i = 0; i < request->model.kind_count; i++)
-        if (request->model.kinds[i].experts > 0) request->roles = ROLES_ALL;
+    if (!copy_argument(to, OPTION_MODEL, name, request->asked.model, sizeof request->asked.model)) return false;
+    if (!model_load(name, to->arena, &request->question.model, to->error)) return false;
+    request->space.roles = ROLES_DENSE;
+    for (int i = 0; i < request->question.model.kind_count; i++)
+        if (request->question.model.kinds[i].experts > 0) request->space.roles = ROLES_ALL;
     return true;
 }
 
@@ -111,8 +111,8 @@ static bool read_chip(const Resolving *to) {
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_CHIP],
                          "%s contradicts the slice %.60s, which is of %s; give one of them", chip->name, slice,
                          implied->name);
-    to->request->chip = *chip;
-    to->request->device = chip_device(chip);
+    to->request->question.chip = *chip;
+    to->request->question.device = chip_device(chip);
     return true;
 }
 
@@ -124,10 +124,10 @@ static bool read_oversubscription(const Resolving *to) {
     if (!number_real(given(to, OPTION_OVERSUBSCRIPTION), to->options->where[OPTION_OVERSUBSCRIPTION], 1, 64, &ratio,
                      to->error))
         return false;
-    if (!chip_has_domains(&request->chip))
+    if (!chip_has_domains(&request->question.chip))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_OVERSUBSCRIPTION],
-                         "is of a GPU network, and %s has none; leave it out", request->chip.title);
-    request->chip.oversubscription = ratio;
+                         "is of a GPU network, and %s has none; leave it out", request->question.chip.title);
+    request->question.chip.oversubscription = ratio;
     return true;
 }
 
@@ -146,7 +146,7 @@ static bool check_whole_nodes(const Resolving *to) {
 static bool read_machine(const Resolving *to) {
     static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
     Request *request = to->request;
-    MachineRequest *asked = &request->machine_request;
+    MachineRequest *asked = &request->asked.machine_request;
     Option size = OPTION_COUNT;
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
         if (!given(to, SIZES[i])) continue;
@@ -163,24 +163,24 @@ static bool read_machine(const Resolving *to) {
         !read_whole(to, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &asked->nodes) || !read_oversubscription(to))
         return false;
     asked->slice = given(to, OPTION_SLICE);
-    char *text = request->machine_argument;
-    size_t room = sizeof request->machine_argument;
+    char *text = request->asked.machine;
+    size_t room = sizeof request->asked.machine;
     if (size == OPTION_COUNT)
-        snprintf(text, room, "%s", chip_has_domains(&request->chip) ? "--nodes 1" : "--pods 1");
+        snprintf(text, room, "%s", chip_has_domains(&request->question.chip) ? "--nodes 1" : "--pods 1");
     else if (size == OPTION_SLICE)
         snprintf(text, room, asked->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", asked->slice,
                  (long long)asked->slices);
     else
         snprintf(text, room, "--%s %lld", option_name(size), (long long)(asked->pods + asked->chips + asked->nodes));
-    return machine_from_request(&request->chip, asked, &request->machine, to->error);
+    return machine_from_request(&request->question.chip, asked, &request->question.machine, to->error);
 }
 
 /* Nothing is learned about positions beyond a learned table; everything else can be stretched, and that is said. */
 static bool read_seq(const Resolving *to) {
     Request *request = to->request;
-    const Model *model = &request->model;
+    const Model *model = &request->question.model;
     int64_t seq = model->training.seq;
-    request->seq_origin = given(to, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->asked.seq_origin = given(to, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (seq <= 0) seq = model->max_seq > 0 ? min_whole(SEQ_DEFAULT, model->max_seq) : SEQ_DEFAULT;
     if (!read_whole(to, OPTION_SEQ, 1, SEQ_MAX, &seq)) return false;
     if (seq > SEQ_MAX)
@@ -188,23 +188,23 @@ static bool read_seq(const Resolving *to) {
                          "the model's training has sequences of %lld tokens; give at most %d", (long long)seq, SEQ_MAX);
     int64_t longest = model->positions == POSITIONS_LEARNED && model->learned_positions > 0 ? model->learned_positions
                                                                                             : model->max_seq;
-    request->seq_beyond_model = longest > 0 && seq > longest;
-    if (request->seq_beyond_model && model->positions == POSITIONS_LEARNED)
+    request->asked.seq_beyond_model = longest > 0 && seq > longest;
+    if (request->asked.seq_beyond_model && model->positions == POSITIONS_LEARNED)
         return error_set(to->error, ERROR_INPUT, given(to, OPTION_SEQ) ? to->options->where[OPTION_SEQ] : "--seq",
                          "%lld is beyond the %lld positions that %s has learned; give at most %lld", (long long)seq,
                          (long long)longest, model->name, (long long)longest);
-    request->work.seq = seq;
+    request->question.work.seq = seq;
     return true;
 }
 
 /* A batch is a whole number of sequences: the nearest, at least one. */
 static bool read_batch(const Resolving *to) {
     Request *request = to->request;
-    int64_t batch = request->model.training.batch_tokens, sequences = 0, seq = request->work.seq;
+    int64_t batch = request->question.model.training.batch_tokens, sequences = 0, seq = request->question.work.seq;
     bool asked = given(to, OPTION_BATCH) || given(to, OPTION_SEQUENCES);
     if (given(to, OPTION_BATCH) && given(to, OPTION_SEQUENCES))
         return wrong(to, OPTION_SEQUENCES, "is a second batch beside --batch; give one of them");
-    request->batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->asked.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (!read_whole(to, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !read_whole(to, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
@@ -213,19 +213,19 @@ static bool read_batch(const Resolving *to) {
         sequences = max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
     else
         batch = sequences * seq;
-    request->work.sequences = sequences;
-    request->requested_batch_tokens = (double)batch;
+    request->question.work.sequences = sequences;
+    request->asked.requested_batch_tokens = (double)batch;
     return true;
 }
 
 static bool read_tokens(const Resolving *to) {
     Request *request = to->request;
-    double tokens = request->model.training.tokens;
-    request->tokens_origin = given(to, OPTION_TOKENS) ? FROM_OPTION : tokens > 0 ? FROM_MODEL : FROM_DEFAULT;
-    if (!(tokens > 0)) tokens = TOKENS_PER_PARAMETER * (double)model_parameters(&request->model).total;
-    request->training_tokens = tokens;
+    double tokens = request->question.model.training.tokens;
+    request->asked.tokens_origin = given(to, OPTION_TOKENS) ? FROM_OPTION : tokens > 0 ? FROM_MODEL : FROM_DEFAULT;
+    if (!(tokens > 0)) tokens = TOKENS_PER_PARAMETER * (double)model_parameters(&request->question.model).total;
+    request->question.training_tokens = tokens;
     return !given(to, OPTION_TOKENS) || number_real(given(to, OPTION_TOKENS), to->options->where[OPTION_TOKENS], 1,
-                                                    1e21, &request->training_tokens, to->error);
+                                                    1e21, &request->question.training_tokens, to->error);
 }
 
 /* The widest thing that a token has: batch tokens times it is the largest count of elements there is. */
@@ -242,9 +242,9 @@ static int64_t widest(const Model *model) {
 }
 
 static bool check_sizes(const Resolving *to) {
-    const Work *work = &to->request->work;
+    const Work *work = &to->request->question.work;
     Count elements;
-    int64_t width = max_whole(widest(&to->request->model), work->seq);
+    int64_t width = max_whole(widest(&to->request->question.model), work->seq);
     if (count_multiply((Count)work->sequences * (Count)work->seq, (Count)width, &elements) &&
         elements <= (Count)PRODUCT_MAX)
         return true;
@@ -264,7 +264,7 @@ static const char *nesting_for(LauncherSet launchers) {
 
 static bool read_nesting(const Resolving *to) {
     Request *request = to->request;
-    const char *name = given(to, OPTION_NESTING) ? given(to, OPTION_NESTING) : nesting_for(request->launchers);
+    const char *name = given(to, OPTION_NESTING) ? given(to, OPTION_NESTING) : nesting_for(request->space.launchers);
     char all[128] = "";
     for (int i = 0; nesting_name(i); i++) {
         size_t length = strlen(all);
@@ -273,58 +273,64 @@ static bool read_nesting(const Resolving *to) {
                  : nesting_name(i + 1) ? ", "
                                        : " or ",
                  nesting_name(i));
-        if (strcmp(name, nesting_name(i)) == 0) request->nesting_name = nesting_name(i);
+        if (strcmp(name, nesting_name(i)) == 0) request->asked.nesting = nesting_name(i);
     }
-    request->nesting_all = strcmp(name, "all") == 0;
-    if (request->nesting_all) {
-        request->nesting_name = "all";
-        request->nesting = nesting_canonical();
+    request->space.nesting_all = strcmp(name, "all") == 0;
+    if (request->space.nesting_all) {
+        request->asked.nesting = "all";
+        request->space.nesting = nesting_canonical();
         return true;
     }
-    if (!request->nesting_name)
+    if (!request->asked.nesting)
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
                          "\"%.60s\" is no order of roles; give all, or %s", name, all);
-    return nesting_named(request->nesting_name, &request->nesting);
+    return nesting_named(request->asked.nesting, &request->space.nesting);
 }
 
 static bool read_space(const Resolving *to) {
     Request *request = to->request;
     unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
     int64_t top = 5;
-    request->max_idle = 0.1;
-    if (given(to, OPTION_REQUIRE) && !requirements_parse(given(to, OPTION_REQUIRE), to->options->where[OPTION_REQUIRE],
-                                                         request->requirements, &request->requirement_count, to->error))
+    request->space.max_idle = 0.1;
+    if (given(to, OPTION_REQUIRE) &&
+        !requirements_parse(given(to, OPTION_REQUIRE), to->options->where[OPTION_REQUIRE], request->space.requirements,
+                            &request->space.requirement_count, to->error))
         return false;
-    for (int i = 0; i < request->requirement_count; i++)
-        if (request->requirements[i].role == ROLE_EXPERT && request->requirements[i].op != REQUIRE_AT_MOST &&
-            request->requirements[i].degree > 1 && !(request->roles & 1u << ROLE_EXPERT))
+    for (int i = 0; i < request->space.requirement_count; i++)
+        if (request->space.requirements[i].role == ROLE_EXPERT &&
+            request->space.requirements[i].op != REQUIRE_AT_MOST && request->space.requirements[i].degree > 1 &&
+            !(request->space.roles & 1u << ROLE_EXPERT))
             return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REQUIRE],
-                             "%s has no experts; leave expert out", request->model.name);
+                             "%s has no experts; leave expert out", request->question.model.name);
     if (given(to, OPTION_FOR) &&
-        !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->launchers, to->error))
+        !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->space.launchers, to->error))
         return false;
-    request->schedules = SCHEDULES_LAUNCHABLE;
+    request->space.schedules = SCHEDULES_LAUNCHABLE;
     if (given(to, OPTION_SCHEDULES) &&
-        !schedules_parse(given(to, OPTION_SCHEDULES), to->options->where[OPTION_SCHEDULES], &request->schedules,
+        !schedules_parse(given(to, OPTION_SCHEDULES), to->options->where[OPTION_SCHEDULES], &request->space.schedules,
                          to->error))
         return false;
     LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
-    if (request->launchers != 0 && !chip_has_domains(&request->chip) && !(request->launchers & on_tpu))
+    if (request->space.launchers != 0 && !chip_has_domains(&request->question.chip) &&
+        !(request->space.launchers & on_tpu))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR],
-                         "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR), request->chip.title);
-    if (!launch_remat(request->launchers, &request->model, to->arena, &request->offer, to->error)) return false;
-    if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->max_idle) ||
-        !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->batch_tolerance) ||
+                         "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR),
+                         request->question.chip.title);
+    if (!launch_remat(request->space.launchers, &request->question.model, to->arena, &request->question.offer,
+                      to->error))
+        return false;
+    if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->space.max_idle) ||
+        !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||
         !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) || !read_nesting(to) ||
         !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
-    if (objective == OBJECTIVE_COST && !(request->chip.usd_per_chip_hour.value > 0))
+    if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
         return wrong(to, OPTION_OBJECTIVE, "cost: the catalog has no price of this chip; give time or chip-hours");
-    request->padding = (PaddingRule)padding;
-    request->objective = (Objective)objective;
-    request->top = (int)top;
-    request->variants = given(to, OPTION_VARIANTS);
+    request->space.padding = (PaddingRule)padding;
+    request->question.objective = (Objective)objective;
+    request->control.top = (int)top;
+    request->control.variants = given(to, OPTION_VARIANTS);
     return true;
 }
 
@@ -334,14 +340,14 @@ static bool read_state(const Resolving *to) {
     const char *name = given(to, OPTION_OPTIMIZER) ? given(to, OPTION_OPTIMIZER) : "adamw";
     const char *where = given(to, OPTION_OPTIMIZER) ? to->options->where[OPTION_OPTIMIZER] : "--optimizer";
     Optimizer optimizer;
-    if (!copy_argument(to, OPTION_OPTIMIZER, name, request->optimizer_argument, sizeof request->optimizer_argument) ||
+    if (!copy_argument(to, OPTION_OPTIMIZER, name, request->asked.optimizer, sizeof request->asked.optimizer) ||
         !optimizer_load(name, where, to->arena, &optimizer, to->error))
         return false;
     if (given(to, OPTION_STATE_DTYPES) &&
         !state_dtypes_parse(given(to, OPTION_STATE_DTYPES), to->options->where[OPTION_STATE_DTYPES],
-                            &request->state_dtypes, to->error))
+                            &request->question.state_dtypes, to->error))
         return false;
-    request->state = training_state(&request->model, &optimizer, &request->state_dtypes);
+    request->question.state = training_state(&request->question.model, &optimizer, &request->question.state_dtypes);
     return true;
 }
 
@@ -349,41 +355,47 @@ static bool read_state(const Resolving *to) {
 static bool read_remat(const Resolving *to) {
     Request *request = to->request;
     if (!given(to, OPTION_REMAT)) return true;
-    if (!remat_parse(given(to, OPTION_REMAT), to->options->where[OPTION_REMAT], &request->remat, to->error))
+    if (!remat_parse(given(to, OPTION_REMAT), to->options->where[OPTION_REMAT], &request->question.remat, to->error))
         return false;
     bool offloads = false;
-    for (int a = 0; a < ACTIVATION_COUNT; a++) offloads = offloads || request->remat.state[a] == STATE_OFFLOADED;
-    if (!offloads || (request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0)) return true;
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        offloads = offloads || request->question.remat.state[a] == STATE_OFFLOADED;
+    if (!offloads ||
+        (request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0))
+        return true;
     return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REMAT],
                      "%.60s offloads, and the catalog knows no host memory of %s; give a policy that does not",
-                     given(to, OPTION_REMAT), request->chip.title);
+                     given(to, OPTION_REMAT), request->question.chip.title);
 }
 
 static bool read_stack(const Resolving *to) {
     const char *stack = given(to, OPTION_STACK);
     if (!stack) return true;
     if (stack[0] == '\0') return wrong(to, OPTION_STACK, "is empty; give a name such as megatron-core");
-    return copy_argument(to, OPTION_STACK, stack, to->request->stack_argument, sizeof to->request->stack_argument);
+    return copy_argument(to, OPTION_STACK, stack, to->request->asked.stack, sizeof to->request->asked.stack);
 }
 
 static bool read_physics(const Resolving *to) {
     Request *request = to->request;
     const char *profile = given(to, OPTION_PROFILE) ? given(to, OPTION_PROFILE) : "default";
     unsigned precision = PRECISION_BF16;
-    request->hbm_reserve = 0.08;
+    request->question.hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
-        !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->hbm_reserve) ||
-        !copy_argument(to, OPTION_PROFILE, profile, request->profile_argument, sizeof request->profile_argument) ||
+        !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
+        !copy_argument(to, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
         !read_stack(to) ||
-        !profile_load(profile, request->stack_argument, &request->chip, to->arena, &request->profile, to->error))
+        !profile_load(profile, request->asked.stack, &request->question.chip, to->arena, &request->question.profile,
+                      to->error))
         return false;
-    request->precision = (Precision)precision;
-    if (!(precision_peak(&request->chip, request->precision) > 0))
+    request->question.precision = (Precision)precision;
+    if (!(precision_peak(&request->question.chip, request->question.precision) > 0))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION],
-                         "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of", request->chip.name,
-                         precision_name(request->precision), request->chip.name);
-    request->profile = profile_of_work(&request->profile, &request->chip, request->precision, &request->model,
-                                       (double)request->machine.mesh.chips, (double)request->machine.slices);
+                         "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of",
+                         request->question.chip.name, precision_name(request->question.precision),
+                         request->question.chip.name);
+    request->question.profile = profile_of_work(
+        &request->question.profile, &request->question.chip, request->question.precision, &request->question.model,
+        (double)request->question.machine.mesh.chips, (double)request->question.machine.slices);
     return true;
 }
 
@@ -393,10 +405,10 @@ static bool read_search(const Resolving *to) {
     if (!read_whole(to, OPTION_THREADS, 1, THREADS_MAX, &threads)) return false;
     if (given(to, OPTION_TIME_LIMIT) &&
         !number_seconds(given(to, OPTION_TIME_LIMIT), to->options->where[OPTION_TIME_LIMIT],
-                        &request->time_limit_seconds, to->error))
+                        &request->control.time_limit_seconds, to->error))
         return false;
-    request->threads = (int)threads;
-    request->brute_force = given(to, OPTION_BRUTE_FORCE);
+    request->control.threads = (int)threads;
+    request->control.brute_force = given(to, OPTION_BRUTE_FORCE);
     return true;
 }
 

@@ -89,7 +89,7 @@ static bool evaluate_all(Tuple *tuple, const Candidate *candidate, double limit,
 /* Placements whose relaxed time is within the limit. */
 static bool find_within(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
                         ReachList *list, Error *error) {
-    return tuple->problem->request->brute_force
+    return tuple->problem->request->control.brute_force
                ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
                : reach_find(tuple, candidate->way, candidate->takers, relaxed_at, candidate, limit, cache, list, error);
 }

@@ -73,13 +73,13 @@ static bool admit(const Tuple *tuple, const Knobs *knobs, Shard *shard, Launcher
     *reason = PRUNED_EQUAL;
     if (knobs_redundant(problem->setting.model, &problem->offers, knobs, shard)) return false;
     *reason = PRUNED_INDIVISIBLE;
-    bool asks = request->launchers != 0, needs = problem->padding == PADDING_LAUNCHABLE && padding != 0;
+    bool asks = request->space.launchers != 0, needs = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (!asks && !needs) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
     LauncherSet set =
         plan_launchers(problem->setting.model, &problem->setting.work, &plan, padding, problem->catalog_mesh);
     if (asks) *reason = PRUNED_REQUIRE;
-    *takers = asks ? set & request->launchers : set;
+    *takers = asks ? set & request->space.launchers : set;
     return *takers != 0;
 }
 
@@ -184,7 +184,7 @@ typedef struct {
 static bool settled_at_home(const Tuple *tuple, const Knobs *knobs, const Shard *shard, const Judged *at_home,
                             ExploreCache *cache) {
     const ExploreProblem *problem = tuple->problem;
-    if (problem->request->brute_force || problem->request->variants) return false;
+    if (problem->request->control.brute_force || problem->request->control.variants) return false;
     if (!at_home->listed) return at_home->reason == PRUNED_KNOB_BOUND;
     return best_at_home(&problem->setting, shard, knobs, at_home->bound / problem->scale, cache->sums);
 }
@@ -217,7 +217,7 @@ static bool list_knob(Tuple *tuple, int64_t index, double threshold, const Judge
         return true;
     }
     int64_t way = knob_space_methods(&tuple->space, index);
-    bool brute = problem->request->brute_force;
+    bool brute = problem->request->control.brute_force;
     stats->ordered = true;
     if (!brute && !find_reach(tuple, threshold * CUT, cache, reach, error)) return false;
     if (!brute && reach->bound > threshold * CUT) {
@@ -260,7 +260,7 @@ static bool family_cut(Tuple *tuple, int64_t family, double threshold, Reach *re
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }
-    if (problem->request->brute_force) return false;
+    if (problem->request->control.brute_force) return false;
     double bytes;
     reach_close(reach);
     reach->way = knob_space_methods(&tuple->space, first);
@@ -324,7 +324,8 @@ static bool list_range(Tuple *tuple, const Bunch *bunch, int64_t first, int64_t 
                        ExploreCache *cache, KeyedList *list, ExploreStats *stats, Error *error) {
     const KnobSpace *space = &tuple->space;
     bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
-    if (worth && !tuple->problem->request->brute_force && range_cut(tuple, bunch, first, last, threshold, cache, stats))
+    if (worth && !tuple->problem->request->control.brute_force &&
+        range_cut(tuple, bunch, first, last, threshold, cache, stats))
         return true;
     if (first < last) {
         int64_t middle = first + (last - first) / 2;
@@ -400,7 +401,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
     KeyedList knob_list = {0};
     stats->threshold = threshold;
     Row *best = NULL; /* by expert grid and schedule */
-    bool variants = problem->request->variants;
+    bool variants = problem->request->control.variants;
     bool ok = tuple_open(&tuple, problem, degrees, &arena, error);
     if (ok) best = ARENA_NEW(&arena, Row, (size_t)tuple.space.methods.grid_count * SCHEDULE_COUNT);
     ok = ok && (best || error_memory(error)) && list_knobs(&tuple, threshold, cache, &knob_list, stats, error);
@@ -410,7 +411,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
         int64_t grid = knob_space_methods(&tuple.space, index) % tuple.space.methods.grid_count;
         Row own = {0}, *row = variants ? &own : &best[grid * SCHEDULE_COUNT + (int64_t)knobs.schedule];
         double limit = row->found ? min_real(threshold, row->ranked_seconds) : threshold;
-        if (knob_list.items[i].bound > limit * CUT && !problem->request->brute_force) {
+        if (knob_list.items[i].bound > limit * CUT && !problem->request->control.brute_force) {
             stats->pruned[PRUNED_KNOB_BOUND] += tuple.placement_total;
             explore_note_cut(stats, knob_list.items[i].bound);
             continue;

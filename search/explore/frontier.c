@@ -90,7 +90,7 @@ static bool admitted(const Finding *finding, const RatesWalk *walk) {
     const Request *request = problem->request;
     if (!request_admits_placement(request, walk->wiring->mesh, &walk->placement)) return false;
     LauncherSet takers = finding->takers, placing;
-    if (takers == LAUNCHERS_NONE_NEEDED) takers = request->launchers; /* of which one has to, or none */
+    if (takers == LAUNCHERS_NONE_NEEDED) takers = request->space.launchers; /* of which one has to, or none */
     if (takers == 0) return true;
     launchers_placing(takers, walk->wiring, problem->setting.chip->name, &walk->placement, 1, &placing);
     return placing != 0;

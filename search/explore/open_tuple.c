@@ -28,7 +28,7 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
 bool tuple_placing(Tuple *tuple, int machine, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     Places *on = &tuple->on[machine];
-    LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->launchers;
+    LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->space.launchers;
     if (on->placing) return true;
     on->placing = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
     if (!on->placing) return error_memory(error);
@@ -59,13 +59,13 @@ static bool choose_placements(Tuple *tuple, int machine, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
     Places *on = &tuple->on[machine];
-    if (!request->launchers && request->pin_count == 0) return true;
-    if (request->launchers && !tuple_placing(tuple, machine, error)) return false;
+    if (!request->space.launchers && request->space.pin_count == 0) return true;
+    if (request->space.launchers && !tuple_placing(tuple, machine, error)) return false;
     on->walked = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
     if (!on->walked) return error_memory(error);
     int64_t kept = 0;
     for (int64_t i = 0; i < on->count; i++) {
-        if (request->launchers && !on->placing[i]) continue;
+        if (request->space.launchers && !on->placing[i]) continue;
         if (!request_admits_placement(request, problem->wirings[machine].mesh, &on->placements[i])) continue;
         on->placements[kept] = on->placements[i];
         if (on->placing) on->placing[kept] = on->placing[i];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void lower_limit(const ExploreProblem *problem, const RowList *list, double *limit) {
-    for (int64_t row = 0; row < list->count && problem->request->top == 1; row++)
+    for (int64_t row = 0; row < list->count && problem->request->control.top == 1; row++)
         *limit = min_real(*limit, list->rows[row].ranked_seconds);
 }
 
@@ -37,7 +37,7 @@ static bool explore_all(const ExploreProblem *problem, Wiring *wirings, const De
 
 bool explore_orders(const ExploreProblem *problem, const Degrees *degrees, double *limit, ExploreCache *cache,
                     RowList *list, ExploreStats *stats, Error *error) {
-    if (!problem->request->nesting_all) {
+    if (!problem->request->space.nesting_all) {
         if (!explore_tuple(problem, degrees, *limit, cache, list, stats, error)) return false;
         lower_limit(problem, list, limit);
         return true;

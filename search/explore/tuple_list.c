@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "search/explore/orders.h"
-#include "search/space/knob_space.h"
 #include "search/launch/rules.h"
+#include "search/space/knob_space.h"
 
 #include <math.h>
 #include <omp.h>
@@ -22,7 +22,7 @@ static const double BATCH_SLACK = 1 - 0x1p-40;
 /* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost
  * order machines of one request alike. */
 static double scale_of(const Request *request, int64_t sequences) {
-    return (double)request->work.sequences / (double)sequences;
+    return (double)request->question.work.sequences / (double)sequences;
 }
 
 static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int first, int count, int64_t sequences) {
@@ -56,8 +56,8 @@ ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t 
 double site_floor(const Tuples *tuples, int site) {
     const Request *request = tuples->request;
     Setting setting = request_setting(request);
-    double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->work.seq) *
-                   (double)request->work.sequences * (double)request->work.seq;
+    double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->question.work.seq) *
+                   (double)request->question.work.sequences * (double)request->question.work.seq;
     int64_t chips = 0;
     for (int i = 0; i < tuples->sites[site].shape_count; i++)
         chips = max_whole(chips, tuples->shapes[tuples->sites[site].first + i].machine.mesh.chips);
@@ -71,23 +71,23 @@ static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
     const Request *request = tuples->request;
     int index = tuples->shape_count++;
     Shape *shape = &tuples->shapes[index];
-    *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->profile, &machine->mesh)};
-    tuples->wirings[index] = (Wiring){&shape->mesh, request->nesting};
+    *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->question.profile, &machine->mesh)};
+    tuples->wirings[index] = (Wiring){&shape->mesh, request->space.nesting};
     if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
         tuples->sites[tuples->site_count - 1].shape_count++;
         return true;
     }
     Count count;
-    if (!degrees_count(&shape->mesh, request->roles, &count) || count > INT64_MAX / 2)
-        return error_set(error, ERROR_INPUT, request->machine_argument, "%s has too many ways to give degrees to roles",
+    if (!degrees_count(&shape->mesh, request->space.roles, &count) || count > INT64_MAX / 2)
+        return error_set(error, ERROR_INPUT, request->asked.machine, "%s has too many ways to give degrees to roles",
                          machine->text);
     Setting setting = request_setting(request);
     tuples->sites[tuples->site_count++] =
         (Site){.first = index,
                .shape_count = 1,
                .tuples = (int64_t)count,
-               .offers = offers_of(&setting, &shape->mesh, request->schedules),
-               .padding = padding_on(request->padding, request->launchers, &machine->mesh)};
+               .offers = offers_of(&setting, &shape->mesh, request->space.schedules),
+               .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
     return true;
 }
 
@@ -109,8 +109,8 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     const Request *request = tuples->request;
     Machine *idle = NULL;
     int idle_count = 0;
-    if (request->max_idle > 0 &&
-        !machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &idle_count, error))
+    if (request->space.max_idle > 0 && !machine_idle_shapes(&request->question.chip, &request->question.machine,
+                                                            request->space.max_idle, arena, &idle, &idle_count, error))
         return false;
     cubic_first(idle, idle_count);
     size_t count = (size_t)idle_count + 1;
@@ -121,7 +121,7 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     tuples->sites = ARENA_NEW(arena, Site, count);
     if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
         return error_memory(error);
-    if (!add_shape(tuples, &request->machine, error)) return false;
+    if (!add_shape(tuples, &request->question.machine, error)) return false;
     for (int i = 0; i < idle_count; i++)
         if (!add_shape(tuples, &idle[i], error)) return false;
     return true;
@@ -152,14 +152,14 @@ typedef struct {
 static bool may_divide(const void *of, const Degrees *begun) {
     const MayDivide *may = of;
     PaddingSet forbidden;
-    return degrees_may_divide(&may->request->model, &may->work, begun, experts_may_fold(&may->site->offers, begun),
-                              may->site->padding, &forbidden);
+    return degrees_may_divide(&may->request->question.model, &may->work, begun,
+                              experts_may_fold(&may->site->offers, begun), may->site->padding, &forbidden);
 }
 
 /* What is required of degrees is counted before what divides. */
 static bool requires_degrees(const Request *request) {
-    for (int i = 0; i < request->requirement_count; i++)
-        if (request->requirements[i].knob == 0) return true;
+    for (int i = 0; i < request->space.requirement_count; i++)
+        if (request->space.requirements[i].knob == 0) return true;
     return false;
 }
 
@@ -173,7 +173,7 @@ static bool site_count_plans(Tuples *tuples, Site *site, TuplesWorker *worker, E
     for (int i = site->first; i < site->first + site->shape_count; i++) {
         const Mesh *mesh = &tuples->shapes[i].mesh;
         Count plans;
-        tuples->tables[i] = placement_table(mesh, tuples->request->roles, &worker->lasting);
+        tuples->tables[i] = placement_table(mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
         if (!site_plans(worker->counter, mesh, &site->offers, tuples->tables[i], &plans, &site->batches, error))
             return false;
@@ -200,15 +200,15 @@ static bool site_rates(Tuples *tuples, Site *site, Arena *lasting, Error *error)
 static bool site_open(Tuples *tuples, Site *site, bool all, TuplesWorker *worker, Error *error) {
     const Request *request = tuples->request;
     const Shape *shape = &tuples->shapes[site->first];
-    MayDivide may = {request, request->work, site};
-    if (request->batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
+    MayDivide may = {request, request->question.work, site};
+    if (request->space.batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
     bool ok = all || requires_degrees(request)
-                  ? degrees_enumerate(&shape->mesh, request->roles, TUPLES_MOST, &worker->passing, &site->degrees,
+                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing, &site->degrees,
                                       &site->count, error)
-                  : degrees_enumerate_some(&shape->mesh, request->roles, (DegreesRule){may_divide, &may}, TUPLES_MOST,
-                                           &worker->passing, &site->degrees, &site->count, error);
+                  : degrees_enumerate_some(&shape->mesh, request->space.roles, (DegreesRule){may_divide, &may},
+                                           TUPLES_MOST, &worker->passing, &site->degrees, &site->count, error);
     if (!ok && error->kind == ERROR_INPUT)
-        error_set(error, ERROR_INPUT, request->machine_argument,
+        error_set(error, ERROR_INPUT, request->asked.machine,
                   "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
                   TUPLES_MOST);
     return ok && site_rates(tuples, site, &worker->lasting, error);
@@ -247,7 +247,7 @@ bool tuples_list_site(Tuples *tuples, int index, Error *error) {
     drop_share(tuples);
     arena_free(&worker->lasting);
     for (int i = site->first; i < site->first + site->shape_count; i++) {
-        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->roles, &worker->lasting);
+        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
     }
     return site_open(tuples, site, true, worker, error);
@@ -293,7 +293,7 @@ static int64_t others_of(Bounded *bounded, const Request *request, const Site *s
                        of[ROLE_SEQUENCE],
                        of[ROLE_PIPELINE],
                        flags,
-                       knob_others(&request->model, degrees, &site->offers)};
+                       knob_others(&request->question.model, degrees, &site->offers)};
     return memo->others;
 }
 
@@ -319,7 +319,7 @@ static void note_missing(Coverage *coverage, const Degrees *degrees, double miss
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
 static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {
-    return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->bound_error);
+    return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->control.bound_error);
 }
 
 Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
@@ -327,12 +327,12 @@ Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
     const Site *site = &tuples->sites[entry->site];
     const Degrees *degrees = &site->degrees[entry->tuple];
     if (!request_admits(request, degrees)) return (Verdict){.out = true, .reason = PRUNED_REQUIRE};
-    Work work = request->work;
+    Work work = request->question.work;
     PaddingSet forbidden;
     work.sequences = tuple_batch(tuples, entry, entry->last);
     /* Most tuples of an odd number of chips end here. */
-    if (!degrees_may_divide(&request->model, &work, degrees, experts_may_fold(&site->offers, degrees), site->padding,
-                            &forbidden))
+    if (!degrees_may_divide(&request->question.model, &work, degrees, experts_may_fold(&site->offers, degrees),
+                            site->padding, &forbidden))
         return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     ExploreProblem problem = tuples_problem(tuples, entry->site, work.sequences);
     TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
@@ -374,13 +374,14 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSum
     if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
         !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
         /* The most that one batch can have, and as many batches: what is added up fits where this does. */
-        !count_multiply(each, (Count)knob_microbatches(degrees, request->work.sequences * 2), &plans) ||
+        !count_multiply(each, (Count)knob_microbatches(degrees, request->question.work.sequences * 2), &plans) ||
         !count_multiply(plans, (Count)(others + 1), &plans)) {
         out->too_many = true;
         return;
     }
     Entry entry = {.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple};
-    bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->work.sequences), cache, out);
+    bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->question.work.sequences), cache,
+                  out);
     if (others == 0) return;
     entry.first = 1, entry.last = others;
     bound_batches(tuples, entry, entry_plans(tuples, &entry), cache, out);
@@ -528,6 +529,6 @@ Count entry_plans(const Tuples *tuples, const Entry *entry) {
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
         microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
     return placements_of(tuples, site, degrees) * microbatches *
-           (Count)knob_others(&tuples->request->model, degrees, &site->offers) *
+           (Count)knob_others(&tuples->request->question.model, degrees, &site->offers) *
            (Count)tuple_orders(tuples->request, degrees);
 }

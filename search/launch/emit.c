@@ -49,7 +49,7 @@ StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) 
 bool emit_allowed(const EmitFormat *format, const Request *request, const RankedPlan *ranked, Error *error) {
     char where[64], step[NUMBER_TEXT_SIZE], more[NUMBER_TEXT_SIZE], own[128] = "";
     snprintf(where, sizeof where, "emit %s", format->name);
-    const char *refusal = launch_refusal(format->launcher, &request->model, &ranked->work, &ranked->plan,
+    const char *refusal = launch_refusal(format->launcher, &request->question.model, &ranked->work, &ranked->plan,
                                          ranked->padding, &ranked->machine.mesh);
     if (refusal)
         return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s; plan with --for %s", format->name,
@@ -81,14 +81,14 @@ void emit_header(const Request *request, const RankedPlan *ranked, const EmitNot
     char used[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE];
     const Estimate *estimate = &ranked->estimate;
     fprintf(out, "%sWritten by shardopt %s: %s on %s of %s.\n", prefix, program_version(),
-            clean_name(request->model.name, name), ranked->machine.text, request->chip.title);
+            clean_name(request->question.model.name, name), ranked->machine.text, request->question.chip.title);
     fprintf(out, "%sPlan: %s, %s sequences of %s tokens a step.\n", prefix,
             plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation),
             number_grouped(ranked->work.sequences, batch), number_grouped(ranked->work.seq, seq));
     fprintf(out, "%sPredicted: %s per step, %s MFU, %s of %s HBM (profile %s).\n", prefix,
             step_text(estimate->time.seconds, step), share_text(estimate->mfu, share),
             number_bytes(memory_total(&estimate->memory), used), number_bytes(estimate->memory_limit_bytes, limit),
-            clean_name(request->profile.name, name));
+            clean_name(request->question.profile.name, name));
     for (int i = 0; notes && i < notes->count; i++) fprintf(out, "%sNOTE: %s.\n", prefix, notes->text[i]);
 }
 

@@ -17,7 +17,7 @@ bool gpu_job(const Request *request, const RankedPlan *ranked, Launcher launcher
     bool folded = methods->grid.expert > 0;
     GpuJob job = {.request = request,
                   .ranked = ranked,
-                  .model = &request->model,
+                  .model = &request->question.model,
                   .knobs = &plan->knobs,
                   .launcher = launcher,
                   .tensor = degree[ROLE_TENSOR],
@@ -32,11 +32,11 @@ bool gpu_job(const Request *request, const RankedPlan *ranked, Launcher launcher
                   .virtual_stages = max_whole(1, plan->knobs.virtual_stages)};
     job.replicas = degrees_replicas(&plan->degrees);
     job.chunks = job.pipeline * job.virtual_stages;
-    job.even = request->model.layers % job.chunks == 0 && shard->layers == shard->layers_last;
+    job.even = request->question.model.layers % job.chunks == 0 && shard->layers == shard->layers_last;
     job.shards = job.fsdp > 1 || (job.sequence > 1 && !methods->sequence_replicates);
     job.layers = (int64_t)shard->layers;
-    job.steps = (int64_t)ceil(request->training_tokens / ((double)job.batch * (double)ranked->work.seq));
-    job.per_host = min_whole(max_whole(1, request->chip.chips_per_host), job.world);
+    job.steps = (int64_t)ceil(request->question.training_tokens / ((double)job.batch * (double)ranked->work.seq));
+    job.per_host = min_whole(max_whole(1, request->question.chip.chips_per_host), job.world);
     job.hosts = job.world / job.per_host;
     if (job.world % job.per_host != 0)
         return error_set(error, ERROR_INPUT, where, "%" PRId64 " GPUs are not whole hosts of %" PRId64, job.world,

@@ -47,8 +47,8 @@ void import_knob(ImportedPlan *plan, const char *format, ...) {
 bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,
                   ImportedPlan *plan, Error *error) {
     int64_t replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->batch_origin == FROM_OPTION;
-    plan->sequences = asked ? request->work.sequences : sequences;
+    bool asked = request->asked.batch_origin == FROM_OPTION;
+    plan->sequences = asked ? request->question.work.sequences : sequences;
     if (plan->sequences % replicas != 0 || plan->sequences / replicas % micro != 0)
         return config_wrong(file, NULL, asked ? "the batch asked for" : key, error,
                             "%" PRId64 " sequences are no whole microbatches of %" PRId64 " on %" PRId64
@@ -60,50 +60,51 @@ bool import_batch(ConfigFile *file, const Request *request, const char *key, int
 }
 
 void import_offload(ConfigFile *file, const Request *request, bool offloads, ImportedPlan *plan) {
-    bool offered = request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0;
+    bool offered =
+        request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0;
     if (offloads && !offered)
         config_note(file,
                     "the optimizer's state lies on the host, whose memory the catalog does not know for %s: priced "
                     "in HBM",
-                    request->chip.title);
+                    request->question.chip.title);
     import_knob(plan, "offload_optimizer=%s", offloads && offered ? "true" : "false");
 }
 
 void import_overlap(ConfigFile *file, const Request *request, bool overlaps, ImportedPlan *plan) {
     if (plan->degrees.of[ROLE_TENSOR] <= 1) return;
-    bool offered = request->profile.tensor_overlapped < request->profile.tensor_exposed;
+    bool offered = request->question.profile.tensor_overlapped < request->question.profile.tensor_exposed;
     if (overlaps && !offered)
         config_note(file, "overlapped tensor collectives are in no measured run of %s: priced without",
-                    request->chip.title);
+                    request->question.chip.title);
     import_knob(plan, "tensor_overlap=%s", overlaps && offered ? "true" : "false");
 }
 
 bool import_check_heads(ConfigFile *file, const Request *request, const char *key, int64_t tensor, bool copies,
                         Error *error) {
-    for (int i = 0; i < request->model.kind_count; i++) {
-        const LayerKind *kind = &request->model.kinds[i];
+    for (int i = 0; i < request->question.model.kind_count; i++) {
+        const LayerKind *kind = &request->question.model.kinds[i];
         int64_t kv = kind->attention == ATTENTION_LATENT ? 0 : kind->kv_heads;
         if (kind->heads % tensor != 0)
             return config_wrong(file, NULL, key, error, "%" PRId64 " does not divide the %" PRId64 " heads of %s",
-                                tensor, kind->heads, request->model.name);
+                                tensor, kind->heads, request->question.model.name);
         if (kv > 0 && kv % tensor != 0 && !(copies && tensor % kv == 0))
             return config_wrong(file, NULL, key, error, "%" PRId64 " does not divide the %" PRId64 " KV heads of %s",
-                                tensor, kv, request->model.name);
+                                tensor, kv, request->question.model.name);
     }
     return true;
 }
 
 bool import_check_seq(ConfigFile *file, const Request *request, const char *key, int64_t by, Error *error) {
-    if (request->work.seq % by == 0) return true;
+    if (request->question.work.seq % by == 0) return true;
     return config_wrong(file, NULL, key, error,
                         "a sequence of %" PRId64 " tokens is no multiple of %" PRId64
                         ", as it has to be with these degrees",
-                        request->work.seq, by);
+                        request->question.work.seq, by);
 }
 
 bool import_left_over(ConfigFile *file, const Request *request, const char *key, const ImportedPlan *plan,
                       int64_t *left, Error *error) {
-    int64_t devices = request->machine.mesh.devices, used = 1;
+    int64_t devices = request->question.machine.mesh.devices, used = 1;
     for (int role = 0; role < ROLE_COUNT; role++)
         if (__builtin_mul_overflow(used, plan->degrees.of[role], &used)) used = INT64_MAX / 2;
     if (used <= devices && devices % used == 0) {
@@ -113,20 +114,21 @@ bool import_left_over(ConfigFile *file, const Request *request, const char *key,
     return config_wrong(file, NULL, key, error,
                         "the degrees multiply to %" PRId64 ", which does not divide the %" PRId64
                         " devices of %s; name the machine it runs on",
-                        used, devices, request->machine.text);
+                        used, devices, request->question.machine.text);
 }
 
 int64_t import_experts(const Request *request) {
     int64_t experts = 0;
-    for (int i = 0; i < request->model.kind_count; i++) experts = max_whole(experts, request->model.kinds[i].experts);
+    for (int i = 0; i < request->question.model.kind_count; i++)
+        experts = max_whole(experts, request->question.model.kinds[i].experts);
     return experts;
 }
 
 bool import_check_gpus(ConfigFile *file, const Request *request, const char *launcher, Error *error) {
-    if (chip_has_domains(&request->chip)) return true;
+    if (chip_has_domains(&request->question.chip)) return true;
     return error_set(error, ERROR_INPUT, file->name,
                      "%s runs on GPUs, not on %s; name the machine: --chip h100 --nodes 16", launcher,
-                     request->chip.title);
+                     request->question.chip.title);
 }
 
 bool import_sizes_known(const ImportedSizes *sizes) { return sizes->layers > 0 && sizes->d_model > 0; }

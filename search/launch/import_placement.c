@@ -41,7 +41,7 @@ static const LaunchWay *chosen(const ImportedPlan *plan, const LaunchWay *ways, 
 
 bool import_place(Launcher launcher, ConfigFile *file, const Request *request, const ImportedPlan *plan,
                   Pin pins[PINS_MAX], int *pin_count, const char **nesting, Error *error) {
-    const Mesh *mesh = &request->machine.mesh;
+    const Mesh *mesh = &request->question.machine.mesh;
     LaunchWay ways[LAUNCH_WAYS_MAX];
     const char *unpriced = NULL;
     if (launcher == LAUNCHER_JAX) {
@@ -51,13 +51,13 @@ bool import_place(Launcher launcher, ConfigFile *file, const Request *request, c
         return true;
     }
     Placement placement = told(mesh, plan);
-    int count = launch_ways(launcher, mesh, request->chip.name, &placement, ways, &unpriced);
+    int count = launch_ways(launcher, mesh, request->question.chip.name, &placement, ways, &unpriced);
     const LaunchWay *way = chosen(plan, ways, count);
     *pin_count = 0;
     *nesting = plan->stages_inside ? "megatron-pp-dp" : launcher_nesting(launcher);
     if (plan->custom_mesh && !way)
         return config_wrong(file, NULL, "custom_mesh", error, "\"%.40s\" cannot place these degrees on %s",
-                            plan->custom_mesh, request->machine.text);
+                            plan->custom_mesh, request->question.machine.text);
     if (!way) {
         config_note(file, "%s: its roles are placed as is best", unpriced ? unpriced : "its placement is not known");
         return true;
@@ -65,7 +65,7 @@ bool import_place(Launcher launcher, ConfigFile *file, const Request *request, c
     if (launcher == LAUNCHER_MAXTEXT && way->option && !plan->splits_axes)
         return config_wrong(file, NULL, "allow_split_physical_axes", error,
                             "is false, and these degrees split axes of %s: JAX refuses them; set it to true",
-                            request->machine.text);
+                            request->question.machine.text);
     *pin_count = pins_of_placement(mesh, &way->placement, pins);
     return true;
 }

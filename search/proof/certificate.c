@@ -85,7 +85,7 @@ bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMach
         for (int shape = site->first; shape < site->first + site->shape_count; shape++) {
             const Machine *machine = &tuples->shapes[shape].machine;
             machines[shape] = (SearchedMachine){.machine = *machine, .degree_tuples = site->tuples};
-            if (!factorization_count(&machine->mesh, tuples->request->roles, &machines[shape].factorizations))
+            if (!factorization_count(&machine->mesh, tuples->request->space.roles, &machines[shape].factorizations))
                 return error_set(error, ERROR_INPUT, "search", "a machine has more than 2^128 factorizations");
         }
     }

@@ -33,14 +33,14 @@ static bool add_machines(cJSON *to, const SearchRecord *record) {
         char shape[SLICE_TEXT_SIZE];
         cJSON *json = json_add_object(list, NULL);
         ok = json_add_whole(json, "machine", i) && json_add_text(json, "text", machine->text) &&
-             (chip_has_domains(&request->chip)
+             (chip_has_domains(&request->question.chip)
                   ? json_add_whole(json, "nodes", machine->nodes)
-                  : json_add_text(json, "slice", slice_text(&request->chip, machine->slice, shape)) &&
+                  : json_add_text(json, "slice", slice_text(&request->question.chip, machine->slice, shape)) &&
                         json_add_whole(json, "slices", machine->slices)) &&
              json_add_whole(json, "devices", machine->mesh.devices) &&
              json_add_count(json, "factorizations", searched->factorizations) &&
              json_add_whole(json, "degree_tuples", searched->degree_tuples) &&
-             add_axes(json, &machine->mesh, request->roles);
+             add_axes(json, &machine->mesh, request->space.roles);
     }
     return ok;
 }
@@ -49,8 +49,8 @@ static bool add_roles(cJSON *to, const Request *request) {
     cJSON *json = json_add_array(to, "roles");
     bool ok = json != NULL;
     for (int i = 0; i < ROLE_COUNT && ok; i++) {
-        Role role = request->nesting.order[i];
-        if (request->roles >> role & 1) ok = json_add_text(json, NULL, role_name(role));
+        Role role = request->space.nesting.order[i];
+        if (request->space.roles >> role & 1) ok = json_add_text(json, NULL, role_name(role));
     }
     return ok;
 }
@@ -101,17 +101,18 @@ static const Rule KNOB_RULES[] = {
 static bool add_knobs(cJSON *to, const SearchRecord *record) {
     const Request *request = record->request;
     Setting setting = request_setting(request);
-    Offers offers = offers_of(&setting, &request->machine.mesh, request->schedules);
+    Offers offers = offers_of(&setting, &request->question.machine.mesh, request->space.schedules);
     cJSON *json = json_add_object(to, "knobs"), *schedules = NULL;
     int64_t heads = 0;
-    for (int i = 0; i < request->model.kind_count; i++) heads = common_divisor(heads, request->model.kinds[i].heads);
-    bool ok = json_add_whole(json, "layers", request->model.layers) && json_add_whole(json, "heads", heads) &&
+    for (int i = 0; i < request->question.model.kind_count; i++)
+        heads = common_divisor(heads, request->question.model.kinds[i].heads);
+    bool ok = json_add_whole(json, "layers", request->question.model.layers) && json_add_whole(json, "heads", heads) &&
               json_add_whole(json, "experts", offers.experts) &&
               json_add_bool(json, "tensor_overlap", offers.overlaps) &&
               json_add_bool(json, "optimizer_offload", offers.offloads) &&
               (schedules = json_add_array(json, "schedules")) != NULL;
     for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT && ok; schedule++)
-        if (request->schedules >> schedule & 1) ok = json_add_text(schedules, NULL, schedule_name(schedule));
+        if (request->space.schedules >> schedule & 1) ok = json_add_text(schedules, NULL, schedule_name(schedule));
     return ok && add_rules(json, "rules", KNOB_RULES, COUNT_OF(KNOB_RULES));
 }
 
@@ -142,11 +143,11 @@ static bool add_space(cJSON *to, const SearchRecord *record) {
                          "whole numbers whose rows sum to the exponents of p in the degrees and whose columns to "
                          "those in the axis sizes; plans = placements x knobs x orders") &&
            json_add_text(json, "orders",
-                         request->nesting_all
+                         request->space.nesting_all
                              ? "all: each degree tuple in every order of its n roles above 1, n! of them, also where "
                                "two orders place the same since roles share no axis"
                              : "1: that of `roles`") &&
-           json_add_text(json, "padding", PADDING[request->padding]) &&
+           json_add_text(json, "padding", PADDING[request->space.padding]) &&
            json_add_text(json, "idle",
                          "the machine asked for, and every offered shape of it with at most a share `max_idle` of the "
                          "chips unused") &&
@@ -205,7 +206,7 @@ static bool add_bounds(cJSON *to, const SearchRecord *record) {
 
 static bool add_arithmetic(cJSON *to, const SearchRecord *record) {
     char hash[SHA256_HEX_SIZE];
-    profile_sha256(&record->request->profile, hash);
+    profile_sha256(&record->request->question.profile, hash);
     cJSON *json = json_add_object(to, "arithmetic");
     return json_add_text(json, "data_sha256", record->data_sha256) && json_add_text(json, "profile_sha256", hash) &&
            json_add_text(json, "equality",
@@ -224,7 +225,7 @@ bool certificate_add_json(const SearchRecord *record, cJSON *search) {
         "other orders of nesting than `space.roles`: --nesting all searches every order",
     };
     const Certificate *certificate = &record->result->certificate;
-    size_t not_proven = COUNT_OF(NOT_PROVEN) - (record->request->nesting_all ? 1 : 0);
+    size_t not_proven = COUNT_OF(NOT_PROVEN) - (record->request->space.nesting_all ? 1 : 0);
     Count sum = certificate->plans_evaluated;
     for (int i = 0; i < PRUNED_COUNT; i++) sum += certificate->plans_pruned[i];
     cJSON *json = json_add_object(search, "certificate"), *identity = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The certificate as a file: every degree tuple judged once more, block by block in parallel, written in order. */
-#include "search/proof/certificate.h"
 #include "base/build.h"
+#include "search/proof/certificate.h"
 
 #include "base/util.h"
 
@@ -60,13 +60,14 @@ static void write_head(const Writer *writer) {
     const Certificate *certificate = &record->result->certificate;
     char text[COUNT_TEXT_SIZE], hash[SHA256_HEX_SIZE];
     FILE *out = writer->out;
-    profile_sha256(&request->profile, hash);
+    profile_sha256(&request->question.profile, hash);
     fprintf(out, "# shardopt certificate\t1\n# program\t%s\n# compiler\t%s\n# flags\t%s\n", program_version(),
             program_compiler(), program_flags());
     fprintf(out, "# data_sha256\t%s\n# profile_sha256\t%s\n# roles", record->data_sha256, hash);
     for (int i = 0; i < ROLE_COUNT; i++)
-        if (request->roles >> request->nesting.order[i] & 1) fprintf(out, "\t%s", role_name(request->nesting.order[i]));
-    fprintf(out, "\n# sequences\t%" PRId64 "\n", request->work.sequences);
+        if (request->space.roles >> request->space.nesting.order[i] & 1)
+            fprintf(out, "\t%s", role_name(request->space.nesting.order[i]));
+    fprintf(out, "\n# sequences\t%" PRId64 "\n", request->question.work.sequences);
     for (int i = 0; i < certificate->machines; i++) write_machine(writer, i);
     fprintf(out, "# plans_covered\t%s\n", count_text(certificate->plans_covered, false, text));
     fprintf(out, "# plans_evaluated\t%s\n", count_text(certificate->plans_evaluated, false, text));
@@ -75,8 +76,8 @@ static void write_head(const Writer *writer) {
                 count_text(certificate->plans_pruned[i], false, text));
     for (int i = 0; i < record->result->plan_count; i++)
         write_seconds(out, "plan", i + 1, record->result->plans[i].ranked_seconds);
-    write_seconds(out, "threshold", request->top, certificate->threshold);
-    write_seconds(out, "cut_above", request->top, writer->ledger->beaten);
+    write_seconds(out, "threshold", request->control.top, certificate->threshold);
+    write_seconds(out, "cut_above", request->control.top, writer->ledger->beaten);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(out, "%s%s", i ? "\t" : "machine\tmachines\t", role_name((Role)i));
     fputs(
         "\tsequences_least\tsequences_most\tbatches\tplacements\tknobs\torders\tplans\tbound\treason\tleft\tevaluated",
@@ -195,7 +196,7 @@ bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
     Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);
-    int threads = record->request->threads > 0 ? record->request->threads : omp_get_max_threads();
+    int threads = record->request->control.threads > 0 ? record->request->control.threads : omp_get_max_threads();
     *writer = (Writer){.record = record, .ledger = ledger, .out = out, .threads = threads};
     writer->lines = calloc(BLOCK, sizeof *writer->lines);
     writer->caches = calloc((size_t)threads, sizeof *writer->caches);

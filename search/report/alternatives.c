@@ -13,11 +13,11 @@ static const int64_t NEAREST_GROWTH = 64;
 
 static void change_for_way(const Request *request, WayOut way, Request *changed) {
     request_copy(request, changed);
-    changed->max_idle = way == WAY_IDLE ? request->max_idle : 0;
-    changed->batch_tolerance = way == WAY_BATCH ? max_real(request->batch_tolerance, WAY_TOLERANCE) : 0;
-    changed->padding = way == WAY_PADDED                         ? PADDING_ANY
-                       : way == WAY_BATCH || way == WAY_OFF_SIZE ? PADDING_LAUNCHABLE
-                                                                 : PADDING_NONE;
+    changed->space.max_idle = way == WAY_IDLE ? request->space.max_idle : 0;
+    changed->space.batch_tolerance = way == WAY_BATCH ? max_real(request->space.batch_tolerance, WAY_TOLERANCE) : 0;
+    changed->space.padding = way == WAY_PADDED                         ? PADDING_ANY
+                             : way == WAY_BATCH || way == WAY_OFF_SIZE ? PADDING_LAUNCHABLE
+                                                                       : PADDING_NONE;
 }
 
 /* The best of a space is the best of every part of it that it lies in. */
@@ -25,23 +25,27 @@ static bool answered_already(const Request *changed, const Report *report) {
     const Request *asked = report->request;
     if (report->result.plan_count == 0) return false;
     const RankedPlan *best = &report->result.plans[0];
-    bool within = changed->max_idle <= asked->max_idle && changed->batch_tolerance <= asked->batch_tolerance &&
-                  changed->padding <= asked->padding;
-    return within && (changed->max_idle == asked->max_idle || best->machine.mesh.chips == asked->machine.mesh.chips) &&
-           (changed->batch_tolerance == asked->batch_tolerance || best->work.sequences == asked->work.sequences) &&
-           (changed->padding == asked->padding || best->padding == 0);
+    bool within = changed->space.max_idle <= asked->space.max_idle &&
+                  changed->space.batch_tolerance <= asked->space.batch_tolerance &&
+                  changed->space.padding <= asked->space.padding;
+    return within &&
+           (changed->space.max_idle == asked->space.max_idle ||
+            best->machine.mesh.chips == asked->question.machine.mesh.chips) &&
+           (changed->space.batch_tolerance == asked->space.batch_tolerance ||
+            best->work.sequences == asked->question.work.sequences) &&
+           (changed->space.padding == asked->space.padding || best->padding == 0);
 }
 
 /* Every batch within the tolerance brings the expert grids and schedules of a GPU cluster with it: beyond so many it
  * takes minutes, which a user may ask for (--batch-tolerance), and a report may not. */
 enum { MIXTURE_BATCHES_MOST = 256 };
 static bool too_many_batches(const Request *changed) {
-    bool mixture = changed->roles >> ROLE_EXPERT & 1;
-    double batches = 2 * changed->batch_tolerance * (double)changed->work.sequences;
-    return mixture && chip_has_domains(&changed->chip) && batches > MIXTURE_BATCHES_MOST;
+    bool mixture = changed->space.roles >> ROLE_EXPERT & 1;
+    double batches = 2 * changed->space.batch_tolerance * (double)changed->question.work.sequences;
+    return mixture && chip_has_domains(&changed->question.chip) && batches > MIXTURE_BATCHES_MOST;
 }
 
-static void take(WayOutResult *way, const Answer *answer) {
+static void take(WayOutResult *way, const SideAnswer *answer) {
     way->cut_short = way->cut_short || answer->cut_short;
     if (!answer->found || (way->found && way->best.ranked_seconds <= answer->best.ranked_seconds)) return;
     way->found = true;
@@ -57,7 +61,7 @@ static int64_t girth(const Machine *machine) {
 static bool try_twins(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
     WayOutResult *way = &report->ways[WAY_OFF_SIZE];
-    Answer own;
+    SideAnswer own;
     change_for_way(request, WAY_OFF_SIZE, changed);
     if (!report_ask(report, changed, &own, error)) return false;
     way->tried = true;
@@ -66,16 +70,16 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     Arena arena = {0};
     Machine *twins = NULL;
     int count = 0;
-    bool ok = machine_twins(&request->chip, &request->machine, &arena, &twins, &count, error);
+    bool ok = machine_twins(&request->question.chip, &request->question.machine, &arena, &twins, &count, error);
     for (int tried = 0; ok && tried < TWINS_TRIED && tried < count; tried++) {
         int least = tried;
         for (int i = tried + 1; i < count; i++)
             if (girth(&twins[i]) < girth(&twins[least])) least = i;
         Machine twin = twins[least];
         twins[least] = twins[tried];
-        Answer answer;
+        SideAnswer answer;
         change_for_way(request, WAY_OFF_SIZE, changed);
-        changed->machine = twin;
+        changed->question.machine = twin;
         ok = report_ask(report, changed, &answer, error);
         if (ok) take(way, &answer);
     }
@@ -87,12 +91,12 @@ bool report_make_ways(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
     WayOutResult *asked[WAY_COUNT];
     int count = 0;
-    Question *questions = questions_new(WAY_COUNT, error);
+    SideSearch *questions = side_searches_new(WAY_COUNT, error);
     if (!questions) return false;
     for (int i = 0; i < WAY_OFF_SIZE; i++) {
         WayOutResult *way = &report->ways[i];
         Request *changed = &questions[count].changed;
-        if (i == WAY_IDLE && request->max_idle <= 0) continue;
+        if (i == WAY_IDLE && request->space.max_idle <= 0) continue;
         way->tried = true;
         change_for_way(request, (WayOut)i, changed);
         if (answered_already(changed, report)) {
@@ -106,14 +110,14 @@ bool report_make_ways(Report *report, Request *scratch, Error *error) {
     bool ok = report_ask_all(report, questions, count, error);
     for (int i = 0; ok && i < count; i++) take(asked[i], &questions[i].answer);
     free(questions);
-    return ok && (chip_has_domains(&request->chip) || try_twins(report, scratch, error));
+    return ok && (chip_has_domains(&request->question.chip) || try_twins(report, scratch, error));
 }
 
 /* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then
  * slices of the largest. False: there is none. */
 static bool larger_machine(const Request *request, int64_t factor, Machine *out) {
-    const Chip *chip = &request->chip;
-    int64_t asked = request->machine.mesh.chips;
+    const Chip *chip = &request->question.chip;
+    int64_t asked = request->question.machine.mesh.chips;
     if (asked > MACHINE_CHIPS_MAX / factor) return false;
     int64_t chips = asked * factor;
     if (chip_has_domains(chip)) {
@@ -121,8 +125,8 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
         machine_of_gpus(chip, chips, out);
         return true;
     }
-    SliceShape shape = request->machine.slice;
-    int64_t slices = request->machine.slices;
+    SliceShape shape = request->question.machine.slice;
+    int64_t slices = request->question.machine.slices;
     if (slices > 1) {
         machine_of_slice(chip, shape, slices * factor, out);
         return true;
@@ -135,10 +139,10 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     if (!machine_may_scale_out(chip)) return false;
     /* Halves of what was wanted until a slice has that size. */
     for (int64_t part = chips / 2, count = 2; part >= 1; part /= 2, count *= 2) {
-        bool fits_job =
-            chip->max_job_chips == 0 || part <= chip->max_job_chips || part <= slice_chips(request->machine.slice);
+        bool fits_job = chip->max_job_chips == 0 || part <= chip->max_job_chips ||
+                        part <= slice_chips(request->question.machine.slice);
         if (part * count != chips || !fits_job) continue;
-        shape = request->machine.slice;
+        shape = request->question.machine.slice;
         if (part != slice_chips(shape) && !slice_default(chip, part, &shape)) continue;
         machine_of_slice(chip, shape, count, out);
         return true;
@@ -168,10 +172,10 @@ bool report_make_nearest(Report *report, Request *scratch, Error *error) {
         return true;
     }
     for (int64_t factor = 2; factor <= NEAREST_GROWTH && report->nearest_count < NEAREST_WANTED; factor *= 2) {
-        Answer answer;
+        SideAnswer answer;
         request_copy(request, scratch);
-        scratch->max_idle = 0;
-        if (!larger_machine(request, factor, &scratch->machine)) break;
+        scratch->space.max_idle = 0;
+        if (!larger_machine(request, factor, &scratch->question.machine)) break;
         if (!report_ask(report, scratch, &answer, error)) return false;
         if (answer.found) report->nearest[report->nearest_count++] = answer.best;
     }

@@ -3,8 +3,8 @@
 
 #include "base/util.h"
 #include "mesh/prime.h"
-#include "search/request/knobs.h"
 #include "search/report/questions.h"
+#include "search/request/knobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,32 +77,32 @@ typedef struct {
 static bool trial_request(const Request *open, const RematRule *remat, const RankedPlan *here, const Trial *trial,
                           Request *out) {
     request_copy(open, out);
-    out->machine = here->machine;
-    out->max_idle = 0;
-    out->work = here->work;
-    out->batch_tolerance = 0;
-    if (trial->kind != CHANGE_REMAT) out->remat = *remat;
+    out->question.machine = here->machine;
+    out->space.max_idle = 0;
+    out->question.work = here->work;
+    out->space.batch_tolerance = 0;
+    if (trial->kind != CHANGE_REMAT) out->question.remat = *remat;
     for (Role role = 0; role < ROLE_COUNT; role++) {
-        if (out->requirement_count == REQUIREMENTS_MAX) return false;
-        out->requirements[out->requirement_count++] =
+        if (out->space.requirement_count == REQUIREMENTS_MAX) return false;
+        out->space.requirements[out->space.requirement_count++] =
             (Requirement){.role = role, .op = REQUIRE_EQUAL, .degree = trial->degrees.of[role]};
     }
     for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
         if (trial->open >> word & 1) continue;
-        if (out->requirement_count == REQUIREMENTS_MAX) return false;
-        out->requirements[out->requirement_count++] =
+        if (out->space.requirement_count == REQUIREMENTS_MAX) return false;
+        out->space.requirements[out->space.requirement_count++] =
             (Requirement){.op = REQUIRE_EQUAL, .knob = word + 1, .degree = knob_word_of(word, &here->plan.knobs)};
     }
     if (trial->kind == CHANGE_PLACEMENT || trial->kind == CHANGE_DEGREES) return true;
-    out->nesting = here->nesting;
-    out->nesting_all = false;
-    out->pin_count = pins_of_placement(&here->machine.mesh, &here->plan.placement, out->pins);
+    out->space.nesting = here->nesting;
+    out->space.nesting_all = false;
+    out->space.pin_count = pins_of_placement(&here->machine.mesh, &here->plan.placement, out->space.pins);
     return true;
 }
 
 /* Roles that a factor may move to: experts need some, and no folded grid beside them. */
 static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
-    if (!(open->roles >> role & 1)) return false;
+    if (!(open->space.roles >> role & 1)) return false;
     return role != ROLE_EXPERT || here->plan.knobs.methods.grid.expert == 0;
 }
 
@@ -114,7 +114,7 @@ static int list_trials(const Request *open, const RematRule *remat, const Ranked
         for (size_t k = 0; k < COUNT_OF(TOGETHER[i]) && TOGETHER[i][k]; k++) trial.open |= knob_bit(TOGETHER[i][k]);
         trials[count++] = trial;
     }
-    if (remat->required && memcmp(remat, &open->remat, sizeof *remat) != 0)
+    if (remat->required && memcmp(remat, &open->question.remat, sizeof *remat) != 0)
         trials[count++] = (Trial){.kind = CHANGE_REMAT, .degrees = *degrees};
     trials[count++] = (Trial){.kind = CHANGE_PLACEMENT, .degrees = *degrees};
     for (Role from = 0; from < ROLE_COUNT; from++)
@@ -185,8 +185,8 @@ static void describe(const Request *request, const RankedPlan *here, Change *cha
             prose_item(&text, ", ", "%s %lld to %lld", role_name(role), (long long)here->plan.degrees.of[role],
                        (long long)change->after.plan.degrees.of[role]);
     knob_words(&here->plan, &change->after.plan, &text);
-    remat_name(&request->model, &here->plan.layout, before);
-    remat_name(&request->model, &change->after.plan.layout, after);
+    remat_name(&request->question.model, &here->plan.layout, before);
+    remat_name(&request->question.model, &change->after.plan.layout, after);
     if (change->kind == CHANGE_REMAT && strcmp(after, "custom") != 0)
         prose_item(&text, ", ", "recomputation %s to %s", before, after);
     else if (change->kind == CHANGE_REMAT)
@@ -235,7 +235,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
     int listed = list_trials(open, remat, here, trials), asked = 0;
     RankedPlan mine = *here;
     Report *report = calloc(1, sizeof *report);
-    Question *questions = report ? questions_new(listed, error) : NULL;
+    SideSearch *questions = report ? side_searches_new(listed, error) : NULL;
     *count = 0;
     if (!questions) {
         free(report);
@@ -251,7 +251,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
     for (int i = 0; i < asked && ok; i += ASKED_AT_ONCE)
         ok = report_ask_all(report, questions + i, (int)min_whole(ASKED_AT_ONCE, asked - i), error);
     for (int i = 0; i < asked && ok; i++) {
-        const Answer *answer = &questions[i].answer;
+        const SideAnswer *answer = &questions[i].answer;
         if (!answer->found || answer->best.ranked_seconds > (1 - GAIN_LEAST) * here->ranked_seconds) continue;
         if (known(changes, *count, &answer->best)) continue;
         Change *change = &changes[(*count)++];
@@ -278,7 +278,7 @@ static bool walk_path(Trying *trying, Arena *arena, WhyNot *out, Error *error) {
         const Change *step = &out->path[out->path_count];
         out->path[out->path_count++] = *best;
         if (step->suffices) break;
-        if (step->kind == CHANGE_REMAT) trying->remat = trying->open->remat;
+        if (step->kind == CHANGE_REMAT) trying->remat = trying->open->question.remat;
         if (!try_changes(trying, &step->after, next, &count, &tried, error)) return false;
         best = next;
     }
@@ -307,8 +307,8 @@ bool why_not_make(const Request *open, const Request *plan, const RankedPlan *he
     *out = (WhyNot){.smallest = -1, .changes = ARENA_NEW(arena, Change, CHANGES_MAX)};
     if (!wide || !out->changes) return error_memory(error);
     request_copy(open, wide);
-    wide->top = WHY_NOT_ROWS_MAX;
-    wide->limit_seconds = here->ranked_seconds;
+    wide->control.top = WHY_NOT_ROWS_MAX;
+    wide->control.limit_seconds = here->ranked_seconds;
     if (!search_run(wide, arena, &result, error)) return false;
     out->cut_short = result.certificate.proof == PROOF_GAP;
     while (out->faster < result.plan_count &&
@@ -320,9 +320,9 @@ bool why_not_make(const Request *open, const Request *plan, const RankedPlan *he
     out->behind = here->ranked_seconds / out->best.ranked_seconds - 1;
     out->term_count = term_pairs(&out->best, here, out->terms);
     qsort(out->terms, (size_t)out->term_count, sizeof out->terms[0], by_loss);
-    double limit = open->time_limit_seconds;
+    double limit = open->control.time_limit_seconds;
     Trying trying = {.open = open,
-                     .remat = plan->remat,
+                     .remat = plan->question.remat,
                      .enough = (1 + WHY_NOT_TIE) * out->best.ranked_seconds,
                      .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
     if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;

@@ -9,8 +9,8 @@
 typedef struct {
     bool found, cut_short;
     RankedPlan best;
-} Answer;
-bool report_ask(Report *report, Request *changed, Answer *out, Error *error);
+} SideAnswer;
+bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error);
 
 /* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
  * keep many busy. The answers are the same. */
@@ -18,10 +18,10 @@ typedef struct {
     Request changed;      /* as request_copy() has it, and then changed */
     bool no_slower;       /* only what is no slower per token than plan 1 is of interest (there is a plan 1) */
     double limit_seconds; /* only plans up to this ranked time are; 0: all */
-    Answer answer;
-} Question;
-Question *questions_new(int count, Error *error); /* free with free() */
-bool report_ask_all(Report *report, Question *questions, int count, Error *error);
+    SideAnswer answer;
+} SideSearch;
+SideSearch *side_searches_new(int count, Error *error); /* free with free() */
+bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error);
 
 enum { QUESTIONS_MAX = 8 }; /* at once */
 

@@ -12,19 +12,19 @@ _Static_assert((int)HELPS_MAX <= (int)QUESTIONS_MAX && (int)WAY_COUNT <= (int)QU
 
 void request_copy(const Request *request, Request *copy) {
     *copy = *request;
-    copy->top = 1;
-    copy->variants = false;
-    copy->keep_ledger = false;
+    copy->control.top = 1;
+    copy->control.variants = false;
+    copy->control.keep_ledger = false;
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */
-static bool ask_within(Report *report, Request *changed, double limit, Answer *out, Error *error) {
+static bool ask_within(Report *report, Request *changed, double limit, SideAnswer *out, Error *error) {
     Arena arena = {0};
     SearchResult result = {0};
-    *out = (Answer){.cut_short = report->seconds_left == 0};
+    *out = (SideAnswer){.cut_short = report->seconds_left == 0};
     if (out->cut_short) return true;
-    changed->limit_seconds = limit;
-    changed->time_limit_seconds = max_real(0, report->seconds_left);
+    changed->control.limit_seconds = limit;
+    changed->control.time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
@@ -38,34 +38,34 @@ static bool ask_within(Report *report, Request *changed, double limit, Answer *o
 
 /* What plan 1 takes per sequence, for the sequences of the changed request. */
 static double as_fast(const Report *report, const Request *changed) {
-    double per_sequence = report->result.plans[0].ranked_seconds / (double)report->request->work.sequences;
-    return per_sequence * (double)changed->work.sequences;
+    double per_sequence = report->result.plans[0].ranked_seconds / (double)report->request->question.work.sequences;
+    return per_sequence * (double)changed->question.work.sequences;
 }
 
-bool report_ask(Report *report, Request *changed, Answer *out, Error *error) {
+bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error) {
     return ask_within(report, changed, 0, out, error);
 }
 
-Question *questions_new(int count, Error *error) {
-    Question *questions = calloc((size_t)count, sizeof(Question));
+SideSearch *side_searches_new(int count, Error *error) {
+    SideSearch *questions = calloc((size_t)count, sizeof(SideSearch));
     if (!questions) error_memory(error);
     return questions;
 }
 
-static bool ask_question(Report *report, Question *question, Error *error) {
+static bool ask_question(Report *report, SideSearch *question, Error *error) {
     double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
     return ask_within(report, &question->changed, limit, &question->answer, error);
 }
 
-bool report_ask_all(Report *report, Question *questions, int count, Error *error) {
+bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error) {
     Error errors[QUESTIONS_MAX] = {0};
     bool ok[QUESTIONS_MAX] = {false};
-    int threads = report->request->threads > 0 ? report->request->threads : omp_get_max_threads();
+    int threads = report->request->control.threads > 0 ? report->request->control.threads : omp_get_max_threads();
     bool apart = report->seconds_left >= 0 || threads == 1; /* a limit is for all of them together */
     if (apart) threads = 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))
     for (int i = 0; i < count; i++) {
-        if (!apart) questions[i].changed.threads = 1;
+        if (!apart) questions[i].changed.control.threads = 1;
         ok[i] = ask_question(report, &questions[i], &errors[i]);
     }
     for (int i = 0; i < count; i++) {
@@ -77,15 +77,15 @@ bool report_ask_all(Report *report, Question *questions, int count, Error *error
 }
 
 bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
-    return ranked->padding == 0 && ranked->machine.mesh.chips == request->machine.mesh.chips &&
-           ranked->work.sequences == request->work.sequences;
+    return ranked->padding == 0 && ranked->machine.mesh.chips == request->question.machine.mesh.chips &&
+           ranked->work.sequences == request->question.work.sequences;
 }
 
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
     report->request = request;
     if (!search_run(request, arena, &report->result, error)) return false;
-    double limit = request->time_limit_seconds;
+    double limit = request->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - report->result.seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
@@ -95,5 +95,5 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
                                           : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
     if (proven && !divides && !report_make_ways(report, scratch, error)) return false;
     if (result->plan_count == 0) return report_make_nearest(report, scratch, error);
-    return !proven || request->brute_force || report_make_helps(report, error);
+    return !proven || request->control.brute_force || report_make_helps(report, error);
 }

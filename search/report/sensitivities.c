@@ -2,9 +2,9 @@
 /* What would help most: one thing of the request changes, and the whole search is asked again. */
 #include "search/report/questions.h"
 
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "mesh/slice.h"
-#include "base/text/prose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ typedef struct {
 
 /* What links of a level carry, in the catalog (idle shapes are made of it) and in the machine. */
 bool request_scale_links(Request *request, bool scale_up, double factor) {
-    Chip *chip = &request->chip;
-    Mesh *mesh = &request->machine.mesh;
+    Chip *chip = &request->question.chip;
+    Mesh *mesh = &request->question.machine.mesh;
     bool domains = chip_has_domains(chip), any = false;
     AxisLevel level = scale_up ? (domains ? LEVEL_NVLINK : LEVEL_ICI) : domains ? LEVEL_NETWORK : LEVEL_DCN;
     for (int a = 0; a < mesh->axis_count; a++) any = any || mesh->axes[a].level == level;
@@ -38,7 +38,7 @@ bool request_scale_links(Request *request, bool scale_up, double factor) {
 }
 
 static bool scale_up(const Change *change) {
-    const Chip *chip = &change->changed->chip;
+    const Chip *chip = &change->changed->question.chip;
     snprintf(change->text, change->size, "%s +10%%",
              !chip_has_domains(chip)         ? "ICI"
              : chip->scaleup == SCALEUP_MESH ? "xGMI"
@@ -47,18 +47,19 @@ static bool scale_up(const Change *change) {
 }
 
 static bool scale_out(const Change *change) {
-    snprintf(change->text, change->size, "%s +10%%", chip_has_domains(&change->changed->chip) ? "network" : "DCN");
+    snprintf(change->text, change->size, "%s +10%%",
+             chip_has_domains(&change->changed->question.chip) ? "network" : "DCN");
     return request_scale_links(change->changed, false, MORE);
 }
 
 static bool more_hbm(const Change *change) {
-    change->changed->chip.hbm_bytes.value *= MORE;
+    change->changed->question.chip.hbm_bytes.value *= MORE;
     snprintf(change->text, change->size, "HBM +10%%");
     return true;
 }
 
 static bool faster_hbm(const Change *change) {
-    change->changed->chip.hbm_bytes_per_second.value *= MORE;
+    change->changed->question.chip.hbm_bytes_per_second.value *= MORE;
     snprintf(change->text, change->size, "HBM bandwidth +10%%");
     return true;
 }
@@ -66,22 +67,22 @@ static bool faster_hbm(const Change *change) {
 static bool set_batch(const Change *change, int64_t sequences) {
     Request *request = change->changed;
     char number[NUMBER_TEXT_SIZE];
-    request->work.sequences = sequences;
-    request->requested_batch_tokens = (double)sequences * (double)request->work.seq;
+    request->question.work.sequences = sequences;
+    request->asked.requested_batch_tokens = (double)sequences * (double)request->question.work.seq;
     snprintf(change->text, change->size, "batch of %s sequences", number_grouped(sequences, number));
     return true;
 }
 
 static bool double_batch(const Change *change) {
-    const Work *work = &change->changed->work;
+    const Work *work = &change->changed->question.work;
     return work->sequences <= (INT64_C(1) << 62) / work->seq / 2 && set_batch(change, 2 * work->sequences);
 }
 
 /* One more of what the machine is made of; a single slice has only the next size of slice. */
 static bool one_more(const Change *change) {
     Request *request = change->changed;
-    const Chip *chip = &request->chip;
-    Machine *machine = &request->machine;
+    const Chip *chip = &request->question.chip;
+    Machine *machine = &request->question.machine;
     if (chip_has_domains(chip)) {
         int64_t part = machine->nodes > 0 ? machine->mesh.chips / machine->nodes : 0;
         if (part < chip->chips_per_host || !machine_may_scale_out(chip)) return false;
@@ -89,10 +90,10 @@ static bool one_more(const Change *change) {
         snprintf(change->text, change->size, "one more node");
         return true;
     }
-    if (request->machine_request.pods > 0 || machine->slices > 1) {
+    if (request->asked.machine_request.pods > 0 || machine->slices > 1) {
         if (!machine_may_scale_out(chip)) return false;
         machine_of_slice(chip, machine->slice, machine->slices + 1, machine);
-        snprintf(change->text, change->size, "one more %s", request->machine_request.pods > 0 ? "pod" : "slice");
+        snprintf(change->text, change->size, "one more %s", request->asked.machine_request.pods > 0 ? "pod" : "slice");
         return true;
     }
     SliceShape shape;
@@ -122,14 +123,14 @@ static double seconds_per_token(const RankedPlan *ranked) {
 /* All is asked of machines like plan 1's own, with its order of roles: idle shapes and all orders would cost dozens of
  * times as much, and seldom overtake it. */
 void request_fix_machine(const RankedPlan *best, Request *changed) {
-    changed->machine = best->machine;
-    changed->max_idle = 0;
-    changed->nesting = best->nesting;
-    changed->nesting_all = false;
+    changed->question.machine = best->machine;
+    changed->space.max_idle = 0;
+    changed->space.nesting = best->nesting;
+    changed->space.nesting_all = false;
 }
 
 /* The questions, each with what it is called and the change that it is of. Returns how many. */
-static int list_questions(const Report *report, Question questions[HELPS_MAX], Help helps[HELPS_MAX],
+static int list_questions(const Report *report, SideSearch questions[HELPS_MAX], Help helps[HELPS_MAX],
                           bool unused_is_none[HELPS_MAX]) {
     int count = 0;
     for (size_t i = 0; i < COUNT_OF(CHANGES) && count < HELPS_MAX; i++) {
@@ -139,7 +140,7 @@ static int list_questions(const Report *report, Question questions[HELPS_MAX], H
         request_fix_machine(&report->result.plans[0], changed);
         memset(help, 0, sizeof *help);
         if (!CHANGES[i](&(Change){changed, help->text, sizeof help->text})) continue;
-        changed->device = chip_device(&changed->chip);
+        changed->question.device = chip_device(&changed->question.chip);
         questions[count].no_slower = true;
         unused_is_none[count++] = CHANGES[i] == one_more;
     }
@@ -149,12 +150,12 @@ static int list_questions(const Report *report, Question questions[HELPS_MAX], H
 bool report_make_helps(Report *report, Error *error) {
     Help helps[HELPS_MAX];
     bool unused_is_none[HELPS_MAX];
-    Question *questions = questions_new(HELPS_MAX, error);
+    SideSearch *questions = side_searches_new(HELPS_MAX, error);
     if (!questions) return false;
     int count = list_questions(report, questions, helps, unused_is_none);
     bool ok = report_ask_all(report, questions, count, error);
     for (int i = 0; ok && i < count; i++) {
-        const Answer *answer = &questions[i].answer;
+        const SideAnswer *answer = &questions[i].answer;
         /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
         if (answer->cut_short || (!answer->found && !unused_is_none[i])) continue;
         helps[i].found = true;

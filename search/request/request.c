@@ -25,17 +25,18 @@ const char *padding_rule_name(PaddingRule rule) {
 }
 
 Setting request_setting(const Request *request) {
-    Setting setting = (Setting){.model = &request->model,
-                                .chip = request->chip.devices_per_chip > 1 ? &request->device : &request->chip,
-                                .profile = &request->profile,
-                                .work = request->work,
-                                .hbm_reserve = request->hbm_reserve,
-                                .precision_flops_per_second = precision_peak(&request->chip, request->precision),
-                                .state = request->state.optimizer[0] ? &request->state : NULL,
-                                .remat = &request->remat,
-                                .offer = request->offer};
-    setting.work.layer_weight = stage_layer_weight(&setting, request->work.seq);
-    setting.work.layer_flops = layer_flops(setting.model, request->work.seq, &setting.work.layer_active);
+    Setting setting = (Setting){
+        .model = &request->question.model,
+        .chip = request->question.chip.devices_per_chip > 1 ? &request->question.device : &request->question.chip,
+        .profile = &request->question.profile,
+        .work = request->question.work,
+        .hbm_reserve = request->question.hbm_reserve,
+        .precision_flops_per_second = precision_peak(&request->question.chip, request->question.precision),
+        .state = request->question.state.optimizer[0] ? &request->question.state : NULL,
+        .remat = &request->question.remat,
+        .offer = request->question.offer};
+    setting.work.layer_weight = stage_layer_weight(&setting, request->question.work.seq);
+    setting.work.layer_flops = layer_flops(setting.model, request->question.work.seq, &setting.work.layer_active);
     return setting;
 }
 
@@ -45,28 +46,28 @@ static bool meets(const Requirement *required, int64_t value) {
 }
 
 bool request_admits(const Request *request, const Degrees *degrees) {
-    for (int i = 0; i < request->requirement_count; i++) {
-        const Requirement *required = &request->requirements[i];
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *required = &request->space.requirements[i];
         if (required->knob == 0 && !meets(required, degrees->of[required->role])) return false;
     }
     return true;
 }
 
 bool request_admits_knobs(const Request *request, const Knobs *knobs) {
-    for (int i = 0; i < request->requirement_count; i++) {
-        const Requirement *required = &request->requirements[i];
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *required = &request->space.requirements[i];
         if (required->knob > 0 && !meets(required, knob_word_of(required->knob - 1, knobs))) return false;
     }
     return true;
 }
 
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement) {
-    for (int a = 0; a < mesh->axis_count && request->pin_count > 0; a++)
+    for (int a = 0; a < mesh->axis_count && request->space.pin_count > 0; a++)
         for (Role role = 0; role < ROLE_COUNT; role++) {
             int64_t factor = 1;
-            for (int i = 0; i < request->pin_count; i++)
-                if (request->pins[i].role == role && strcmp(request->pins[i].axis, mesh->axes[a].name) == 0)
-                    factor = request->pins[i].factor;
+            for (int i = 0; i < request->space.pin_count; i++)
+                if (request->space.pins[i].role == role && strcmp(request->space.pins[i].axis, mesh->axes[a].name) == 0)
+                    factor = request->space.pins[i].factor;
             if (placement->factor[a][role] != factor) return false;
         }
     return true;
@@ -193,8 +194,8 @@ bool requirements_parse(const char *text, const char *where, Requirement list[RE
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]) {
     size_t length = 0;
     text[0] = '\0';
-    for (int i = 0; i < request->requirement_count; i++) {
-        const Requirement *required = &request->requirements[i];
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *required = &request->space.requirements[i];
         char value[KNOB_TEXT_SIZE];
         if (required->knob > 0)
             knob_word_text(required->knob - 1, required->degree, value);

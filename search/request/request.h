@@ -58,60 +58,73 @@ enum { PINS_MAX = MESH_AXES_MAX * ROLE_COUNT };
 /* Where a number came from, for the report. */
 typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
 
+/* What is asked: which model, trained how, on which machine, priced with which figures. */
 typedef struct {
     Model model;
-    char model_argument[256];
     Chip chip;
-    Chip device; /* one of several of a chip (tpu7x); else not used: request_setting() */
+    Chip device; /* one of several devices of a chip (tpu7x); else not used: request_setting() */
     Machine machine;
-    MachineRequest machine_request;
-    char machine_argument[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
     Profile profile;
-    char profile_argument[256];
-    char stack_argument[PROFILE_NAME_SIZE]; /* "": the best current one of the chip */
-
-    Work work;                     /* sequences, seq: what is used */
-    double requested_batch_tokens; /* before rounding to whole sequences */
+    Work work; /* sequences, seq: what is used */
     double training_tokens;
-    Origin batch_origin, seq_origin, tokens_origin;
-    bool seq_beyond_model; /* longer than the model's longest: a warning */
+    Precision precision;
+    StateDtypes state_dtypes;
+    TrainingState state;     /* of the model under both; all zero means training_state_default() */
+    RematRule remat;         /* not required: the layout decides, */
+    const RematOffer *offer; /* among what the launchers asked for can be told; NULL means freely */
+    double hbm_reserve;      /* share of HBM */
+    Objective objective;
+} Question;
 
-    Nesting nesting;          /* order of the roles on each axis */
-    const char *nesting_name; /* as --nesting spells it */
-    bool nesting_all;         /* every order is searched; `nesting` is the canonical one */
-    unsigned schedules;       /* a bit per Schedule: those in the space */
-    RoleSet roles;            /* expert only for mixtures */
+/* Which plans are in the space. */
+typedef struct {
+    Nesting nesting;    /* order of the roles on each axis */
+    bool nesting_all;   /* every order is searched; `nesting` is the canonical one */
+    unsigned schedules; /* a bit for each Schedule in the space */
+    RoleSet roles;      /* expert only for mixtures */
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;
-    LauncherSet launchers;  /* --for; 0: any */
+    LauncherSet launchers;  /* --for; 0 means any */
     double max_idle;        /* share */
     double batch_tolerance; /* share */
     PaddingRule padding;
-    Objective objective;
-    Precision precision;
-    char optimizer_argument[256];
-    StateDtypes state_dtypes;
-    TrainingState state;     /* of the model under both; all zero: training_state_default() */
-    RematRule remat;         /* not required: the layout decides, */
-    const RematOffer *offer; /* among what the launchers asked for can be told; NULL: freely */
+    Pin pins[PINS_MAX]; /* only this placement; `explain --from` sets it, no option does */
+    int pin_count;      /* 0 means any placement */
+} SpaceRules;
+
+/* How a search is run: what it returns, when it ends, on how many threads. */
+typedef struct {
     int top;
     bool variants;
-
-    double hbm_reserve; /* share of HBM */
     bool brute_force;
-    double time_limit_seconds; /* 0: none */
-    /* only plans up to this ranked time are wanted; 0: all. Not a user's option: what searches around a known answer
-     * pass */
+    bool keep_ledger;          /* the result keeps what --certificate writes */
+    int threads;               /* 0 means OpenMP's own choice */
+    double time_limit_seconds; /* 0 means none */
+    /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
-    /* only this placement; none: any. Not a user's option: what `explain --from` passes */
-    Pin pins[PINS_MAX];
-    int pin_count;
-    /* the result keeps what --certificate writes */
-    bool keep_ledger;
-    /* Not a user's option: tests alone set it, to see that a wrong bound is noticed. The bounds of degrees are taken
-     * times 1 + this. */
+    /* Tests alone set it, to see that a wrong bound is noticed: the bounds of degrees are multiplied by 1 + this. */
     double bound_error;
-    int threads; /* 0: OpenMP's own choice */
+} SearchControl;
+
+/* The words that were given, for reports to print again, and where numbers came from. */
+typedef struct {
+    char model[256];
+    MachineRequest machine_request;
+    char machine[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
+    char profile[256];
+    char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
+    char optimizer[256];
+    const char *nesting;           /* as --nesting spells it */
+    double requested_batch_tokens; /* before rounding to whole sequences */
+    Origin batch_origin, seq_origin, tokens_origin;
+    bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
+} Asked;
+
+typedef struct {
+    Question question;
+    SpaceRules space;
+    SearchControl control;
+    Asked asked;
 } Request;
 
 /* The setting that plans of this request are priced with. Points into the request. */

@@ -8,28 +8,28 @@
 
 /* The least and the most that the tolerance allows. */
 static void batch_range(const Request *request, int64_t *low, int64_t *high) {
-    double asked = (double)request->work.sequences;
-    *low = max_whole(1, (int64_t)ceil(asked * (1 - request->batch_tolerance) - 1e-9));
-    *high = (int64_t)floor(asked * (1 + request->batch_tolerance) + 1e-9);
+    double asked = (double)request->question.work.sequences;
+    *low = max_whole(1, (int64_t)ceil(asked * (1 - request->space.batch_tolerance) - 1e-9));
+    *high = (int64_t)floor(asked * (1 + request->space.batch_tolerance) + 1e-9);
 }
 
 int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {
     int64_t low, high;
-    if (index == 0) return request->work.sequences;
+    if (index == 0) return request->question.work.sequences;
     batch_range(request, &low, &high);
     int64_t batch = divide_up(low, replicas) * replicas + (index - 1) * replicas;
-    if (request->batch_tolerance <= 0 || batch > high) return 0;
-    bool asked_is_among = request->work.sequences % replicas == 0;
-    if (asked_is_among && batch >= request->work.sequences) batch += replicas;
+    if (request->space.batch_tolerance <= 0 || batch > high) return 0;
+    bool asked_is_among = request->question.work.sequences % replicas == 0;
+    if (asked_is_among && batch >= request->question.work.sequences) batch += replicas;
     return batch > high ? 0 : batch;
 }
 
 int64_t batch_count(const Request *request, int64_t replicas) {
     int64_t low, high;
-    if (request->batch_tolerance <= 0) return 1;
+    if (request->space.batch_tolerance <= 0) return 1;
     batch_range(request, &low, &high);
     int64_t multiples = high / replicas - (low - 1) / replicas;
-    return 1 + multiples - (request->work.sequences % replicas == 0 ? 1 : 0);
+    return 1 + multiples - (request->question.work.sequences % replicas == 0 ? 1 : 0);
 }
 
 /* Direct-mapped; key 0: empty. */
@@ -91,7 +91,8 @@ static Count knobs_of_class(const Request *request, const Degrees *four, unsigne
     degrees.of[ROLE_EXPERT] = shares & SHARES_EXPERT ? 2 : 1;
     degrees.of[ROLE_FSDP] = shares & SHARES_FSDP ? 2 : 1;
     degrees.of[ROLE_DATA] = shares & SHARES_DATA ? 2 : 1;
-    int64_t knobs = knob_others_among(&request->model, &degrees, offers, contexts, shares & SHARES_EXPERT ? 1 : grids);
+    int64_t knobs =
+        knob_others_among(&request->question.model, &degrees, offers, contexts, shares & SHARES_EXPERT ? 1 : grids);
     return (Count)knobs * (Count)tuple_orders(request, &degrees);
 }
 
@@ -100,7 +101,7 @@ static Count knobs_of_class(const Request *request, const Degrees *four, unsigne
 static bool count_four(SitePlans *counter, const PlacementTable *const tables[3], const Degrees *four,
                        const Offers *offers, int64_t ranks, Count *sum) {
     const Request *request = counter->request;
-    bool experts = counter->request->roles >> ROLE_EXPERT & 1;
+    bool experts = counter->request->space.roles >> ROLE_EXPERT & 1;
     int64_t contexts = context_ways(four->of[ROLE_SEQUENCE], offers);
     int64_t grids = grids_of(counter, four->of[ROLE_TENSOR], ranks, offers);
     Count one = placement_count(tables[0], four);
@@ -122,13 +123,13 @@ static bool count_four(SitePlans *counter, const PlacementTable *const tables[3]
 static bool count_all(SitePlans *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
                       Arena *arena, Count *plans, int64_t *batches, Error *error) {
     enum { FOURS_MAX = 1 << 24 };
-    RoleSet roles = counter->request->roles & ~(1u << ROLE_EXPERT | 1u << ROLE_DATA);
+    RoleSet roles = counter->request->space.roles & ~(1u << ROLE_EXPERT | 1u << ROLE_DATA);
     Degrees *fours;
     int64_t count;
     const PlacementTable *tables[3] = {table, placement_table_merged(table, ROLE_FSDP, ROLE_DATA, arena), NULL};
-    if (tables[1] && counter->request->roles >> ROLE_EXPERT & 1)
+    if (tables[1] && counter->request->space.roles >> ROLE_EXPERT & 1)
         tables[2] = placement_table_merged(tables[1], ROLE_FSDP, ROLE_EXPERT, arena);
-    if (!tables[1] || (counter->request->roles >> ROLE_EXPERT & 1 && !tables[2])) return error_memory(error);
+    if (!tables[1] || (counter->request->space.roles >> ROLE_EXPERT & 1 && !tables[2])) return error_memory(error);
     if (!degrees_enumerate(mesh, roles, FOURS_MAX, arena, &fours, &count, error)) return false;
     *plans = 0;
     *batches = 1;

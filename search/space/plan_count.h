@@ -13,7 +13,7 @@
 
 /* The orders of roles that a tuple is searched in: 1, or with --nesting all those of its roles above 1. */
 static inline int64_t tuple_orders(const Request *request, const Degrees *degrees) {
-    return request->nesting_all ? nesting_orders(degrees) : 1;
+    return request->space.nesting_all ? nesting_orders(degrees) : 1;
 }
 
 /* What one thread keeps from machine to machine of one request. */

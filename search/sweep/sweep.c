@@ -42,7 +42,7 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
     if (!search_run(request, arena, &report->result, error)) return false;
     const SearchResult *result = &report->result;
     if (result->plan_count > 0 || result->certificate.proof != PROOF_OPTIMAL) return true;
-    double limit = request->time_limit_seconds;
+    double limit = request->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);

@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "search/explore/candidate.h"
-#include "search/proof/certificate.h"
 #include "search/explore/orders.h"
-#include "search/launch/rules.h"
 #include "search/launch/placement.h"
+#include "search/launch/rules.h"
+#include "search/proof/certificate.h"
 
 #include <math.h>
 #include <omp.h>
@@ -53,13 +53,13 @@ typedef struct {
 
 /* One row per (degrees, expert grid, schedule); with --variants per knob setting. */
 static bool same_row(const Request *request, const Row *a, const Row *b) {
-    if (request->variants && knobs_compare(&a->knobs, &b->knobs) != 0) return false;
+    if (request->control.variants && knobs_compare(&a->knobs, &b->knobs) != 0) return false;
     return rows_together(&a->knobs, &b->knobs) && degrees_compare(&a->degrees, &b->degrees) == 0;
 }
 
 static double threshold(const Search *search) {
-    double wanted = search->request->limit_seconds > 0 ? search->request->limit_seconds : INFINITY;
-    return search->best_count < search->request->top
+    double wanted = search->request->control.limit_seconds > 0 ? search->request->control.limit_seconds : INFINITY;
+    return search->best_count < search->request->control.top
                ? wanted
                : min_real(wanted, search->best[search->best_count - 1].ranked_seconds);
 }
@@ -67,7 +67,8 @@ static double threshold(const Search *search) {
 static void keep(Search *search, const Row *row) {
     int at = 0;
     /* A layout may take longer than its relaxation, which was within the limit; the best plan up there is another's. */
-    if (search->request->limit_seconds > 0 && row->ranked_seconds > search->request->limit_seconds) return;
+    if (search->request->control.limit_seconds > 0 && row->ranked_seconds > search->request->control.limit_seconds)
+        return;
     for (int i = 0; i < search->best_count; i++) {
         if (!same_row(search->request, &search->best[i], row)) continue;
         if (row_compare(&search->best[i], row) <= 0) return;
@@ -76,8 +77,8 @@ static void keep(Search *search, const Row *row) {
         break;
     }
     while (at < search->best_count && row_compare(&search->best[at], row) < 0) at++;
-    if (at >= search->request->top) return;
-    if (search->best_count == search->request->top) search->best_count--;
+    if (at >= search->request->control.top) return;
+    if (search->best_count == search->request->control.top) search->best_count--;
     memmove(&search->best[at + 1], &search->best[at], (size_t)(search->best_count - at) * sizeof(Row));
     search->best[at] = *row;
     search->best_count++;
@@ -110,7 +111,7 @@ static bool entry_hopeless(Search *search, const Entry *entry, double limit, Exp
     const Tuples *tuples = &search->tuples;
     const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
     double bound, missing;
-    if (search->request->brute_force) return false;
+    if (search->request->control.brute_force) return false;
     ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
     if (!explore_hopeless(&problem, degrees, limit, cache, &bound, &missing)) return false;
     stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
@@ -133,7 +134,7 @@ static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCac
     ExploreStats *stats = &outcome->stats;
     if (entry.first < entry.last) {
         entry.bound = entry_bound(tuples, &entry, cache->sums);
-        if (entry.bound > *limit * (1 + 1e-12) && !search->request->brute_force) {
+        if (entry.bound > *limit * (1 + 1e-12) && !search->request->control.brute_force) {
             stats->pruned[PRUNED_DEGREE_BOUND] += entry_plans(tuples, &entry);
             stats->threshold = *limit;
             explore_note_cut(stats, entry.bound);
@@ -199,7 +200,7 @@ static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t 
 }
 
 static bool out_of_time(Search *search) {
-    double limit = search->request->time_limit_seconds;
+    double limit = search->request->control.time_limit_seconds;
     double left = limit - min_real(limit / 2, tuples_seconds_to_leave(&search->tuples)); /* the rest is counted too */
     search->timed_out = search->timed_out || (limit > 0 && clock_seconds() - search->started > left);
     return search->timed_out;
@@ -207,7 +208,7 @@ static bool out_of_time(Search *search) {
 
 /* Whether nothing in a tuple with this bound can be among the best. */
 static bool beaten(const Search *search, double bound) {
-    return bound > threshold(search) * (1 + 1e-12) && !search->request->brute_force;
+    return bound > threshold(search) * (1 + 1e-12) && !search->request->control.brute_force;
 }
 
 /* Opens the entries in `order`, all of which reach up to the level, as long as they are not beaten. */
@@ -229,7 +230,7 @@ static bool run_level(Search *search, const Keyed *order, int64_t count, double 
 /* Entries with a bound up to the level, by rising bound; infinity: nothing is left of an entry. */
 static int64_t entries_within(const Search *search, double level, Keyed *order) {
     int64_t count = 0;
-    bool brute = search->request->brute_force;
+    bool brute = search->request->control.brute_force;
     for (int64_t i = 0; i < search->tuples.entry_count; i++) {
         double bound = search->tuples.entries[i].bound;
         if (brute || (bound <= level && bound < INFINITY)) order[count++] = (Keyed){bound, i};
@@ -276,13 +277,13 @@ static bool walk(Search *search, Error *error) {
     Keyed *order = calloc(count + 1, sizeof(Keyed));
     search->last = calloc(count + 1, sizeof(ExploreStats *));
     bool ok = (outcomes && order && search->last) || error_memory(error);
-    bool brute = search->request->brute_force, done = count == 0;
+    bool brute = search->request->control.brute_force, done = count == 0;
     double level = 0, step = LEVEL_STEP;
     for (int levels = 0; ok && !done && !out_of_time(search); levels++) {
         double least = least_bound(search);
         if (isinf(least) || beaten(search, least)) break;
         /* Where the best are known, of other machines or orders, there is nothing to go up for. */
-        bool known = brute || search->best_count == search->request->top;
+        bool known = brute || search->best_count == search->request->control.top;
         if (levels == 0) done = known;
         level = done ? INFINITY : (1 + step) * max_real(level, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
@@ -340,7 +341,7 @@ static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) 
     out->machine = search->tuples.shapes[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
-    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->nesting, &out->plan, request->padding,
+    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->nesting, &out->plan, request->space.padding,
                        &out->estimate, error))
         return false;
     out->padding = out->estimate.padding;
@@ -355,7 +356,7 @@ static void fill_shortfall(const Search *search, Shortfall *out) {
     const Request *request = search->request;
     if (!(search->stats.least_missing < INFINITY)) return;
     out->known = true;
-    out->limit_bytes = request_setting(request).chip->hbm_bytes.value * (1 - request->hbm_reserve);
+    out->limit_bytes = request_setting(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
     out->needed_bytes = out->limit_bytes + search->stats.least_missing;
     out->plan.degrees = search->stats.missing_degrees;
     out->plan.knobs = search->stats.missing_knobs;
@@ -438,8 +439,8 @@ static bool search_space(Search *search, Error *error) {
     const Request *request = search->request;
     Certificate *certificate = search->certificate;
     Tuples *tuples = &search->tuples;
-    bool limited = request->time_limit_seconds > 0 && !search->ledger;
-    if (!factorization_count(&request->machine.mesh, request->roles, &certificate->factorizations))
+    bool limited = request->control.time_limit_seconds > 0 && !search->ledger;
+    if (!factorization_count(&request->question.machine.mesh, request->space.roles, &certificate->factorizations))
         return error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations");
     if (!tuples_make(request, search->threads, search->arena, tuples, error)) return false;
     certificate->machines = tuples->shape_count;
@@ -449,7 +450,7 @@ static bool search_space(Search *search, Error *error) {
     search->floor = INFINITY;
     certificate_open(certificate, INFINITY);
     while (tuples->laid < tuples->site_count) {
-        double over = limited ? search->started + request->time_limit_seconds : 0;
+        double over = limited ? search->started + request->control.time_limit_seconds : 0;
         double until = limited ? (clock_seconds() + over) / 2 : 0;
         if (limited && out_of_time(search)) return tuples_leave(tuples, error) && take_coverage(search, error);
         if (!tuples_lay(tuples, search->caches, until, over, error) || !take_coverage(search, error) ||
@@ -465,7 +466,7 @@ static bool close_certificate(Search *search, SearchResult *result, Error *error
     certificate_note_floor(search->certificate, search->floor);
     if (search->ledger) {
         search->ledger->timed_out = search->timed_out;
-        search->ledger->beaten = search->request->brute_force ? INFINITY : threshold(search) * CUT;
+        search->ledger->beaten = search->request->control.brute_force ? INFINITY : threshold(search) * CUT;
     }
     result->ledger = search->ledger;
     return certificate_machines(&search->tuples, search->arena, &result->machines, error);
@@ -483,7 +484,7 @@ static bool search_one_order(Search *search, Error *error) {
                     .best = search->best,
                     .certificate = &certificate,
                     .started = search->started};
-    request.nesting_all = false;
+    request.space.nesting_all = false;
     bool ok = search_space(&first, error);
     search->best_count = first.best_count;
     tuples_free(&first.tuples);
@@ -495,12 +496,12 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     memset(result, 0, sizeof(*result));
     Search search = {
         .request = request, .arena = arena, .certificate = &result->certificate, .started = clock_seconds()};
-    search.threads = request->threads > 0 ? request->threads : omp_get_max_threads();
-    search.best = ARENA_NEW(arena, Row, (size_t)request->top + 1);
+    search.threads = request->control.threads > 0 ? request->control.threads : omp_get_max_threads();
+    search.best = ARENA_NEW(arena, Row, (size_t)request->control.top + 1);
     bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
-    ok = ok && (!request->nesting_all || request->brute_force || search_one_order(&search, error));
-    if (ok && request->keep_ledger) search.ledger = ledger_new(arena);
-    ok = ok && (!request->keep_ledger || search.ledger || error_memory(error));
+    ok = ok && (!request->space.nesting_all || request->control.brute_force || search_one_order(&search, error));
+    if (ok && request->control.keep_ledger) search.ledger = ledger_new(arena);
+    ok = ok && (!request->control.keep_ledger || search.ledger || error_memory(error));
     ok = ok && search_space(&search, error) && close_certificate(&search, result, error);
     ok = ok && answer(&search, result, error);
     caches_free(&search);

@@ -13,10 +13,10 @@ typedef struct {
     Arena arena;
     Request *request;
     SearchResult result;
-} Asked;
+} AskedSearch;
 
 /* "plan --model 8b ...", words between blanks. What is wrong with it fails the test. */
-static inline void asked_open(Asked *asked, const char *command) {
+static inline void asked_open(AskedSearch *asked, const char *command) {
     Error error = {0};
     memset(asked, 0, sizeof *asked);
     asked->request = ARENA_NEW(&asked->arena, Request, 1);
@@ -24,6 +24,6 @@ static inline void asked_open(Asked *asked, const char *command) {
     cr_assert(search_run(asked->request, &asked->arena, &asked->result, &error), "%s: %s", command, error.text);
 }
 
-static inline void asked_close(Asked *asked) { arena_free(&asked->arena); }
+static inline void asked_close(AskedSearch *asked) { arena_free(&asked->arena); }
 
 #endif

@@ -63,12 +63,13 @@ static inline bool admitted(const Request *request, const Setting *setting, cons
     PaddingSet padding;
     *takers = ~0u;
     if (!request_admits_knobs(request, &plan->knobs)) return false;
-    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->padding, shard, &padding))
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard,
+                       &padding))
         return false;
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
     LauncherSet all = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
-    if (request->launchers == 0 && (request->padding != PADDING_LAUNCHABLE || padding == 0)) return true;
-    *takers = request->launchers != 0 ? all & request->launchers : all;
+    if (request->space.launchers == 0 && (request->space.padding != PADDING_LAUNCHABLE || padding == 0)) return true;
+    *takers = request->space.launchers != 0 ? all & request->space.launchers : all;
     return *takers != 0;
 }
 
@@ -105,8 +106,8 @@ static inline void brute_plan(const Request *request, const Setting *setting, in
         cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
         brute->by_glpk += solution.solver_calls > 0;
         if (!solution.found) continue;
-        BestRow row = {.seconds =
-                           solution.seconds * ((double)request->work.sequences / (double)setting->work.sequences),
+        BestRow row = {.seconds = solution.seconds *
+                                  ((double)request->question.work.sequences / (double)setting->work.sequences),
                        .degrees = *degrees,
                        .knobs = *knobs,
                        .sequences = setting->work.sequences,
@@ -127,7 +128,7 @@ static inline void brute_tuple(const Request *request, int machine, const Mesh *
     Error error = {0};
     Placement *placements;
     cr_assert(placements_enumerate(mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    Wiring wiring = {mesh, request->nesting};
+    Wiring wiring = {mesh, request->space.nesting};
     for (int64_t b = 0; b < batch_count; b++) {
         Setting setting = request_setting(request);
         setting.work.sequences = batches[b];
@@ -144,10 +145,11 @@ static inline void brute_run(const Request *request, Arena *arena, Brute *brute)
     brute->plans = brute->by_glpk = brute->unplaced = 0;
     int machines = brute_machines(request, arena, &brute->machines);
     for (int m = 0; m < machines; m++) {
-        Mesh mesh = profile_mesh(&request->profile, &brute->machines[m].mesh);
+        Mesh mesh = profile_mesh(&request->question.profile, &brute->machines[m].mesh);
         Degrees *tuples;
         int64_t count;
-        cr_assert(degrees_enumerate(&mesh, request->roles, 100000, arena, &tuples, &count, &error), "%s", error.text);
+        cr_assert(degrees_enumerate(&mesh, request->space.roles, 100000, arena, &tuples, &count, &error), "%s",
+                  error.text);
         for (int64_t i = 0; i < count; i++)
             if (request_admits(request, &tuples[i])) brute_tuple(request, m, &mesh, &tuples[i], brute);
     }

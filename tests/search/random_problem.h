@@ -259,14 +259,14 @@ static inline void random_state(Draw *draw, Request *request) {
         optimizer.rule[i].second = (MomentForm)draw_below(draw, i == PARAMETERS_VECTORS ? 2 : MOMENT_FORM_COUNT);
     }
     if (draw_chance(draw, 0.4)) optimizer.rule[PARAMETERS_MATRICES].newton_schulz_steps = 5;
-    request->state_dtypes = (StateDtypes){
+    request->question.state_dtypes = (StateDtypes){
         .parameters = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_FP32),
         .gradients = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_BF16, DTYPE_FP32),
         .master = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_NONE, DTYPE_BF16),
         .first = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_BF16),
         .second = (Dtype)DRAW_FROM(draw, DTYPE_DEFAULT, DTYPE_FP8, DTYPE_BF16),
     };
-    request->state = training_state(&request->model, &optimizer, &request->state_dtypes);
+    request->question.state = training_state(&request->question.model, &optimizer, &request->question.state_dtypes);
 }
 
 /* Any of the policies, in all layers or some, or any states. */
@@ -287,46 +287,50 @@ static inline void random_remat(Draw *draw, RematRule *remat) {
 enum { NO_LIMIT = 1000000 }; /* times the HBM of the chip: everything fits */
 
 static inline void set_hbm(Request *request, double bytes) {
-    bytes *= (double)request->chip.devices_per_chip; /* of a device */
-    request->chip.hbm_bytes.value = bytes;
-    request->chip.host_bytes.value = 0.1 * bytes; /* so that the host too runs short */
-    request->device = chip_device(&request->chip);
+    bytes *= (double)request->question.chip.devices_per_chip; /* of a device */
+    request->question.chip.hbm_bytes.value = bytes;
+    request->question.chip.host_bytes.value = 0.1 * bytes; /* so that the host too runs short */
+    request->question.device = chip_device(&request->question.chip);
 }
 
 /* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
 static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t chips_most, int64_t sequences_most,
                                      Arena *arena) {
-    Request request = {.model = random_model(draw), .chip = *random_chip(draw, catalog), .top = 3, .threads = 1};
+    Request request = {.question.model = random_model(draw),
+                       .question.chip = *random_chip(draw, catalog),
+                       .control.top = 3,
+                       .control.threads = 1};
     if (draw_chance(draw, 0.4))
-        request.machine.mesh = random_mesh(draw, chips_most);
+        request.question.machine.mesh = random_mesh(draw, chips_most);
     else
-        request.machine = random_machine(draw, &request.chip, chips_most);
-    if (request.machine.text[0] && draw_chance(draw, 0.6)) request.max_idle = draw_real(draw, 0.3, 0.75);
-    request.profile = random_profile(draw, &request.chip, arena);
-    request.work =
+        request.question.machine = random_machine(draw, &request.question.chip, chips_most);
+    if (request.question.machine.text[0] && draw_chance(draw, 0.6)) request.space.max_idle = draw_real(draw, 0.3, 0.75);
+    request.question.profile = random_profile(draw, &request.question.chip, arena);
+    request.question.work =
         (Work){.sequences = draw_whole(draw, 1, sequences_most), .seq = DRAW_FROM(draw, 128, 512, 1000, 2048, 8192)};
-    if (draw_chance(draw, 0.5)) request.work.sequences = request.machine.mesh.devices * draw_whole(draw, 1, 2);
-    request.nesting_name = nesting_name(draw_chance(draw, 0.5) ? 0 : (int)draw_below(draw, 6));
-    nesting_named(request.nesting_name, &request.nesting);
-    request.schedules = draw_chance(draw, 0.3)   ? SCHEDULES_LAUNCHABLE
-                        : draw_chance(draw, 0.5) ? SCHEDULES_ALL
-                                                 : 1u << draw_whole(draw, SCHEDULE_GPIPE, SCHEDULE_COUNT - 1);
-    request.roles = is_mixture(&request.model) ? ROLES_ALL : ROLES_DENSE;
-    request.padding = (PaddingRule)draw_below(draw, 3);
-    if (draw_chance(draw, 0.25)) request.batch_tolerance = draw_real(draw, 0.02, 0.3);
+    if (draw_chance(draw, 0.5))
+        request.question.work.sequences = request.question.machine.mesh.devices * draw_whole(draw, 1, 2);
+    request.asked.nesting = nesting_name(draw_chance(draw, 0.5) ? 0 : (int)draw_below(draw, 6));
+    nesting_named(request.asked.nesting, &request.space.nesting);
+    request.space.schedules = draw_chance(draw, 0.3)   ? SCHEDULES_LAUNCHABLE
+                              : draw_chance(draw, 0.5) ? SCHEDULES_ALL
+                                                       : 1u << draw_whole(draw, SCHEDULE_GPIPE, SCHEDULE_COUNT - 1);
+    request.space.roles = is_mixture(&request.question.model) ? ROLES_ALL : ROLES_DENSE;
+    request.space.padding = (PaddingRule)draw_below(draw, 3);
+    if (draw_chance(draw, 0.25)) request.space.batch_tolerance = draw_real(draw, 0.02, 0.3);
     if (draw_chance(draw, 0.25))
-        request.requirements[request.requirement_count++] =
+        request.space.requirements[request.space.requirement_count++] =
             (Requirement){.role = (Role)draw_below(draw, ROLE_COUNT),
                           .op = draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST,
                           .degree = DRAW_FROM(draw, 1, 2, 4)};
     if (draw_chance(draw, 0.1))
-        request.requirements[request.requirement_count++] = (Requirement){
+        request.space.requirements[request.space.requirement_count++] = (Requirement){
             .op = REQUIRE_AT_MOST, .degree = DRAW_FROM(draw, 1, 2, 4), .knob = 1 + (int)draw_below(draw, 2)};
-    if (draw_chance(draw, 0.2)) request.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
+    if (draw_chance(draw, 0.2)) request.space.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
-    if (draw_chance(draw, 0.25)) random_remat(draw, &request.remat);
-    request.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
-    set_hbm(&request, NO_LIMIT * request.chip.hbm_bytes.value);
+    if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
+    request.question.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
+    set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
     return request;
 }
 
@@ -386,8 +390,9 @@ static inline int64_t brute_methods(const Model *model, bool switched, const Deg
 static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, const Degrees *degrees, int64_t sequences,
                                   Knobs out[KNOBS_MAX]) {
     static Methods methods[4096];
-    const Model *model = &request->model;
-    bool switched = true, overlaps = request->profile.tensor_overlapped < request->profile.tensor_exposed;
+    const Model *model = &request->question.model;
+    bool switched = true,
+         overlaps = request->question.profile.tensor_overlapped < request->question.profile.tensor_exposed;
     for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
             stages = degrees->of[ROLE_PIPELINE];
@@ -414,7 +419,8 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
                                 for (int regather = gathers ? 0 : 1; regather <= 1; regather++) {
                                     bool cuts = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR;
                                     if ((schedule == SCHEDULE_NONE) != (stages == 1)) continue;
-                                    if (stages > 1 && (!(request->schedules >> schedule & 1) || cuts != (v[j] > 1)))
+                                    if (stages > 1 &&
+                                        (!(request->space.schedules >> schedule & 1) || cuts != (v[j] > 1)))
                                         continue;
                                     cr_assert(count < KNOBS_MAX);
                                     out[count] = (Knobs){.microbatches = (n + b[i] - 1) / b[i],
@@ -428,7 +434,8 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
                                     out[count++].methods.tensor_overlap = overlap == 1;
                                 }
     /* each with the optimizer on the host as well, where one is known */
-    if (!(request->chip.host_bytes.value > 0 && request->chip.pcie_bytes_per_second.value > 0)) return count;
+    if (!(request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0))
+        return count;
     cr_assert(2 * count <= KNOBS_MAX);
     for (int64_t i = 0; i < count; i++) out[count + i] = out[i], out[count + i].offload_optimizer = true;
     return 2 * count;
@@ -462,10 +469,10 @@ static inline bool brute_sensible(const Model *model, const Degrees *degrees, co
 /* The batches of a tuple: the one asked for, and within the tolerance those that its replicas divide. */
 static inline int64_t brute_batches(const Request *request, const Degrees *degrees, int64_t *out, int64_t room) {
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
-            asked = request->work.sequences, count = 0;
+            asked = request->question.work.sequences, count = 0;
     for (int64_t batch = 1; batch <= 2 * asked; batch++) {
-        bool near = fabs((double)(batch - asked)) <= request->batch_tolerance * (double)asked + 1e-9;
-        if (batch != asked && (!near || request->batch_tolerance <= 0 || batch % replicas != 0)) continue;
+        bool near = fabs((double)(batch - asked)) <= request->space.batch_tolerance * (double)asked + 1e-9;
+        if (batch != asked && (!near || request->space.batch_tolerance <= 0 || batch % replicas != 0)) continue;
         cr_assert(count < room);
         out[count++] = batch;
     }
@@ -478,13 +485,13 @@ static inline int brute_machines(const Request *request, Arena *arena, const Mac
     Machine *idle = NULL;
     int count = 0;
     Error error = {0};
-    if (request->max_idle > 0)
-        cr_assert(
-            machine_idle_shapes(&request->chip, &request->machine, request->max_idle, arena, &idle, &count, &error),
-            "%s", error.text);
+    if (request->space.max_idle > 0)
+        cr_assert(machine_idle_shapes(&request->question.chip, &request->question.machine, request->space.max_idle,
+                                      arena, &idle, &count, &error),
+                  "%s", error.text);
     Machine *all = ARENA_NEW(arena, Machine, (size_t)count + 1);
     cr_assert_not_null(all);
-    all[0] = request->machine;
+    all[0] = request->question.machine;
     if (count > 0) memcpy(all + 1, idle, (size_t)count * sizeof(Machine));
     for (int i = 1; i < count; i++) /* as given but for that: all[0] stays */
         for (int j = i; j > 0; j--) {
@@ -503,14 +510,16 @@ static inline int brute_machines(const Request *request, Arena *arena, const Mac
 /* One line that makes a problem again. */
 static inline const char *problem_text(const Request *request, char text[320]) {
     int used = 0;
-    for (int i = 0; i < request->machine.mesh.axis_count; i++)
+    for (int i = 0; i < request->question.machine.mesh.axis_count; i++)
         used += snprintf(text + used, (size_t)(320 - used), "%s%s%lld", i ? " " : "",
-                         request->machine.mesh.axes[i].name, (long long)request->machine.mesh.axes[i].size);
+                         request->question.machine.mesh.axes[i].name,
+                         (long long)request->question.machine.mesh.axes[i].size);
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
-             request->nesting_name, request->chip.name, (long long)request->model.layers,
-             (long long)request->work.sequences, (long long)request->work.seq, request->profile.name,
-             padding_rule_name(request->padding), request->max_idle, request->batch_tolerance);
+             request->asked.nesting, request->question.chip.name, (long long)request->question.model.layers,
+             (long long)request->question.work.sequences, (long long)request->question.work.seq,
+             request->question.profile.name, padding_rule_name(request->space.padding), request->space.max_idle,
+             request->space.batch_tolerance);
     return text;
 }
 

@@ -73,28 +73,28 @@ static inline void fixture_model(Model *model) {
 }
 
 static inline void fixture_request(Request *request) {
-    fixture_model(&request->model);
-    fixture_chip(&request->chip);
-    fixture_machine(6, &request->machine);
-    request->machine_request = (MachineRequest){.slice = "8x4x4", .slices = 6};
-    request->nesting = nesting_canonical();
-    request->nesting_name = "default";
-    snprintf(request->model_argument, sizeof request->model_argument, "demo");
-    snprintf(request->machine_argument, sizeof request->machine_argument, "--slice 8x4x4 --slices 6");
-    snprintf(request->profile_argument, sizeof request->profile_argument, "demo");
-    request->profile = (Profile){.likely_low = 0.9, .likely_high = 1.25, .tensor_exposed = 0.2};
-    snprintf(request->profile.name, sizeof request->profile.name, "demo");
-    snprintf(request->profile.source, sizeof request->profile.source, "invented");
-    request->work = (Work){.sequences = 512, .seq = 8192};
-    request->requested_batch_tokens = 512.0 * 8192;
-    request->training_tokens = 1e12;
-    request->batch_origin = FROM_OPTION;
-    request->seq_origin = FROM_MODEL;
-    request->roles = ROLES_DENSE;
-    request->max_idle = 0.4;
-    request->padding = PADDING_LAUNCHABLE;
-    request->top = 3;
-    request->hbm_reserve = 0.08;
+    fixture_model(&request->question.model);
+    fixture_chip(&request->question.chip);
+    fixture_machine(6, &request->question.machine);
+    request->asked.machine_request = (MachineRequest){.slice = "8x4x4", .slices = 6};
+    request->space.nesting = nesting_canonical();
+    request->asked.nesting = "default";
+    snprintf(request->asked.model, sizeof request->asked.model, "demo");
+    snprintf(request->asked.machine, sizeof request->asked.machine, "--slice 8x4x4 --slices 6");
+    snprintf(request->asked.profile, sizeof request->asked.profile, "demo");
+    request->question.profile = (Profile){.likely_low = 0.9, .likely_high = 1.25, .tensor_exposed = 0.2};
+    snprintf(request->question.profile.name, sizeof request->question.profile.name, "demo");
+    snprintf(request->question.profile.source, sizeof request->question.profile.source, "invented");
+    request->question.work = (Work){.sequences = 512, .seq = 8192};
+    request->asked.requested_batch_tokens = 512.0 * 8192;
+    request->question.training_tokens = 1e12;
+    request->asked.batch_origin = FROM_OPTION;
+    request->asked.seq_origin = FROM_MODEL;
+    request->space.roles = ROLES_DENSE;
+    request->space.max_idle = 0.4;
+    request->space.padding = PADDING_LAUNCHABLE;
+    request->control.top = 3;
+    request->question.hbm_reserve = 0.08;
 }
 
 static inline void fixture_keep_all(Layout *layout, int64_t layers) {

@@ -75,7 +75,7 @@ static char *answer(const char *const *problem, int threads) {
     bool ok = request && out && options_parse(count, list, COMMAND_PLAN, &arena, &options, &error) &&
               request_from_options(&options, &arena, request, &error);
     if (ok) {
-        request->threads = threads;
+        request->control.threads = threads;
         ok = search_run(request, &arena, &result, &error);
     }
     if (ok) write_result(out, &result);

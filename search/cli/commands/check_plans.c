@@ -80,8 +80,8 @@ static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *
         }
         ok = ok && request_from_options(&words, arena, out, error);
     }
-    out->top = 1;
-    if (checking->apart) out->threads = 1;
+    out->control.top = 1;
+    if (checking->apart) out->control.threads = 1;
     return ok;
 }
 
@@ -176,8 +176,8 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
 /* The request that the plan stands in, without it. */
 static bool best_request(const Options *options, Arena *arena, Request *out, Error *error) {
     if (!one_plan_open(options, arena, out, error)) return false;
-    out->top = 1;
-    out->variants = false;
+    out->control.top = 1;
+    out->control.variants = false;
     return true;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt emit FORMAT`: one plan as the configuration of a launcher. --from takes it out of a report, --from-config
  * out of the configuration of another launcher, --plan names it; without any, the best plan that the launcher can launch is searched for. */
+#include "search/launch/emit.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
-#include "search/launch/emit.h"
 #include "search/launch/remat_offer.h"
-#include "base/text/prose.h"
 #include "search/launch/rules.h"
 
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
     if (!request_from_options(options, arena, request, error) ||
         (options->text[OPTION_RANK] && !number_whole(options->text[OPTION_RANK], "--rank", 1, 1000, &rank, error)))
         return false;
-    if (request->launchers == 0) request->launchers = 1u << format->launcher;
-    request->top = (int)rank;
+    if (request->space.launchers == 0) request->space.launchers = 1u << format->launcher;
+    request->control.top = (int)rank;
     *row = (int)rank - 1;
     return true;
 }
@@ -71,11 +71,12 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;
     /* Laid out as the launcher can be told, so that what is predicted is what is written. */
-    if (!launch_remat(1u << format->launcher, &request->model, arena, &request->offer, error)) return false;
+    if (!launch_remat(1u << format->launcher, &request->question.model, arena, &request->question.offer, error))
+        return false;
     planning_announce(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
-    if (!choice->quiet && request->offer)
+    if (!choice->quiet && request->question.offer)
         say_what_it_takes(format, result, &from, err);
     else if (!choice->quiet)
         one_plan_compare(result, &from, err);
@@ -108,7 +109,8 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
 static const char *refuses_all(const EmitFormat *format, const Request *request) {
     const Plan plain = {.degrees.of = {1, 1, 1, 1, 1, 1},
                         .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
-    return launch_refusal(format->launcher, &request->model, &request->work, &plain, 0, &request->machine.mesh);
+    return launch_refusal(format->launcher, &request->question.model, &request->question.work, &plain, 0,
+                          &request->question.machine.mesh);
 }
 
 static bool emit(const Options *options, const EmitFormat *format, Arena *arena, Streams streams, SearchResult *result,

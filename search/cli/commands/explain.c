@@ -41,17 +41,17 @@ static bool price_regardless(const Options *options, Request *request, const Rep
     if (report->result.plan_count > 0 || !options->text[OPTION_FROM_CONFIG] || !shortfall->known) return true;
     double lacks = shortfall->needed_bytes - shortfall->limit_bytes;
     double share = (1 + 1e-6) * shortfall->needed_bytes / shortfall->limit_bytes;
-    double chip = request->chip.hbm_bytes.value, device = request->device.hbm_bytes.value;
+    double chip = request->question.chip.hbm_bytes.value, device = request->question.device.hbm_bytes.value;
     if (!(lacks > 0)) return true;
-    request->chip.hbm_bytes.value = chip * share;
-    request->device.hbm_bytes.value = device * share;
+    request->question.chip.hbm_bytes.value = chip * share;
+    request->question.device.hbm_bytes.value = device * share;
     if (!one_plan_search(request, from, arena, &again, error)) return false;
     if (again.plan_count > 0) {
         report->result = again;
         *lacking = lacks;
     } else { /* it is not HBM alone */
-        request->chip.hbm_bytes.value = chip;
-        request->device.hbm_bytes.value = device;
+        request->question.chip.hbm_bytes.value = chip;
+        request->question.device.hbm_bytes.value = device;
     }
     return true;
 }

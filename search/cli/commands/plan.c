@@ -2,12 +2,12 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "search/proof/certificate.h"
 #include "search/cli/command.h"
 #include "search/cli/data_files.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
+#include "search/proof/certificate.h"
 #include "search/report/report.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
     planning_announce(request, &choice, streams.err);
-    request->keep_ledger = choice.certificate != NULL;
+    request->control.keep_ledger = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
         (choice.certificate && !write_certificate(report, choice.certificate, error)) ||
         !write_report(report, facts, &choice, streams, error))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
-#include "search/cli/data_hash.h"
 #include "base/build.h"
 #include "base/number.h"
+#include "base/text/prose.h"
 #include "search/cli/data_files.h"
+#include "search/cli/data_hash.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/grid.h"
 #include "search/cli/sweep/options.h"
 #include "search/cli/sweep/spread.h"
-#include "base/text/prose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static Request *request_of(const Sweep *sweep, int64_t point, Arena *arena, Erro
     if (!words || !request) return error_memory(failure), NULL;
     sweep_point_options(&sweep->options, &sweep->header.grid, point, words);
     if (!request_from_options(words, arena, request, failure)) return NULL;
-    request->top = 1;
+    request->control.top = 1;
     return request;
 }
 
@@ -197,7 +197,7 @@ static bool order_by_size(Ledger *ledger, Arena *arena, Error *error) {
         Arena own = {0};
         Error failure = {0};
         const Request *request = request_of(sweep, point, &own, &failure);
-        sizes[point] = (Size){request ? request->machine.mesh.chips : 0, point};
+        sizes[point] = (Size){request ? request->question.machine.mesh.chips : 0, point};
         arena_free(&own);
     }
     qsort(sizes, (size_t)points, sizeof *sizes, by_size);

@@ -63,7 +63,7 @@ static bool add_pipeline(const GpuJob *job, cJSON *to) {
 }
 
 static bool add_precision(const GpuJob *job, cJSON *to) {
-    const StateDtypes *dtypes = &job->request->state_dtypes;
+    const StateDtypes *dtypes = &job->request->question.state_dtypes;
     /* accumulated in fp32, where the cost model has them so; its own default under ZeRO is the parameters' dtype */
     bool whole =
         dtypes->gradients == DTYPE_FP32 || (dtypes->gradients == DTYPE_DEFAULT && job->knobs->microbatches > 1);
@@ -149,7 +149,7 @@ bool emit_deepspeed(const Request *request, const RankedPlan *ranked, FILE *out,
     GpuJob job;
     EmitNotes notes = {0};
     if (!gpu_job(request, ranked, LAUNCHER_DEEPSPEED, &job, error)) return false;
-    if (request->precision != PRECISION_BF16)
+    if (request->question.precision != PRECISION_BF16)
         return error_set(
             error, ERROR_INPUT, "emit deepspeed",
             "deepspeed does not take this plan: its JSON knows no 8-bit matmuls; plan with --precision bf16");

@@ -2,8 +2,8 @@
 /* DeepSpeed: its JSON. Keys, defaults and what it raises on: DeepSpeed edaa72212, runtime/config.py, runtime/zero/config.py,
  * runtime/tensor_parallel/config.py (reference/exports.md, 7). Neither model nor sequence length stands there, nor how many
  * stages a PipelineModule has: that is in the program. */
-#include "base/util.h"
 #include "search/launch/import.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static bool read_stages(ConfigFile *file, ImportedPlan *plan, Error *error) {
 /* train_batch_size = micro x accumulation x ranks: two of them give the third. */
 static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     int64_t batch, micro, passes, replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->batch_origin == FROM_OPTION;
+    bool asked = request->asked.batch_origin == FROM_OPTION;
     if (!read_size(file, "train_batch_size", &batch, error) ||
         !read_size(file, "train_micro_batch_size_per_gpu", &micro, error) ||
         !read_size(file, "gradient_accumulation_steps", &passes, error))
@@ -89,7 +89,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     if (passes > 1 << 20)
         return config_wrong(file, NULL, "gradient_accumulation_steps", error, "%" PRId64 " is absurd; give fewer",
                             passes);
-    if (asked) batch = request->work.sequences;
+    if (asked) batch = request->question.work.sequences;
     if (batch == 0) {
         if (micro == 0)
             return config_wrong(file, NULL, "train_batch_size", error,
@@ -120,7 +120,8 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
 }
 
 static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t of_stage = divide_up(request->model.layers, plan->degrees.of[ROLE_PIPELINE]), checkpoints, interval;
+    int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]), checkpoints,
+            interval;
     bool host, split;
     if (!config_whole(file, "activation_checkpointing.number_checkpoints", 1, INT64_C(1) << 20, 0, &checkpoints,
                       error) ||

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plan as a Python module for JAX: data first (mesh, parameters, activations, remat, schedule), then the functions that
  * are the same for every plan (search/launch/jax/code.c). Tried with JAX 0.10.2 (tests/oracle, tests/launch). */
+#include "search/launch/emit.h"
 #include "base/util.h"
 #include "cost/plan/grid.h"
 #include "cost/state/remat.h"
-#include "search/launch/emit.h"
+#include "search/answer/parameter_shards.h"
+#include "search/answer/plan_words.h"
 #include "search/launch/jax/axes.h"
 #include "search/launch/jax/code.h"
-#include "search/answer/plan_words.h"
-#include "search/answer/parameter_shards.h"
 
 #include <string.h>
 
@@ -75,7 +75,7 @@ static void write_dimension(const ParameterSpec *spec, int d, FILE *out) {
 }
 
 static bool write_parameters(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    const Model *model = &request->model;
+    const Model *model = &request->question.model;
     ParameterSpec specs[SPECS_MAX];
     const char *undivided;
     int count = parameter_specs(model, &ranked->plan, specs, &undivided);
@@ -114,7 +114,7 @@ static bool write_parameters(const Request *request, const RankedPlan *ranked, F
 
 static void write_activations(const Request *request, const RankedPlan *ranked, FILE *out) {
     LayoutRow rows[LAYOUT_ROWS_MAX];
-    int count = layout_rows(&request->model, &ranked->plan, rows);
+    int count = layout_rows(&request->question.model, &ranked->plan, rows);
     fprintf(out,
             "# Activations: [sequences, tokens, width], and of qkv and context [sequences, tokens, heads, width].\n"
             "ACTIVATIONS = {\n    \"tokens\": spec((\"data\", \"fsdp\"%s), \"sequence\"),\n",
@@ -133,7 +133,7 @@ static void write_state(const Request *request, const ActivationState *state, Ac
     int count = 0;
     fputc('(', out);
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if (state[a] == wanted && activation_exists(&request->model, a))
+        if (state[a] == wanted && activation_exists(&request->question.model, a))
             fprintf(out, "%s\"%s\"", count++ ? ", " : "", activation_name(a));
     fputs(count == 1 ? ",)" : ")", out);
 }
@@ -200,7 +200,7 @@ static void write_numbers(const Request *request, const RankedPlan *ranked, FILE
             dtype_name(dtypes.parameters), dtype_name(dtypes.gradients), dtype_name(dtypes.master),
             dtype_name(dtypes.first));
     fprintf(out, "\"second_moment\": \"%s\", \"matmuls\": \"%s\"}\n", dtype_name(dtypes.second),
-            precision_name(request->precision));
+            precision_name(request->question.precision));
     fprintf(out, "PREDICTED_STEP_SECONDS = %.17g\n", ranked->estimate.time.seconds);
 }
 
@@ -229,9 +229,9 @@ bool emit_jax(const Request *request, const RankedPlan *ranked, FILE *out, Error
     emit_header(request, ranked, &notes, "# ", out);
     jax_write_head(out);
     fprintf(out, "MODEL = ");
-    emit_quoted(request->model.name, out);
+    emit_quoted(request->question.model.name, out);
     fprintf(out, "\nCHIP = ");
-    emit_quoted(request->chip.name, out);
+    emit_quoted(request->question.chip.name, out);
     fprintf(out, "\nMACHINE = ");
     emit_quoted(clean_name(ranked->machine.text, name), out);
     fprintf(out, "\n\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The module that `shardopt emit jax` writes (search/launch/jax/emit.c): mesh, shardings and schedule of one plan as constants of
  * Python. Other programs in JAX say such things in their own ways. */
-#include "base/util.h"
 #include "search/launch/import.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -126,10 +126,10 @@ static bool read_axes(ConfigFile *file, const Request *request, Axes *axes, Impo
     if (own == 1 && expert * width * weights > 1 && import_experts(request) > 0)
         import_knob(plan, "folded_expert=%" PRId64 " folded_expert_tensor=%" PRId64, expert, width);
     if (!import_left_over(file, request, "MESH_AXES", plan, &left, error)) return false;
-    return left == 1 ||
-           config_wrong(file, NULL, "MESH_AXES", error,
-                        "multiply to %" PRId64 ", not to the %" PRId64 " devices of %s; name its machine",
-                        request->machine.mesh.devices / left, request->machine.mesh.devices, request->machine.text);
+    return left == 1 || config_wrong(file, NULL, "MESH_AXES", error,
+                                     "multiply to %" PRId64 ", not to the %" PRId64 " devices of %s; name its machine",
+                                     request->question.machine.mesh.devices / left,
+                                     request->question.machine.mesh.devices, request->question.machine.text);
 }
 
 /* On one physical axis: its roles, the outermost first. */
@@ -254,7 +254,7 @@ bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Erro
     if (plan->degrees.of[ROLE_SEQUENCE] > 1) {
         import_knob(plan, "context_method=%.20s ulysses=%" PRId64, context, ulysses);
         bool shards = strstr(config_text(file, "PARAMETERS", ""), "\"sequence") != NULL;
-        if (chip_has_domains(&request->chip))
+        if (chip_has_domains(&request->question.chip))
             import_knob(plan, "sequence_parameters=%s", shards ? "sharded" : "replicated");
     }
     import_overlap(file, request, overlap, plan);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plan as a YAML file over MaxText's base.yml. Keys, enums and rules: configs/base.yml and configs/types.py of the
  * release 0.2.5 (PyPI), which read these files in tests/launch. */
+#include "search/launch/emit.h"
 #include "base/util.h"
 #include "cost/state/remat.h"
 #include "mesh/slice.h"
-#include "search/launch/emit.h"
+#include "search/answer/plan_words.h"
 #include "search/launch/maxtext/mesh.h"
 #include "search/launch/maxtext/model.h"
-#include "search/answer/plan_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,10 +58,10 @@ static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
 static void note_remat(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     char text[REMAT_TEXT_SIZE], mixed[EMIT_NOTE_SIZE / 2] = "", unnamed[64] = "";
     const Layout *layout = &ranked->plan.layout;
-    if (remat_for_launcher(&request->model, layout, "maxtext", text)) return;
+    if (remat_for_launcher(&request->question.model, layout, "maxtext", text)) return;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         const int64_t *layers = layout->layers[a];
-        if (!activation_exists(&request->model, a)) continue;
+        if (!activation_exists(&request->question.model, a)) continue;
         int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
         ActivationState state = layout_least(layout, a);
         char *list = remat_maxtext_tensors(a)[0] ? mixed : unnamed;
@@ -92,15 +92,16 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
 static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const char *const OTHERS[] = {"mlpwo", "moe_mlpwo", "kv_proj", "mla_q", "mla_kv", "attention_out"};
     char text[REMAT_TEXT_SIZE];
-    const char *words = remat_for_launcher(&request->model, &ranked->plan.layout, "maxtext", text);
+    const char *words = remat_for_launcher(&request->question.model, &ranked->plan.layout, "maxtext", text);
     if (words && !strstr(words, "custom")) {
         maxtext_write_pairs(words, out);
     } else {
         fprintf(out, "remat_policy: custom\n");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
             const char *const *tensors = remat_maxtext_tensors(a);
-            ActivationState state =
-                activation_exists(&request->model, a) ? layout_least(&ranked->plan.layout, a) : STATE_RECOMPUTED;
+            ActivationState state = activation_exists(&request->question.model, a)
+                                        ? layout_least(&ranked->plan.layout, a)
+                                        : STATE_RECOMPUTED;
             for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
                 fprintf(out, "%s: %s\n", tensors[i], remat_maxtext_state(state));
         }
@@ -156,14 +157,14 @@ static bool write_numbers(const Request *request, const RankedPlan *ranked, FILE
 
 /* Qwix on TPUs; Transformer Engine on NVIDIA's GPUs, whose scales do not exclude accumulation as `fp8` does. */
 static bool write_quantization(const Request *request, const RankedPlan *ranked, bool tpu, FILE *out, Error *error) {
-    bool amd = !tpu && request->chip.scaleup == SCALEUP_MESH;
+    bool amd = !tpu && request->question.chip.scaleup == SCALEUP_MESH;
     const char *words[PRECISION_COUNT] = {[PRECISION_FP8] = tpu   ? "fp8_full"
                                                             : amd ? "nanoo_fp8"
                                                                   : "te_fp8_currentscaling",
                                           [PRECISION_MXFP8] = tpu || amd ? NULL : "te_mxfp8",
                                           [PRECISION_NVFP4] = tpu || amd ? NULL : "te_nvfp4",
                                           [PRECISION_INT8] = "int8"};
-    Precision precision = request->precision;
+    Precision precision = request->question.precision;
     if (precision == PRECISION_BF16) return true;
     if (!words[precision])
         return error_set(error, ERROR_INPUT, WHERE, "it has no %s on this chip; plan with --precision bf16 or fp8",
@@ -177,7 +178,7 @@ static bool write_quantization(const Request *request, const RankedPlan *ranked,
 }
 
 static bool write_optimizer(const Request *request, const RankedPlan *ranked, bool muon, FILE *out, Error *error) {
-    const char *name = request->optimizer_argument[0] ? request->optimizer_argument : "adamw";
+    const char *name = request->asked.optimizer[0] ? request->asked.optimizer : "adamw";
     bool known = strcmp(name, "adamw") == 0 || strcmp(name, "sgd") == 0 || (strcmp(name, "muon") == 0 && muon);
     if (!known && strcmp(name, "muon") == 0)
         return error_set(error, ERROR_INPUT, WHERE, "its muon does not know this model's layers; plan with adamw");
@@ -227,7 +228,7 @@ void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNo
 }
 
 static void write_launch_line(const Request *request, const RankedPlan *ranked, FILE *out) {
-    const Chip *chip = &request->chip;
+    const Chip *chip = &request->question.chip;
     const Machine *machine = &ranked->machine;
     fprintf(out, "# Keys as in MaxText 0.2.5. Run: python3 -m maxtext.trainers.pre_train.train THIS_FILE.yml \\\n"
                  "#   run_name=... base_output_directory=gs://... dataset_path=...\n");
@@ -249,15 +250,15 @@ static void write_launch_line(const Request *request, const RankedPlan *ranked, 
 bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     EmitNotes notes = {.count = 0};
     char name[PROSE_NAME_SIZE];
-    bool tpu = !chip_has_domains(&request->chip), muon = false;
+    bool tpu = !chip_has_domains(&request->question.chip), muon = false;
     MaxtextDivision division = maxtext_division(ranked);
     emit_maxtext_notes(request, ranked, &notes);
     emit_header(request, ranked, &notes, "# ", out);
     write_launch_line(request, ranked, out);
     fprintf(out, "base_config: \"base.yml\"\nhardware: \"%s\"\n\n", tpu ? "tpu" : "gpu");
-    if (!maxtext_write_model(&request->model, &muon, out))
+    if (!maxtext_write_model(&request->question.model, &muon, out))
         return error_set(error, ERROR_INPUT, WHERE, "MaxText has neither a model %.80s nor its layers",
-                         clean_name(request->model.name, name));
+                         clean_name(request->question.model.name, name));
     fprintf(out, "\n# Mesh: degrees inside a %s, then across; allow_split_physical_axes where a ring is shared.\n",
             tpu ? "slice" : "node");
     if (!maxtext_write_mesh(ranked, tpu, out, error)) return false;
@@ -269,7 +270,7 @@ bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, E
         return false;
     fprintf(out, "\n# Attention and experts\n");
     if (!write_context(ranked, tpu, &division, out, error)) return false;
-    write_mixture(&request->model, out);
+    write_mixture(&request->question.model, out);
     fprintf(out, "\n# Activations\n");
     write_remat(request, ranked, out);
     return true;

@@ -2,9 +2,9 @@
 /* MaxText: keys of base.yml, in a YAML or as key=value of a command. Keys, defaults and what it raises on: MaxText
  * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (reference/exports.md, 1).
  */
+#include "search/launch/import.h"
 #include "base/util.h"
 #include "search/launch/maxtext/model.h"
-#include "search/launch/import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,9 +155,9 @@ static bool read_network(ConfigFile *file, const char *network, int64_t total, c
 
 static bool read_degrees(ConfigFile *file, const Request *request, int64_t *ulysses, ImportedPlan *plan, Error *error) {
     int64_t inside[COUNT_OF(AXES)], across[COUNT_OF(AXES)];
-    bool gpus = chip_has_domains(&request->chip);
+    bool gpus = chip_has_domains(&request->question.chip);
     int64_t parts = 1; /* slices, or domains of GPUs: what JAX numbers by slice_index */
-    const Mesh *mesh = &request->machine.mesh;
+    const Mesh *mesh = &request->question.machine.mesh;
     for (int a = 0; a < mesh->axis_count; a++)
         if (axis_is_across(&mesh->axes[a])) parts *= mesh->axes[a].size;
     if (!read_network(file, "ici", mesh->devices / parts, gpus ? "GPUs of a domain" : "devices of a slice", inside,
@@ -173,7 +173,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, int64_t *ulys
     *ulysses = inside[AXIS_USP] * across[AXIS_USP];
     if (plan->degrees.of[ROLE_EXPERT] > 1 && import_experts(request) == 0)
         return config_wrong(file, NULL, "ici_expert_parallelism", error,
-                            "%s has no experts; give 1, and its ways to fsdp", request->model.name);
+                            "%s has no experts; give 1, and its ways to fsdp", request->question.model.name);
     return true;
 }
 
@@ -199,14 +199,15 @@ static bool read_context(ConfigFile *file, const Request *request, int64_t ulyss
         config_note(file, "context_parallel_load_balance=false is priced as if balanced");
     import_knob(plan, "context_method=%s", method);
     if (ulysses > 1) import_knob(plan, "ulysses=%" PRId64, ulysses);
-    if (chip_has_domains(&request->chip)) import_knob(plan, "sequence_parameters=sharded");
+    if (chip_has_domains(&request->question.chip)) import_knob(plan, "sequence_parameters=sharded");
     return true;
 }
 
 /* Stages and repeats; microbatches of one pass in *passes. */
 static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequences, int64_t *microbatches,
                           ImportedPlan *plan, Error *error) {
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->model.layers, of_stage, repeats, pipelined;
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_stage, repeats,
+            pipelined;
     bool delay;
     if (!config_whole(file, "num_layers_per_pipeline_stage", 1, layers, 1, &of_stage, error) ||
         !config_whole(file, "num_pipeline_repeats", -1, layers, -1, &repeats, error) ||
@@ -227,7 +228,7 @@ static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequ
         return config_wrong(file, NULL, "num_layers_per_pipeline_stage", error,
                             "%" PRId64 " stages of %" PRId64 " layers, %" PRId64 " times, are not the %" PRId64
                             " layers of %s; give numbers that multiply to them",
-                            stages, of_stage, repeats, pipelined, request->model.name);
+                            stages, of_stage, repeats, pipelined, request->question.model.name);
     if (*microbatches % stages != 0 || sequences % *microbatches != 0)
         return config_wrong(file, NULL, "num_pipeline_microbatches", error,
                             "%" PRId64 " is no multiple of %" PRId64 " stages that divides the %" PRId64
@@ -239,15 +240,15 @@ static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequ
 }
 
 static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t accumulation, microbatches, devices = request->machine.mesh.devices;
+    int64_t accumulation, microbatches, devices = request->question.machine.mesh.devices;
     double per_device;
     if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error) ||
         !config_whole(file, "gradient_accumulation_steps", 1, 1 << 20, 1, &accumulation, error))
         return false;
     double of_pass = per_device * (double)devices * (1 + 1e-12); /* 0.1 times 80 is 8 */
-    bool asked = request->batch_origin == FROM_OPTION;
+    bool asked = request->asked.batch_origin == FROM_OPTION;
     int64_t pass = of_pass < 6e10 ? (int64_t)of_pass : 0, replicas = degrees_replicas(&plan->degrees);
-    if (asked) pass = request->work.sequences / accumulation;
+    if (asked) pass = request->question.work.sequences / accumulation;
     if (pass < 1)
         return config_wrong(file, NULL, "per_device_batch_size", error,
                             "%g on %" PRId64 " devices is no batch; give another one", per_device, devices);

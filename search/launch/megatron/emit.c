@@ -102,7 +102,7 @@ static const char *dtype_word(Dtype dtype) { /* training/arguments.py: main-grad
 }
 
 static void write_optimizer(const GpuJob *job, FILE *out) {
-    const StateDtypes *dtypes = &job->request->state_dtypes;
+    const StateDtypes *dtypes = &job->request->question.state_dtypes;
     const char *master = dtype_word(dtypes->master), *first = dtype_word(dtypes->first),
                *second = dtype_word(dtypes->second);
     if (job->knobs->offload_optimizer)
@@ -116,12 +116,12 @@ static void write_optimizer(const GpuJob *job, FILE *out) {
 
 /* Gradients: bf16 where the cost model has them so (scattered by FSDP, or of one microbatch), else fp32, its default. */
 static void write_precision(const GpuJob *job, FILE *out) {
-    Dtype gradients = job->request->state_dtypes.gradients;
+    Dtype gradients = job->request->question.state_dtypes.gradients;
     bool half =
         gradients == DTYPE_BF16 || (gradients == DTYPE_DEFAULT && (job->shards || job->knobs->microbatches == 1));
     fprintf(out, "\nPRECISION=(\n    --bf16\n");
     if (half) fprintf(out, "    --grad-reduce-in-bf16\n");
-    switch (job->request->precision) {
+    switch (job->request->question.precision) {
     case PRECISION_FP8:
         fprintf(out, "    --fp8-format hybrid\n    --fp8-recipe tensorwise\n");
         break;
@@ -160,7 +160,7 @@ static void write_run(const GpuJob *job, FILE *out) {
 }
 
 static const char *cannot(const GpuJob *job) {
-    if (job->request->precision == PRECISION_INT8) return "it has no int8";
+    if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
     return megatron_cannot_offload(job);
 }
 
@@ -180,15 +180,15 @@ void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitN
         emit_note(notes, "keys and values computed once and gathered over tensor were costed; Megatron makes copies");
     if (job.tensor > 1 && (sharding->embedding == TABLE_D_MODEL || sharding->logits == TABLE_D_MODEL))
         emit_note(notes, "a table split by d_model was costed; Megatron splits embedding and logits by vocabulary");
-    if (job.shards && job.knobs->microbatches > 1 && request->state_dtypes.gradients == DTYPE_DEFAULT)
+    if (job.shards && job.knobs->microbatches > 1 && request->question.state_dtypes.gradients == DTYPE_DEFAULT)
         emit_note(notes,
                   "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
                   "without --grad-reduce-in-bf16 both are fp32");
     if (job.shards && !job.knobs->regather)
         emit_note(notes, "weights kept from forward to backward were costed; Megatron-FSDP gathers them again");
-    if (strcmp(request->optimizer_argument, "adamw") != 0 && request->optimizer_argument[0] != '\0')
+    if (strcmp(request->asked.optimizer, "adamw") != 0 && request->asked.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
-                  request->optimizer_argument);
+                  request->asked.optimizer);
 }
 
 bool emit_megatron(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {

@@ -2,8 +2,8 @@
 /* Megatron-LM: the arguments of pretrain_gpt.py, in a script or as a list. Names, defaults and what it raises on:
  * Megatron-LM d98e8a64dd, training/arguments.py, core/parallel_state.py, core/transformer/transformer_config.py
  * (reference/exports.md, 4). */
-#include "base/util.h"
 #include "search/launch/import.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -77,12 +77,12 @@ static bool check_world(ConfigFile *file, const Request *request, Error *error) 
     if (!config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
         !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
         return false;
-    if (nodes == 0 || each == 0 || nodes * each == request->machine.mesh.devices) return true;
+    if (nodes == 0 || each == 0 || nodes * each == request->question.machine.mesh.devices) return true;
     return config_wrong(file, config_take(file, "(nodes)"), "nnodes", error,
                         "%" PRId64 " nodes of %" PRId64 " processes are not the %" PRId64
                         " devices of %s; name the machine "
                         "it runs on",
-                        nodes, each, request->machine.mesh.devices, request->machine.text);
+                        nodes, each, request->question.machine.mesh.devices, request->question.machine.text);
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
@@ -177,7 +177,7 @@ static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan 
         config_note(file, "without --sequence-parallel: how the residual stream lies is chosen best");
     if (experts == 0 && ways > 1)
         return config_wrong(file, NULL, "expert-model-parallel-size", error, "%s has no experts; leave it out",
-                            request->model.name);
+                            request->question.model.name);
     if (experts == 0 || (ways == 1 && width == of[ROLE_TENSOR])) return true;
     if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
         return config_wrong(file, NULL, "expert-model-parallel-size", error,
@@ -205,7 +205,7 @@ static int64_t layout_stages(const char *text) {
 }
 
 static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chunks, ImportedPlan *plan, Error *error) {
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->model.layers, of_chunk, first, last;
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_chunk, first, last;
     bool embedding, loss, plain;
     if (!config_whole(file, "num-layers-per-virtual-pipeline-stage", 1, layers, 0, &of_chunk, error) ||
         !config_whole(file, "num-virtual-stages-per-pipeline-rank", 1, layers, 0, chunks, error) ||
@@ -228,10 +228,10 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
                                 stages);
         *chunks = all / stages;
     } else if (first == 0 && last == 0 && slots % stages != 0) {
-        return config_wrong(file, NULL, "pipeline-model-parallel-size", error,
-                            "%" PRId64 " does not divide the %" PRId64
-                            " layers of %s%s; give a layout, or other stages",
-                            stages, slots, request->model.name, slots > layers ? " with embedding and loss" : "");
+        return config_wrong(
+            file, NULL, "pipeline-model-parallel-size", error,
+            "%" PRId64 " does not divide the %" PRId64 " layers of %s%s; give a layout, or other stages", stages, slots,
+            request->question.model.name, slots > layers ? " with embedding and loss" : "");
     }
     if (of_chunk > 0) {
         if (slots / stages % of_chunk != 0)
@@ -262,7 +262,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
         return config_wrong(file, NULL, "micro-batch-size", error, "is missing; Megatron has no default for it");
     if (global == 0) {
         global = micro * degrees_replicas(&plan->degrees);
-        if (request->batch_origin != FROM_OPTION)
+        if (request->asked.batch_origin != FROM_OPTION)
             config_note(file, "global-batch-size is not given: one microbatch, as Megatron has it");
     }
     return import_batch(file, request, "global-batch-size", global, micro, plan, error);
@@ -287,7 +287,7 @@ bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan,
     import_offload(file, request, offload, plan);
     if (config_take(file, "moe-expert-capacity-factor"))
         config_note(file, "moe-expert-capacity-factor: tokens are dropped as %s is known to be trained",
-                    request->model.name);
+                    request->question.model.name);
     if (activations) config_note(file, "--cpu-offloading of activations is not priced: they lie in HBM");
     config_ignore(file, IGNORED);
     return true;

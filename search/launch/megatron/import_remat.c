@@ -50,7 +50,8 @@ static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
 }
 
 bool megatron_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error) {
-    int64_t layers, stages = plan->degrees.of[ROLE_PIPELINE], of_stage = divide_up(request->model.layers, stages);
+    int64_t layers, stages = plan->degrees.of[ROLE_PIPELINE],
+                    of_stage = divide_up(request->question.model.layers, stages);
     int64_t of_chunk = divide_up(of_stage, chunks);
     bool selective;
     const char *granularity = config_text(file, "recompute-granularity", "");

@@ -7,7 +7,7 @@
 
 static void write_converters(const GpuJob *job, FILE *out) {
     bool mixture = model_layers_with(job->model, true) > 0;
-    switch (job->request->precision) {
+    switch (job->request->question.precision) {
     case PRECISION_FP8:
         fprintf(out, ", converters=[\n        Float8LinearConverter.Config(filter_fqns=[\"lm_head\", \"router.gate\"], "
                      "model_compile_enabled=True),\n");
@@ -31,7 +31,7 @@ static void write_converters(const GpuJob *job, FILE *out) {
 static void write_function(const GpuJob *job, const TitanModel *model, FILE *out) {
     static const char *const CHECKPOINTS[] = {
         [TITAN_KEEP] = "None", [TITAN_SELECTIVE] = "SelectiveAC.Config()", [TITAN_FULL] = "FullAC.Config()"};
-    Precision precision = job->request->precision;
+    Precision precision = job->request->question.precision;
     TitanCheckpoint checkpoint = titan_checkpoint(job);
     fprintf(out, "\n# What flags cannot say, as a config function: --module shardopt_plan --config plan.\n"
                  "DIR=$(mktemp -d)\ncat > \"$DIR/shardopt_plan.py\" <<'PYTHON'\n");
@@ -86,12 +86,12 @@ static void write_flags(const GpuJob *job, FILE *out) {
             ")\n\nTRAINING=(\n    --training.seq_len %" PRId64 "\n    --training.local_batch_size %" PRId64
             "\n    --training.global_batch_size %" PRId64 "\n    --training.steps %" PRId64 "\n",
             job->ranked->work.seq, titan_local_batch(job), job->batch, job->steps);
-    if (job->request->state_dtypes.master == DTYPE_NONE) fprintf(out, "    --training.dtype bfloat16\n");
+    if (job->request->question.state_dtypes.master == DTYPE_NONE) fprintf(out, "    --training.dtype bfloat16\n");
     if (job->knobs->offload_optimizer) fprintf(out, "    --training.enable_cpu_offload\n");
     /* trainer.py: no CUDA graphs with a pipeline, nor with experts that ask the host how many tokens come */
     if (job->pipeline > 1 || job->expert > 1) fprintf(out, "    --training.disable_cuda_graphs\n");
     bool overlap = job->tensor > 1 && job->knobs->methods.tensor_overlap;
-    if (overlap || job->request->precision != PRECISION_BF16)
+    if (overlap || job->request->question.precision != PRECISION_BF16)
         fprintf(out, "    --compile.enable\n    --compile.components model,loss\n");
     if (overlap) fprintf(out, "    --compile.enable_async_tensor_parallel\n");
     fprintf(out, ")\n");

@@ -75,7 +75,7 @@ void titan_write_chunks(const GpuJob *job, const char *head, const char *indent,
 const char *titan_cannot(const GpuJob *job) {
     if (gpu_job_layers_for_inputs(job) > job->layers)
         return "it keeps the inputs of layers, which this plan has on the host; plan with --remat full";
-    if (job->request->precision == PRECISION_INT8) return "it has no int8";
+    if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
     return NULL;
 }
 
@@ -105,6 +105,6 @@ void titan_note(const GpuJob *job, EmitNotes *notes) {
         emit_note(notes, "weights or KV gathered over tensor were costed; torchtitan moves activations");
     if (!titan_model(job->model))
         emit_note(notes, "torchtitan has no %.60s: name a module of yours that has it", job->model->name);
-    if (strcmp(job->request->optimizer_argument, "adamw") != 0 && job->request->optimizer_argument[0] != '\0')
-        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->optimizer_argument);
+    if (strcmp(job->request->asked.optimizer, "adamw") != 0 && job->request->asked.optimizer[0] != '\0')
+        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->asked.optimizer);
 }

@@ -13,10 +13,10 @@ static void write_model(const GpuJob *job, FILE *out) {
     emit_quoted(model ? model->flavor : job->model->name, out);
     if (model) fprintf(out, "\nhf_assets_path = \"%s\"", model->assets);
     bool mixture = model_layers_with(job->model, true) > 0;
-    if (job->request->precision == PRECISION_FP8)
+    if (job->request->question.precision == PRECISION_FP8)
         fprintf(out, "\nconverters = [\"quantize.linear.float8\"%s]",
                 mixture ? ", \"quantize.grouped_mm.float8\"" : "");
-    else if (job->request->precision == PRECISION_MXFP8)
+    else if (job->request->question.precision == PRECISION_MXFP8)
         fprintf(out, "\nconverters = [\"quantize.linear.mx\"%s]", mixture ? ", \"quantize.grouped_mm.mx\"" : "");
     fprintf(out, "\n");
 }
@@ -61,7 +61,8 @@ bool emit_torchtitan_toml(const Request *request, const RankedPlan *ranked, FILE
     EmitNotes notes = {0};
     if (!gpu_job(request, ranked, LAUNCHER_TORCHTITAN, &job, error)) return false;
     const char *refusal = titan_cannot(&job);
-    if (!refusal && request->precision == PRECISION_NVFP4) refusal = "0.2 has no nvfp4; 0.3 has: emit torchtitan";
+    if (!refusal && request->question.precision == PRECISION_NVFP4)
+        refusal = "0.2 has no nvfp4; 0.3 has: emit torchtitan";
     if (refusal)
         return error_set(error, ERROR_INPUT, "emit torchtitan-toml", "torchtitan 0.2 does not take this plan: %s",
                          refusal);
@@ -81,13 +82,13 @@ bool emit_torchtitan_toml(const Request *request, const RankedPlan *ranked, FILE
             "\n[training]\nseq_len = %" PRId64 "\nlocal_batch_size = %" PRId64 "\nglobal_batch_size = %" PRId64
             "\nsteps = %" PRId64 "\ndtype = \"%s\"\nenable_cpu_offload = %s\n",
             ranked->work.seq, titan_local_batch(&job), job.batch, job.steps,
-            request->state_dtypes.master == DTYPE_NONE ? "bfloat16" : "float32",
+            request->question.state_dtypes.master == DTYPE_NONE ? "bfloat16" : "float32",
             job.knobs->offload_optimizer ? "true" : "false");
     write_parallelism(&job, out);
     TitanCheckpoint checkpoint = titan_checkpoint(&job);
     fprintf(out, "\n[activation_checkpoint]\nmode = \"%s\"\n", MODES[checkpoint]);
     if (checkpoint == TITAN_SELECTIVE) fprintf(out, "selective_ac_option = \"op\"\n");
-    if ((job.tensor > 1 && job.knobs->methods.tensor_overlap) || request->precision != PRECISION_BF16)
+    if ((job.tensor > 1 && job.knobs->methods.tensor_overlap) || request->question.precision != PRECISION_BF16)
         fprintf(out, "\n[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n");
     return true;
 }

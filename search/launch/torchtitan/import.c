@@ -2,8 +2,8 @@
 /* torchtitan: the TOML of its releases of 2025, or the flags of the same names. Keys, defaults and what it raises on:
  * torchtitan 01424cb2 and b5bcd76c, config/job_config.py, distributed/parallel_dims.py, distributed/pipeline_parallel.py,
  * models/common/decoder.py (reference/exports.md, 3). */
-#include "base/util.h"
 #include "search/launch/import.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,7 +97,8 @@ static bool read_degrees(ConfigFile *file, const Request *request, ImportedPlan 
                         "the degrees multiply to %" PRId64 ", not to the %" PRId64
                         " devices of %s; name the machine it "
                         "runs on",
-                        request->machine.mesh.devices / left, request->machine.mesh.devices, request->machine.text);
+                        request->question.machine.mesh.devices / left, request->question.machine.mesh.devices,
+                        request->question.machine.text);
 }
 
 /* Experts borrow ranks of dp_shard, cp and tp. */
@@ -134,7 +135,8 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
         {"ZBVZeroBubble", "zb_h1", false, "ZBVZeroBubble is priced as ZB-H1: a larger bubble"},
         {"DualPipeV", "dualpipe", false, "DualPipeV is priced as DualPipe, which holds parameters twice"},
     };
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->model.layers, of_stage, first, last, chunks;
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_stage, first, last,
+            chunks;
     const char *name = config_text(file, "parallelism.pipeline_parallel_schedule", "1F1B");
     if (!config_whole(file, "parallelism.pipeline_parallel_layers_per_stage", 1, layers + 2, 0, &of_stage, error) ||
         !config_whole(file, "parallelism.pipeline_parallel_first_stage_less_layers", 0, layers, 1, &first, error) ||
@@ -171,7 +173,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
     if (stages * chunks > layers)
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_degree", error,
                             "%" PRId64 " stages are more than the %" PRId64 " layers of %s; give fewer",
-                            stages * chunks, layers, request->model.name);
+                            stages * chunks, layers, request->question.model.name);
     import_knob(plan, "schedule=%s virtual_stages=%" PRId64, SCHEDULES[found].ours, chunks);
     /* stages differ by a layer at most, the first and the last with less: that is balanced */
     if (layers % (stages * chunks) != 0)
@@ -184,7 +186,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
 /* What is not given by its number of tokens (HEAD) is by sequences. */
 static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     int64_t replicas = degrees_replicas(&plan->degrees), stages = plan->degrees.of[ROLE_PIPELINE], local, global, micro;
-    int64_t tokens, step_tokens, passes, seq = request->work.seq;
+    int64_t tokens, step_tokens, passes, seq = request->question.work.seq;
     const char *key = config_has(file, "training.batch_size") ? "training.batch_size" : "training.local_batch_size";
     if (!config_whole(file, key, 1, IMPORT_BATCH_MAX, 8, &local, error) ||
         !config_whole(file, "training.global_batch_size", -1, IMPORT_BATCH_MAX, -1, &global, error) ||
@@ -200,7 +202,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
             return config_wrong(file, NULL, "training.num_tokens_per_microbatch_per_dp_rank", error,
                                 "%" PRId64 " tokens are no whole sequences of %" PRId64, tokens, seq);
         if (step_tokens > 0) global = step_tokens / seq;
-    } else if (!config_has(file, key) && request->batch_origin != FROM_OPTION) {
+    } else if (!config_has(file, key) && request->asked.batch_origin != FROM_OPTION) {
         config_note(file, "training.local_batch_size is not given: torchtitan's 8");
     }
     if (local > IMPORT_BATCH_MAX)
@@ -226,7 +228,7 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
     const char *function = function_mode(file), *mode = config_text(file, "activation_checkpoint.mode", "selective");
     const char *option = config_text(file, "activation_checkpoint.selective_ac_option", "2");
     if (function) mode = strcmp(function, "op") == 0 ? "selective" : function, option = function;
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = divide_up(request->model.layers, stages);
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = divide_up(request->question.model.layers, stages);
     if (strcmp(mode, "none") == 0 || strcmp(mode, "full") == 0) {
         snprintf(plan->remat, sizeof plan->remat, "%s", mode);
     } else if (strcmp(mode, "selective") == 0 && strcmp(option, "op") == 0) {

@@ -26,7 +26,7 @@ static void write_head(FILE *out) {
 }
 
 static void write_time(const Request *request, const StepTime *time, FILE *out) {
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     bool likely = profile->likely_low > 0 && profile->likely_high > 0;
     write_real(time->seconds, out);
     write_real(time->lower_seconds, out);
@@ -61,8 +61,8 @@ static void write_plan(const Request *request, int rank, const RankedPlan *ranke
     Training training = training_of(request, ranked);
     char label[WORDS_SIZE];
     fprintf(out, "%d", rank);
-    write_text(request->model.name, out);
-    write_text(request->chip.name, out);
+    write_text(request->question.model.name, out);
+    write_text(request->question.chip.name, out);
     write_text(ranked->machine.text, out);
     write_text(plan_label(ranked, label), out);
     for (int role = 0; role < ROLE_COUNT; role++) fprintf(out, ",%lld", (long long)ranked->plan.degrees.of[role]);

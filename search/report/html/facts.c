@@ -19,7 +19,7 @@ static const double LEAST_EFFECT = 0.0005;                                   /* 
  * had to open, those of a mixture on GPUs with all its expert grids taken tenfold. */
 static bool is_large(const Report *report) {
     static const int64_t MOST = 10000, GRIDS = 10;
-    bool grids = (report->request->roles >> ROLE_EXPERT & 1) && chip_has_domains(&report->request->chip);
+    bool grids = (report->request->space.roles >> ROLE_EXPERT & 1) && chip_has_domains(&report->request->question.chip);
     return report->result.certificate.degree_tuples_opened * (grids ? GRIDS : 1) > MOST;
 }
 
@@ -28,7 +28,7 @@ typedef struct {
     Report *report;
     const RankedPlan *first;
     LookProgress progress;
-    Question *questions; /* QUESTIONS_MAX of them */
+    SideSearch *questions; /* QUESTIONS_MAX of them */
     int pending;
     LookPoint *points[QUESTIONS_MAX]; /* where an answer goes: here, */
     LookFigure *figures[QUESTIONS_MAX];
@@ -51,13 +51,13 @@ static void point_of(const Report *report, const RankedPlan *ranked, LookPoint *
     out->mfu = estimate->mfu;
     out->memory_bytes = memory_total(&estimate->memory);
     out->limit_bytes = estimate->memory_limit_bytes;
-    out->training_seconds = report->request->training_tokens / out->tokens * estimate->time.seconds;
+    out->training_seconds = report->request->question.training_tokens / out->tokens * estimate->time.seconds;
     snprintf(out->machine, sizeof out->machine, "%s", ranked->machine.text);
     plan_label(ranked, out->plan);
 }
 
 static void take_answer(Asking *asking, int i) {
-    const Answer *answer = &asking->questions[i].answer;
+    const SideAnswer *answer = &asking->questions[i].answer;
     if (answer->cut_short) asking->out->cut_short = true;
     if (asking->points[i]) {
         asking->points[i]->cut_short = answer->cut_short;
@@ -92,9 +92,9 @@ static void request_on(const Asking *asking, const RankedPlan *ranked, Request *
 }
 
 /* The next question, to be changed: on plan 1's machine. */
-static Question *next_question(Asking *asking) {
+static SideSearch *next_question(Asking *asking) {
     int i = asking->pending++;
-    Question *question = &asking->questions[i];
+    SideSearch *question = &asking->questions[i];
     memset(question, 0, sizeof *question);
     request_on(asking, asking->first, &question->changed);
     asking->points[i] = NULL;
@@ -117,8 +117,8 @@ static bool ask_limits(Asking *asking, Error *error) {
             point_of(asking->report, asking->first, &out->memory[i]);
             continue;
         }
-        Question *question = next_question(asking);
-        question->changed.hbm_reserve = 1 - LIMITS[i] * (1 - request->hbm_reserve);
+        SideSearch *question = next_question(asking);
+        question->changed.question.hbm_reserve = 1 - LIMITS[i] * (1 - request->question.hbm_reserve);
         asking->points[asking->pending - 1] = &out->memory[i];
         if (full(asking) && !flush(asking, "less memory", error)) return false;
     }
@@ -166,16 +166,16 @@ static bool ask_sizes(Asking *asking, Error *error) {
             bool far = fabs(log2(SIZES[s])) > 1.5 || BATCHES[b] != 1;
             if ((out->thin && far) || chips != floor(chips) || sequences != floor(sequences) ||
                 sequences > 0x1p62 / (double)first->work.seq ||
-                !machine_of_chips(&request->chip, base, (int64_t)chips, &machine))
+                !machine_of_chips(&request->question.chip, base, (int64_t)chips, &machine))
                 continue;
             Request *changed = &next_question(asking)->changed;
             point->asked = true;
-            changed->profile =
-                profile_rescaled(&request->profile, (double)request->machine.mesh.chips,
-                                 (double)request->machine.slices, (double)machine.mesh.chips, (double)machine.slices);
-            changed->machine = machine;
-            changed->work.sequences = (int64_t)sequences;
-            changed->requested_batch_tokens = sequences * (double)first->work.seq;
+            changed->question.profile = profile_rescaled(
+                &request->question.profile, (double)request->question.machine.mesh.chips,
+                (double)request->question.machine.slices, (double)machine.mesh.chips, (double)machine.slices);
+            changed->question.machine = machine;
+            changed->question.work.sequences = (int64_t)sequences;
+            changed->asked.requested_batch_tokens = sequences * (double)first->work.seq;
             asking->points[asking->pending - 1] = point;
             if (full(asking) && !flush(asking, "other machines and batches", error)) return false;
         }
@@ -233,7 +233,7 @@ static bool ask_figures(Asking *asking, const int *which, bool again, Error *err
         for (int move = 0; move < LOOK_MOVES; move++) {
             bool nothing = out->figures[i].at[move].searched && !out->figures[i].at[move].found;
             if (again && !nothing) continue;
-            Question *question = next_question(asking);
+            SideSearch *question = next_question(asking);
             if (!look_figure_move(&question->changed, which[i], LOOK_MOVE[move])) {
                 asking->pending--;
                 continue;
@@ -310,7 +310,7 @@ bool look_facts(Report *report, LookProgress progress, LookFacts *out, Error *er
     int which[LOOK_FIGURES_MAX];
     Asking asking = {.report = report, .first = &report->result.plans[0], .progress = progress, .out = out};
     Request *scratch = malloc(sizeof *scratch);
-    asking.questions = questions_new(QUESTIONS_MAX, error);
+    asking.questions = side_searches_new(QUESTIONS_MAX, error);
     bool ok = asking.questions && (scratch || error_memory(error));
     if (ok) {
         out->thin = is_large(report);

@@ -15,25 +15,27 @@ static bool scale(Figure *figure, double factor) {
 }
 
 static bool move_peak(Request *request, double factor) {
-    Chip *chip = &request->chip;
+    Chip *chip = &request->question.chip;
     scale(&chip->fp8_flops_per_second, factor);
     scale(&chip->int8_ops_per_second, factor);
     scale(&chip->fp4_flops_per_second, factor);
     return scale(&chip->bf16_flops_per_second, factor);
 }
 
-static bool move_hbm(Request *request, double factor) { return scale(&request->chip.hbm_bytes, factor); }
+static bool move_hbm(Request *request, double factor) { return scale(&request->question.chip.hbm_bytes, factor); }
 static bool move_bandwidth(Request *request, double factor) {
-    return scale(&request->chip.hbm_bytes_per_second, factor);
+    return scale(&request->question.chip.hbm_bytes_per_second, factor);
 }
-static bool move_pcie(Request *request, double factor) { return scale(&request->chip.pcie_bytes_per_second, factor); }
-static bool move_host(Request *request, double factor) { return scale(&request->chip.host_bytes, factor); }
+static bool move_pcie(Request *request, double factor) {
+    return scale(&request->question.chip.pcie_bytes_per_second, factor);
+}
+static bool move_host(Request *request, double factor) { return scale(&request->question.chip.host_bytes, factor); }
 static bool move_scale_up(Request *request, double factor) { return request_scale_links(request, true, factor); }
 static bool move_scale_out(Request *request, double factor) { return request_scale_links(request, false, factor); }
 
 static bool move_latency(Request *request, double factor) {
-    Chip *chip = &request->chip;
-    Mesh *mesh = &request->machine.mesh;
+    Chip *chip = &request->question.chip;
+    Mesh *mesh = &request->question.machine.mesh;
     Fabric *fabric = &mesh->fabric;
     Figure *const figures[] = {&chip->hop_seconds,       &chip->scaleout_seconds, &chip->ring_base_seconds,
                                &chip->tree_base_seconds, &chip->tree_hop_seconds, &chip->tree_scaleout_seconds};
@@ -120,7 +122,7 @@ int look_figure_count(void) {
 bool look_figure_of_chip(int figure) { return figure < (int)COUNT_OF(OF_CHIP); }
 
 const char *look_figure_name(const Request *request, int figure) {
-    const Chip *chip = &request->chip;
+    const Chip *chip = &request->question.chip;
     bool domains = chip_has_domains(chip);
     int count;
     if (!look_figure_of_chip(figure)) return profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)].key;
@@ -132,11 +134,11 @@ const char *look_figure_name(const Request *request, int figure) {
 
 bool look_figure_move(Request *request, int figure, double factor) {
     int count;
-    bool moved =
-        look_figure_of_chip(figure)
-            ? OF_CHIP[figure].move(request, factor)
-            : move_profile(&request->profile, &profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)], factor);
-    request->device = chip_device(&request->chip);
+    bool moved = look_figure_of_chip(figure)
+                     ? OF_CHIP[figure].move(request, factor)
+                     : move_profile(&request->question.profile,
+                                    &profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)], factor);
+    request->question.device = chip_device(&request->question.chip);
     return moved;
 }
 
@@ -145,8 +147,8 @@ bool look_reprice(const Request *changed, const RankedPlan *ranked, double *seco
     Estimate estimate;
     Error error = {0};
     setting.work.sequences = ranked->work.sequences; /* how stages weigh is the changed figures' */
-    if (!estimate_plan(&setting, &changed->machine.mesh, &ranked->nesting, &ranked->plan, PADDING_ANY, &estimate,
-                       &error))
+    if (!estimate_plan(&setting, &changed->question.machine.mesh, &ranked->nesting, &ranked->plan, PADDING_ANY,
+                       &estimate, &error))
         return false;
     *seconds = estimate.time.seconds;
     *fits = memory_total(&estimate.memory) <= estimate.memory_limit_bytes * (1 + 1e-9);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report as one page: the verdict, the plans, the pictures, what it rests on. */
 #include "base/escape.h"
-#include "base/util.h"
 #include "base/text/html.h"
+#include "base/util.h"
 #include "search/report/html/look.h"
 #include "search/report/html/tables.h"
 
@@ -55,7 +55,7 @@ static void write_cards(const LookView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Estimate *estimate = &first->estimate;
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     Training training = training_of(request, first);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 8],
         more[WORDS_SIZE] = "";
@@ -73,7 +73,7 @@ static void write_cards(const LookView *view, FILE *out) {
     write_card(out, "Training", duration_text(training.seconds, c), more);
     if (training.usd >= 0) {
         snprintf(value, sizeof value, "$%s", number_short(training.usd, a));
-        snprintf(more, sizeof more, "at $%.2f per chip-hour", request->chip.usd_per_chip_hour.value);
+        snprintf(more, sizeof more, "at $%.2f per chip-hour", request->question.chip.usd_per_chip_hour.value);
         write_card(out, "Cost", value, more);
     }
     snprintf(more, sizeof more, "%s next, %.0f%% away", bound_text(estimate->bound_next, &first->machine.mesh),
@@ -162,10 +162,10 @@ static bool write_basis(const LookView *view, FILE *out) {
     html_section_open(out, "basis", "What it rests on");
     html_paragraph(out, assumed);
     html_paragraph(out, searched);
-    if (request->profile.source[0]) {
+    if (request->question.profile.source[0]) {
         char source[PROFILE_SOURCE_SIZE + 64], clean[PROFILE_SOURCE_SIZE];
-        snprintf(source, sizeof source, "Profile %s: %s", request->profile.name,
-                 clean_text(request->profile.source, clean, sizeof clean));
+        snprintf(source, sizeof source, "Profile %s: %s", request->question.profile.name,
+                 clean_text(request->question.profile.source, clean, sizeof clean));
         html_paragraph(out, source);
     }
     for (size_t i = 0; i < COUNT_OF(sheets); i++) {

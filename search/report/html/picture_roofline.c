@@ -21,7 +21,7 @@ static bool is_point(const EstimatePart *part) {
 
 static Roof roof_of(const Request *request, const Estimate *estimate) {
     Setting setting = request_setting(request);
-    Roof roof = {setting.precision_flops_per_second / (double)max_whole(1, request->chip.devices_per_chip),
+    Roof roof = {setting.precision_flops_per_second / (double)max_whole(1, request->question.chip.devices_per_chip),
                  setting.chip->hbm_bytes_per_second.value, 0, 0, 0};
     double ridge = roof.peak / roof.hbm;
     roof.intensity_low = ridge / 10, roof.intensity_high = ridge * 10, roof.rate_low = roof.peak / 10;
@@ -131,7 +131,7 @@ bool picture_roofline(const LookView *view, FILE *out, Prose *words, Sheet *tabl
     svg_axis_x(&svg, &x, 8, BOTTOM, TOP, svg_say_number, "FLOPs a byte of HBM");
     svg_axis_y(&svg, &y, 8, LEFT, RIGHT, say_tera, "TFLOP/s of one device");
     draw_roofs(&svg, &roof, &x, &y);
-    draw_reached(&svg, &roof, &view->report->request->profile, &x, &y);
+    draw_reached(&svg, &roof, &view->report->request->question.profile, &x, &y);
     draw_points(&svg, estimate, &x, &y);
     svg_close(&svg);
     *table = sheet_new(view->arena, "Ops of the fullest stage over a step, one device, recomputation apart",

@@ -128,7 +128,7 @@ static void add_words(const LookView *view, Prose *words) {
         most = point;
     }
     if (!least) return;
-    prose_add(words, "%s tokens take %s on %s chips", number_short(view->report->request->training_tokens, a),
+    prose_add(words, "%s tokens take %s on %s chips", number_short(view->report->request->question.training_tokens, a),
               duration_text(least->training_seconds, b), svg_say_count(chips_of(least), c));
     if (most != least) {
         double ideal = least->training_seconds * chips_of(least) / chips_of(most);

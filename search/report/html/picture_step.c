@@ -45,7 +45,7 @@ static void draw_bar(Svg *svg, const SvgScale *scale, double y, const Term *term
 
 /* From what measured steps would likely take, as a line with ends; the bounds as ticks. */
 static void draw_range(Svg *svg, const SvgScale *scale, double y, const Request *request, const StepTime *time) {
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     if (!(profile->likely_low > 0 && profile->likely_high > 0)) return;
     double low = svg_at(scale, profile->likely_low * time->seconds),
            high = svg_at(scale, profile->likely_high * time->seconds);
@@ -108,8 +108,9 @@ bool picture_step(const LookView *view, FILE *out, Prose *words, Sheet *table) {
     if (plans == 0) return false;
     const StepTime *time = &result->plans[0].estimate.time;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
-    bool used[PAINT_COUNT] = {false}, range = request->profile.likely_low > 0 && request->profile.likely_high > 0;
-    double longest = range ? request->profile.likely_high * time->seconds : 0;
+    bool used[PAINT_COUNT] = {false},
+         range = request->question.profile.likely_low > 0 && request->question.profile.likely_high > 0;
+    double longest = range ? request->question.profile.likely_high * time->seconds : 0;
     for (int i = 0; i < plans; i++) {
         Term terms[TERMS_MAX];
         const RankedPlan *ranked = &result->plans[i];

@@ -61,7 +61,8 @@ const char *helps_text(const LookView *view) { return text_of(view, write_helps)
 const char *title_text(const LookView *view) {
     const Request *request = view->report->request;
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
-    return arena_format(view->arena, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
+    return arena_format(view->arena, "%s on %s", clean_name(request->question.model.name, name),
+                        machine_text(request, machine));
 }
 
 const char *why_not_text(const LookView *view, int rank) {
@@ -203,7 +204,7 @@ static const char *figure_words(double value, const char *unit, char text[WORDS_
 }
 
 Sheet chip_sheet(const LookView *view) {
-    const Chip *chip = &view->report->request->chip;
+    const Chip *chip = &view->report->request->question.chip;
     Sheet sheet = sheet_new(view->arena, "Figures of the chip", "figure|>value|source|checked");
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         const Figure *figure = (const Figure *)((const char *)chip + CHIP_FIGURES[i].offset);
@@ -217,7 +218,7 @@ Sheet chip_sheet(const LookView *view) {
 }
 
 Sheet profile_sheet(const LookView *view) {
-    const Profile *profile = &view->report->request->profile;
+    const Profile *profile = &view->report->request->question.profile;
     Sheet sheet = sheet_new(view->arena, "Figures of the profile, as used on this machine", "figure|>value|meaning|of");
     int count;
     const ProfileFigure *figures = profile_figures(&count);

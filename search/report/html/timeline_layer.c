@@ -99,8 +99,8 @@ void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out
     double now = 0, free_at[GROUP_COUNT] = {0};
     *out = (LayerLine){.lanes = 1};
     int count =
-        ops_of_layer(&request->model, commonest(&request->model), &estimate->shard, &ranked->plan.layout.sharding,
-                     &ranked->plan.knobs.methods, setting_imbalance(&setting), ops);
+        ops_of_layer(&request->question.model, commonest(&request->question.model), &estimate->shard,
+                     &ranked->plan.layout.sharding, &ranked->plan.knobs.methods, setting_imbalance(&setting), ops);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         add_weights(out, estimate, (Phase)phase, now);
         for (int i = 0; i < count; i++) {

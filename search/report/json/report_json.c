@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report as JSON, format_version 1. Every add_* gives false when memory is out; a NULL parent passes that on. */
-#include "search/report/report.h"
 #include "base/build.h"
+#include "search/report/report.h"
 
 #include "base/json.h"
 #include "base/util.h"
@@ -9,8 +9,8 @@
 #include "cost/stage/memory_detail.h"
 #include "mesh/slice.h"
 #include "search/proof/certificate.h"
-#include "search/report/text/parts.h"
 #include "search/report/compare_to_best.h"
+#include "search/report/text/parts.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool add_data(cJSON *to, const Report *report) {
         cJSON *item = json_add_object(json, data_part_name(part));
         ok = json_add_text(item, "file", data->file) && json_add_text(item, "sha256", data->sha256);
         if (part != DATA_PROFILE || !ok) continue;
-        profile_sha256(&report->request->profile, figures);
+        profile_sha256(&report->request->question.profile, figures);
         ok = json_add_text(item, "figures_sha256", figures);
     }
     return ok;
@@ -68,30 +68,32 @@ static bool add_program(cJSON *to, const Report *report) {
     cJSON *json = json_add_object(to, "program");
     return json_add_text(json, "version", program_version()) &&
            json_add_text(json, "data_sha256", report->data_sha256) &&
-           json_add_text(json, "profile", report->request->profile.name) &&
-           (report->request->profile.stack[0] == '\0' ||
-            json_add_text(json, "stack", report->request->profile.stack)) &&
+           json_add_text(json, "profile", report->request->question.profile.name) &&
+           (report->request->question.profile.stack[0] == '\0' ||
+            json_add_text(json, "stack", report->request->question.profile.stack)) &&
            add_data(json, report);
 }
 
 static bool add_model(cJSON *to, const Request *request) {
-    const Model *model = &request->model;
+    const Model *model = &request->question.model;
     Parameters parameters = model_parameters(model);
     cJSON *json = json_add_object(to, "model");
     return json_add_text(json, "name", model->name) && json_add_whole(json, "parameters", parameters.total) &&
            json_add_whole(json, "active_parameters", parameters.active) &&
-           json_add_real(json, "flops_per_token", model_flops_per_token(model, FLOPS_CAUSAL, request->work.seq)) &&
+           json_add_real(json, "flops_per_token",
+                         model_flops_per_token(model, FLOPS_CAUSAL, request->question.work.seq)) &&
            json_add_whole(json, "layers", model->layers) && json_add_whole(json, "d_model", model->d_model) &&
            json_add_whole(json, "vocab", model->vocab);
 }
 
 static bool add_mesh(cJSON *to, const Request *request) {
     cJSON *json = json_add_object(to, "mesh");
-    return json_add_text(json, "chip", request->chip.name) &&
-           json_add_whole(json, "chips", request->machine.mesh.chips) &&
-           json_add_whole(json, "devices", request->machine.mesh.devices) &&
-           json_add_text(json, "text", request->machine.text) && json_add_text(json, "note", request->machine.note) &&
-           add_mesh_axes(json, &request->machine.mesh);
+    return json_add_text(json, "chip", request->question.chip.name) &&
+           json_add_whole(json, "chips", request->question.machine.mesh.chips) &&
+           json_add_whole(json, "devices", request->question.machine.mesh.devices) &&
+           json_add_text(json, "text", request->question.machine.text) &&
+           json_add_text(json, "note", request->question.machine.note) &&
+           add_mesh_axes(json, &request->question.machine.mesh);
 }
 
 static bool add_search(cJSON *to, const Report *report) {
@@ -255,7 +257,7 @@ static bool add_terms(cJSON *to, const Estimate *estimate, const Degrees *degree
 
 static bool add_step(cJSON *to, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     const StepTime *time = &estimate->time;
     cJSON *json = json_add_object(to, "step");
     bool ok = json_add_real(json, "seconds", time->seconds) &&
@@ -301,18 +303,18 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
     bool ok =
         json_add_text(json, "notation", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation)) &&
         add_degrees(json, "axes", &ranked->plan.degrees) && add_expert_grid(json, &ranked->plan) &&
-        add_machine(json, "machine", &request->chip, &ranked->machine);
+        add_machine(json, "machine", &request->question.chip, &ranked->machine);
     cJSON *batch = ok ? json_add_object(json, "batch") : NULL;
     return json_add_whole(batch, "sequences", ranked->work.sequences) &&
            json_add_whole(batch, "seq", ranked->work.seq) &&
            json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
-           (!request->nesting_all || add_nesting(json, &ranked->nesting)) &&
+           (!request->space.nesting_all || add_nesting(json, &ranked->nesting)) &&
            add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
-           add_knobs(json, &request->model, &ranked->plan) && add_layout(json, &request->model, &ranked->plan) &&
-           add_effects(json, request, ranked) && add_padding(json, ranked->padding) &&
-           add_launchers(json, ranked->launchable_by) && launch_add_json(ranked, json) &&
-           json_add_whole(json, "chips_used", used) &&
-           json_add_whole(json, "chips_idle", max_whole(0, request->machine.mesh.chips - used)) &&
+           add_knobs(json, &request->question.model, &ranked->plan) &&
+           add_layout(json, &request->question.model, &ranked->plan) && add_effects(json, request, ranked) &&
+           add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
+           launch_add_json(ranked, json) && json_add_whole(json, "chips_used", used) &&
+           json_add_whole(json, "chips_idle", max_whole(0, request->question.machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) && add_step(json, request, ranked) &&
            traffic_add_groups(ranked, json);
 }
@@ -395,7 +397,8 @@ static bool add_nearest(cJSON *to, const Report *report) {
              json_add_real(json, "needed_bytes", shortfall->needed_bytes) &&
              json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
              memory_add_json(json, "memory", &shortfall->memory, shortfall->limit_bytes,
-                             request_setting(report->request).chip->hbm_bytes.value * report->request->hbm_reserve);
+                             request_setting(report->request).chip->hbm_bytes.value *
+                                 report->request->question.hbm_reserve);
     }
     cJSON *nearest = ok ? json_add_array(to, "nearest") : NULL;
     ok = nearest != NULL;

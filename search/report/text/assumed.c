@@ -27,7 +27,7 @@ static bool crosses_whole_slice(const RankedPlan *ranked) {
 }
 
 int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]) {
-    const Chip *chip = &request->chip;
+    const Chip *chip = &request->question.chip;
     const Mesh *mesh = &ranked->machine.mesh;
     bool inside = false, outside = false, cores = false,
          offloads = ranked->estimate.time.pcie_seconds > 0 || ranked->plan.knobs.offload_optimizer;
@@ -45,12 +45,14 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
     } FIGURES[] = {
         {&chip->bf16_flops_per_second, "bf16_flops_per_second", "peak FLOP/s", true},
         {&chip->fp8_flops_per_second, "fp8_flops_per_second", "fp8 peak FLOP/s",
-         request->precision == PRECISION_FP8 || request->precision == PRECISION_MXFP8},
-        {&chip->fp4_flops_per_second, "fp4_flops_per_second", "fp4 peak FLOP/s", request->precision == PRECISION_NVFP4},
-        {&chip->int8_ops_per_second, "int8_ops_per_second", "int8 peak OP/s", request->precision == PRECISION_INT8},
+         request->question.precision == PRECISION_FP8 || request->question.precision == PRECISION_MXFP8},
+        {&chip->fp4_flops_per_second, "fp4_flops_per_second", "fp4 peak FLOP/s",
+         request->question.precision == PRECISION_NVFP4},
+        {&chip->int8_ops_per_second, "int8_ops_per_second", "int8 peak OP/s",
+         request->question.precision == PRECISION_INT8},
         {&chip->hbm_bytes, "hbm_bytes", "HBM size", true},
         {&chip->hbm_bytes_per_second, "hbm_bytes_per_second", "HBM bandwidth", true},
-        {&chip->matrix_tile, "matrix_tile", "matrix tile", request->profile.tile_padding},
+        {&chip->matrix_tile, "matrix_tile", "matrix tile", request->question.profile.tile_padding},
         {&chip->link_bytes_per_second, "link_bytes_per_second", "link bandwidth", inside},
         {&chip->hop_seconds, "hop_seconds", "link latency", inside || cores},
         {&chip->device_link_bytes_per_second, "device_link_bytes_per_second", "link between cores", cores},
@@ -85,12 +87,12 @@ static void add_unverified(const Request *request, const RankedPlan *ranked, Pro
 }
 
 static void add_profile(const Request *request, Prose *to) {
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     char name[PROSE_NAME_SIZE];
     prose_add(to, "; profile %s", clean_name(profile->name, name));
     if (profile->stack[0])
         prose_add(to, ", software %s%s", clean_name(profile->stack, name),
-                  request->stack_argument[0] ? "" : ", the best current one known for it");
+                  request->asked.stack[0] ? "" : ", the best current one known for it");
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
                   profile->likely_high);
@@ -101,32 +103,33 @@ static void add_profile(const Request *request, Prose *to) {
 void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
     Setting setting = request_setting(request);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], words[STATE_WORDS_SIZE];
-    const Work *work = &request->work;
-    double tokens = (double)work->sequences * (double)work->seq, price = request->chip.usd_per_chip_hour.value;
+    const Work *work = &request->question.work;
+    double tokens = (double)work->sequences * (double)work->seq, price = request->question.chip.usd_per_chip_hour.value;
     Prose text = {0};
     prose_add(&text, "Assumed: batch of %s tokens (%s), ", number_grouped((int64_t)tokens, a),
-              origin_text(request->batch_origin, "the default"));
+              origin_text(request->asked.batch_origin, "the default"));
     prose_add(&text, "%s sequences of %s (%s)", number_grouped(work->sequences, a), number_grouped(work->seq, b),
-              origin_text(request->seq_origin, "the default"));
-    if (request->requested_batch_tokens > 0 && fabs(request->requested_batch_tokens - tokens) >= 1)
-        prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->requested_batch_tokens, a));
-    if (request->seq_beyond_model)
-        prose_add(&text, ", longer than the %s the model is made for", number_grouped(request->model.max_seq, a));
-    prose_add(&text, "; training of %s tokens (%s)", number_short(request->training_tokens, a),
-              origin_text(request->tokens_origin, "20 per parameter"));
-    prose_add(&text, "; %s matmuls, %s", precision_name(request->precision),
+              origin_text(request->asked.seq_origin, "the default"));
+    if (request->asked.requested_batch_tokens > 0 && fabs(request->asked.requested_batch_tokens - tokens) >= 1)
+        prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->asked.requested_batch_tokens, a));
+    if (request->asked.seq_beyond_model)
+        prose_add(&text, ", longer than the %s the model is made for",
+                  number_grouped(request->question.model.max_seq, a));
+    prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
+              origin_text(request->asked.tokens_origin, "20 per parameter"));
+    prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),
               training_state_words(setting_state(&setting), words));
-    prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->hbm_reserve, b),
-              number_bytes(request->hbm_reserve * setting.chip->hbm_bytes.value, a));
+    prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->question.hbm_reserve, b),
+              number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
     add_profile(request, &text);
     prose_add(&text,
               "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",
-              rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->precision));
+              rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->question.precision));
     if (ranked)
         prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));
     if (price > 0) prose_add(&text, "; $%.2f per chip-hour, idle chips paid for", price);
     prose_add(&text, ".");
     if (ranked) add_unverified(request, ranked, &text);
-    if (request->machine.note[0]) prose_add(&text, " Note: %s.", request->machine.note);
+    if (request->question.machine.note[0]) prose_add(&text, " Note: %s.", request->question.machine.note);
     prose_write(out, "", "", text.text);
 }

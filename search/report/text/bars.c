@@ -2,8 +2,8 @@
 /* Where a step goes, beside where the memory goes. */
 #include "search/report/text/parts.h"
 
-#include "base/util.h"
 #include "base/text/terminal.h"
+#include "base/util.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static int time_lines(const RankedPlan *ranked, Line *lines) {
 static void add_remat(const Request *request, const Layout *layout, Prose *to) {
     char name[REMAT_TEXT_SIZE];
     bool recomputed = false, offloaded = false;
-    remat_name(&request->model, layout, name);
+    remat_name(&request->question.model, layout, name);
     for (int i = 0; i < ACTIVATION_COUNT; i++) {
         recomputed = recomputed || layout->layers[i][STATE_RECOMPUTED] > 0;
         offloaded = offloaded || layout->layers[i][STATE_OFFLOADED] > 0;

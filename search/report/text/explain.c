@@ -2,10 +2,10 @@
 /* One plan in full: every op, every group that communicates, memory at every moment, the layout. */
 #include "search/report/report.h"
 
+#include "base/text/table.h"
 #include "base/util.h"
 #include "cost/stage/memory_detail.h"
 #include "search/report/text/parts.h"
-#include "base/text/table.h"
 
 #include <assert.h>
 #include <math.h>
@@ -170,7 +170,7 @@ static void write_memory_parts(const Request *request, const RankedPlan *ranked,
 static bool write_layout(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const TableColumn COLUMNS[] = {{"tensor", false}, {"sharding", false}, {"state", false}, {"layers", true}};
     LayoutRow rows[LAYOUT_ROWS_MAX];
-    int count = layout_rows(&request->model, &ranked->plan, rows);
+    int count = layout_rows(&request->question.model, &ranked->plan, rows);
     fputs("\nLayout (dimensions as in a JAX PartitionSpec; activations: sequences, tokens, width; layers of the "
           "fullest stage):\n",
           out);
@@ -254,7 +254,7 @@ static void write_plan(const Request *request, const RankedPlan *ranked, FILE *o
               knobs->microbatches == 1 ? "" : "es", number_grouped(knobs->microbatch_sequences, b),
               knobs->microbatch_sequences == 1 ? "" : "s");
     knobs_sentence(&ranked->plan.degrees, knobs, &text);
-    prose_add(&text, "; remat %s; padded: %s", remat_name(&request->model, &ranked->plan.layout, remat),
+    prose_add(&text, "; remat %s; padded: %s", remat_name(&request->question.model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
     prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
     prose_write(out, "", "  ", text.text);
@@ -296,10 +296,10 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
     for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
     fputc('\n', out);
     assumed_write(request, ranked, out);
-    if (request->profile.source[0]) {
+    if (request->question.profile.source[0]) {
         Prose text = {0};
         char source[PROFILE_SOURCE_SIZE];
-        prose_add(&text, "Profile: %s", clean_text(request->profile.source, source, sizeof source));
+        prose_add(&text, "Profile: %s", clean_text(request->question.profile.source, source, sizeof source));
         prose_write(out, "", "  ", text.text);
     }
     if (!ok) return error_memory(error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/report/report.h"
 
-#include "base/util.h"
 #include "base/text/terminal.h"
+#include "base/util.h"
 #include "search/report/text/parts.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Estimate *estimate = &ranked->estimate;
     const StepTime *time = &estimate->time;
-    const Profile *profile = &request->profile;
+    const Profile *profile = &request->question.profile;
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    int64_t used = ranked->machine.mesh.chips, asked = request->machine.mesh.chips;
+    int64_t used = ranked->machine.mesh.chips, asked = request->question.machine.mesh.chips;
     Prose text = {0};
-    prose_add(&text, "%s on %s", clean_name(request->model.name, name), machine_text(request, machine));
+    prose_add(&text, "%s on %s", clean_name(request->question.model.name, name), machine_text(request, machine));
     if (used != asked)
         prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a),
                   number_grouped(asked, b));
@@ -105,10 +105,11 @@ static void write_shortfall(const Report *report, FILE *out) {
                   number_bytes(shortfall->needed_bytes, need));
     else
         prose_add(&text, "No plan fits: with %s it needs at least %s per chip",
-                  request->remat.required ? "activations as --remat asks" : "every activation recomputed or offloaded",
+                  request->question.remat.required ? "activations as --remat asks"
+                                                   : "every activation recomputed or offloaded",
                   number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
-    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->chip.title, title),
+    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->question.chip.title, title),
               number_bytes(shortfall->limit_bytes, keeps),
               number_bytes(request_setting(request).chip->hbm_bytes.value, all));
     prose_write(out, "", "", text.text);
@@ -118,7 +119,7 @@ static void write_nearest(const Report *report, FILE *out) {
     char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE],
         chips[NUMBER_TEXT_SIZE];
     if (!report->result.shortfall.known) return;
-    clean_name(report->request->chip.title, title);
+    clean_name(report->request->question.chip.title, title);
     for (int i = 0; i < report->nearest_count; i++) {
         const RankedPlan *ranked = &report->nearest[i];
         Prose text = {0};

@@ -22,9 +22,10 @@ static void write_space(const Report *report, FILE *out) {
     char nesting[NESTING_TEXT_SIZE], a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
     Prose text = {0}, cut = {0};
     prose_add(&text, "Searched: %s factorizations of %s (roles nest %s%s)",
-              count_text(certificate->factorizations, true, a), report->request->machine.text,
-              report->request->nesting_all ? "in every order" : nesting_text(&report->request->nesting, nesting),
-              report->request->nesting_all ? "" : " from the inside");
+              count_text(certificate->factorizations, true, a), report->request->question.machine.text,
+              report->request->space.nesting_all ? "in every order"
+                                                 : nesting_text(&report->request->space.nesting, nesting),
+              report->request->space.nesting_all ? "" : " from the inside");
     prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
     if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
     if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);
@@ -48,14 +49,14 @@ static void add_nearest(const Report *report, double last, Prose *to) {
     prose_add(to, "; what was cut for being slower has bounds from %.9g s up (%.2g%% above), the least of %s on %s",
               least->bound, 100 * (least->bound / last - 1), degrees_notation(&least->degrees, true, notation),
               report->result.machines[least->machine].machine.text);
-    if (least->batch_most != report->request->work.sequences)
+    if (least->batch_most != report->request->question.work.sequences)
         prose_add(to, " with %s sequences", number_grouped(least->batch_most, batch));
 }
 
 static void add_gap(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->time_limit_seconds > 0;
+    bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->control.time_limit_seconds > 0;
     prose_add(to, "Not proven: %s",
               limited ? "a limit ended the search" : "the work limit of the layout's solver left one open");
     if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
@@ -70,7 +71,7 @@ static void write_proof(const Report *report, FILE *out) {
         add_gap(report, &text);
     } else if (count == 0) {
         prose_add(&text, "Proven: no plan fits.");
-    } else if (count < report->request->top) {
+    } else if (count < report->request->control.top) {
         prose_add(&text, "Proven: these are all that fit, one per degrees and schedule.");
     } else {
         double last = report->result.plans[count - 1].ranked_seconds;

@@ -2,9 +2,9 @@
 /* The table of plans and the table of ways out. */
 #include "search/report/text/parts.h"
 
+#include "base/text/table.h"
 #include "base/util.h"
 #include "mesh/prime.h"
-#include "base/text/table.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void deviations(const Report *report, const RankedPlan *ranked, Prose *to
     char number[NUMBER_TEXT_SIZE], kinds[WORDS_SIZE];
     if (strcmp(ranked->machine.text, report->result.plans[0].machine.text) != 0)
         prose_item(to, ", ", "on %s", ranked->machine.text);
-    if (ranked->work.sequences != report->request->work.sequences)
+    if (ranked->work.sequences != report->request->question.work.sequences)
         prose_item(to, ", ", "%s sequences", number_grouped(ranked->work.sequences, number));
     if (ranked->padding != 0) prose_item(to, ", ", "padded %s", padding_text(ranked->padding, kinds));
 }
@@ -56,9 +56,9 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
 
 void plan_moves(const Report *report, int rank, Prose *to) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
-    if (report->request->variants) knobs_words(&ranked->plan.knobs, to);
+    if (report->request->control.variants) knobs_words(&ranked->plan.knobs, to);
     deviations(report, ranked, to);
-    if (report->request->nesting_all) nesting_words(ranked, to);
+    if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
 
 static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
@@ -118,7 +118,7 @@ bool plans_write(const Report *report, FILE *out) {
               "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
               count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
               first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
-              report->request->variants ? "" : ": --variants");
+              report->request->control.variants ? "" : ": --variants");
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
     if (any_other) prose_add(&counts, " A launcher with a change of time takes the plan and places it otherwise.");
     prose_write(out, "    ", "    ", counts.text);
@@ -129,8 +129,8 @@ bool plans_write(const Report *report, FILE *out) {
 
 static void what_it_takes(const Request *request, WayOut way, const RankedPlan *best, char text[WORDS_SIZE]) {
     char kinds[WORDS_SIZE], number[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    int64_t used = best->machine.mesh.chips, asked = request->machine.mesh.chips;
-    double moved = (double)best->work.sequences / (double)request->work.sequences - 1;
+    int64_t used = best->machine.mesh.chips, asked = request->question.machine.mesh.chips;
+    double moved = (double)best->work.sequences / (double)request->question.work.sequences - 1;
     Prose what = {0};
     if (used != asked)
         prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
@@ -160,10 +160,10 @@ void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZ
                            : result->cut_short ? "time is up"
                                                : "no plan divides or fits";
         if (way == WAY_IDLE)
-            snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->max_idle, step), none);
+            snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->space.max_idle, step), none);
         else if (way == WAY_BATCH)
             snprintf(cells[1], WORDS_SIZE, "up to %s away: %s",
-                     share_text(max_real(request->batch_tolerance, WAY_TOLERANCE), step), none);
+                     share_text(max_real(request->space.batch_tolerance, WAY_TOLERANCE), step), none);
         else
             snprintf(cells[1], WORDS_SIZE, "%s", none);
         for (int i = 2; i < WAY_CELLS; i++) strcpy(cells[i], "-");
@@ -194,27 +194,27 @@ static void write_sizes(const Report *report, FILE *out) {
     const Request *request = report->request;
     char chips[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
     Prose text = {0};
-    number_grouped(request->machine.mesh.chips, chips);
+    number_grouped(request->question.machine.mesh.chips, chips);
     if (!report->ways[WAY_AS_ASKED].found)
         prose_add(&text, "Nothing uses all %s chips with this batch and no padding", chips);
     else
         prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
     prose_add(&text, " (%s chips = ", chips);
-    add_factors(&text, request->machine.mesh.chips);
-    prose_add(&text, "; %s sequences = ", number_grouped(request->work.sequences, number));
-    add_factors(&text, request->work.sequences);
-    prose_add(&text, "; %lld layers = ", (long long)request->model.layers);
-    add_factors(&text, request->model.layers);
-    const LayerKind *kind = &request->model.kinds[0];
+    add_factors(&text, request->question.machine.mesh.chips);
+    prose_add(&text, "; %s sequences = ", number_grouped(request->question.work.sequences, number));
+    add_factors(&text, request->question.work.sequences);
+    prose_add(&text, "; %lld layers = ", (long long)request->question.model.layers);
+    add_factors(&text, request->question.model.layers);
+    const LayerKind *kind = &request->question.model.kinds[0];
     if (kind->heads > 0) {
         prose_add(&text, "; %lld heads = ", (long long)kind->heads);
         add_factors(&text, kind->heads);
     }
-    if (request->roles >> ROLE_EXPERT & 1)
-        for (int i = 0; i < request->model.kind_count; i++) {
-            if (request->model.kinds[i].experts == 0) continue;
-            prose_add(&text, "; %lld experts = ", (long long)request->model.kinds[i].experts);
-            add_factors(&text, request->model.kinds[i].experts);
+    if (request->space.roles >> ROLE_EXPERT & 1)
+        for (int i = 0; i < request->question.model.kind_count; i++) {
+            if (request->question.model.kinds[i].experts == 0) continue;
+            prose_add(&text, "; %lld experts = ", (long long)request->question.model.kinds[i].experts);
+            add_factors(&text, request->question.model.kinds[i].experts);
             break;
         }
     prose_add(&text, "). Ways out, each with its best plan; the price is per token:");

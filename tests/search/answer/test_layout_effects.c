@@ -56,7 +56,7 @@ static Layout taken_back(const RankedPlan *ranked, const LayoutEffect *effect) {
 Test(report_effects, each_against_the_whole_plan, .timeout = 300) {
     int seen = 0, tight = 0;
     for (size_t i = 0; i < COUNT_OF(LAYOUTS); i++) {
-        Asked asked;
+        AskedSearch asked;
         asked_open(&asked, LAYOUTS[i]);
         for (int p = 0; p < asked.result.plan_count; p++) {
             const RankedPlan *ranked = &asked.result.plans[p];
@@ -101,7 +101,7 @@ Test(report_effects, more_memory_never_costs_time, .timeout = 300) {
         int fitting = 0;
         for (int percent = 90; percent >= 2; percent -= 4) {
             char command[512];
-            Asked asked;
+            AskedSearch asked;
             snprintf(command, sizeof command, "%s %d%%", ROWS[i].command, percent);
             asked_open(&asked, command);
             double seconds = asked.result.plan_count > 0 ? asked.result.plans[0].ranked_seconds : INFINITY;
@@ -121,13 +121,13 @@ Test(report_effects, a_limit_just_below, .timeout = 300) {
     static const char *const PLAN = "plan --model 70b --chip h100 --nodes 64 --batch 512Ki --top 1 --require fsdp=64,"
                                     "tensor=8,data=1,pipeline=1,sequence=1 --hbm-reserve";
     char command[512];
-    Asked roomy, tight;
+    AskedSearch roomy, tight;
     snprintf(command, sizeof command, "%s 2%%", PLAN);
     asked_open(&roomy, command);
     cr_assert_eq(roomy.result.plan_count, 1);
     const RankedPlan *first = &roomy.result.plans[0];
     LayoutEffect effects[LAYOUT_EFFECTS_MAX];
-    double peak = memory_total(&first->estimate.memory), hbm = roomy.request->chip.hbm_bytes.value;
+    double peak = memory_total(&first->estimate.memory), hbm = roomy.request->question.chip.hbm_bytes.value;
     int count = layout_effects(roomy.request, first, effects);
     for (int e = 0; e < count; e++)
         cr_expect(effects[e].of && effects[e].seconds <= 0, "with room %s is as it is for its time", effects[e].of);

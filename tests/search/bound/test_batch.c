@@ -110,13 +110,13 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     Error error = {0};
     Request request = random_request(&draw, catalog, 2048, 4096, &arena);
     double share = DRAW_FROM(&draw, 1, 3, 10, 100); /* of HBM: tight, and less so */
-    set_hbm(&request, request.chip.hbm_bytes.value * share / 100);
-    Mesh mesh = profile_mesh(&request.profile, &request.machine.mesh);
+    set_hbm(&request, request.question.chip.hbm_bytes.value * share / 100);
+    Mesh mesh = profile_mesh(&request.question.profile, &request.question.machine.mesh);
     Setting setting = request_setting(&request);
     Problem problem = {.request = &request,
                        .mesh = &mesh,
-                       .wiring = {&mesh, request.nesting},
-                       .offers = offers_of(&setting, &mesh, request.schedules),
+                       .wiring = {&mesh, request.space.nesting},
+                       .offers = offers_of(&setting, &mesh, request.space.schedules),
                        .least = least_rates_new(&mesh, &arena)};
     char text[320];
     snprintf(problem.text, sizeof problem.text, "problem %llu (%s)", (unsigned long long)seed,
@@ -124,7 +124,8 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     Degrees *tuples;
     int64_t count;
     cr_assert_not_null(problem.least);
-    cr_assert(degrees_enumerate(&mesh, request.roles, 1000000, &arena, &tuples, &count, &error), "%s", error.text);
+    cr_assert(degrees_enumerate(&mesh, request.space.roles, 1000000, &arena, &tuples, &count, &error), "%s",
+              error.text);
     for (int i = 0; i < TUPLES; i++) check_tuple(&problem, &tuples[draw_below(&draw, count)], &draw);
     arena_free(&arena);
 }

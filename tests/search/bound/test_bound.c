@@ -8,8 +8,8 @@
  * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "search/bound/batch.h"
 #include "search/bound/bound.h"
-#include "search/layout/layout.h"
 #include "search/explore/frontier.h"
+#include "search/layout/layout.h"
 #include "search/space/knob_space.h"
 #include "tests/search/random_problem.h"
 
@@ -41,7 +41,8 @@ static Shard plan_shard(const Problem *problem, const Setting *setting, const De
                         bool *ok) {
     Shard shard = {0};
     PaddingSet padding;
-    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->padding, &shard, &padding);
+    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->space.padding, &shard,
+                        &padding);
     return shard;
 }
 
@@ -56,8 +57,8 @@ static void check_estimate(const Problem *problem, const Setting *setting, const
                            const LayoutSolution *solution) {
     Estimate estimate;
     Error error = {0};
-    cr_assert(estimate_plan(setting, &problem->request->machine.mesh, &problem->request->nesting, plan,
-                            problem->request->padding, &estimate, &error),
+    cr_assert(estimate_plan(setting, &problem->request->question.machine.mesh, &problem->request->space.nesting, plan,
+                            problem->request->space.padding, &estimate, &error),
               "%s", error.text);
     cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
               "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
@@ -108,7 +109,7 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
     const LeastRates *least = problem->least;
     static Request anyone; /* may launch it */
     anyone = *problem->request;
-    anyone.launchers = 0;
+    anyone.space.launchers = 0;
     ExploreProblem explored = {.request = &anyone,
                                .setting = request_setting(problem->request),
                                .offers = problem->offers,
@@ -118,8 +119,8 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                                .leasts = &least,
                                .machine_count = 1,
                                .first_machine = problem->site,
-                               .catalog_mesh = &problem->request->machine.mesh,
-                               .padding = problem->request->padding,
+                               .catalog_mesh = &problem->request->question.machine.mesh,
+                               .padding = problem->request->space.padding,
                                .scale = 1};
     ReachList list = REACH_NOTHING;
     cr_assert(tuple_open(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
@@ -257,8 +258,8 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
     Setting setting = request_setting(problem->request);
-    TupleBound bound =
-        tuple_bound(&setting, &problem->offers, problem->request->padding, problem->least, problem->cache, degrees);
+    TupleBound bound = tuple_bound(&setting, &problem->offers, problem->request->space.padding, problem->least,
+                                   problem->cache, degrees);
     seen.forbidden += bound.forbidden != 0;
     seen.unusable += bound.unusable;
     KnobSpace space;
@@ -290,7 +291,8 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
         PaddingSet padding;
         Sharding shardings[SHARDINGS_MAX];
         Resources resources;
-        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->padding, &shard, &padding)) continue;
+        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->space.padding, &shard, &padding))
+            continue;
         shardings_of(&setting, &shard, shardings);
         stage_resources(&setting, &shard, &knobs, &shardings[0], &resources);
         static const double LOW[] = {0.2, 0.6, 1}, HIGH[] = {0.7, 1.2, 4};
@@ -302,7 +304,7 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
 
 static Offers problem_offers(const Request *request, const Mesh *mesh) {
     Setting setting = request_setting(request);
-    return offers_of(&setting, mesh, request->schedules);
+    return offers_of(&setting, mesh, request->space.schedules);
 }
 
 static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, ExploreCache *walks) {
@@ -310,21 +312,21 @@ static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cach
     Arena arena = {0};
     Error error = {0};
     Request request = random_request(&draw, catalog, 64, 96, &arena);
-    Mesh mesh = profile_mesh(&request.profile, &request.machine.mesh);
+    Mesh mesh = profile_mesh(&request.question.profile, &request.question.machine.mesh);
     Degrees *tuples;
     int64_t count;
-    cr_assert(degrees_enumerate(&mesh, request.roles, 100000, &arena, &tuples, &count, &error), "%s", error.text);
+    cr_assert(degrees_enumerate(&mesh, request.space.roles, 100000, &arena, &tuples, &count, &error), "%s", error.text);
     limit_memory(&request, tuples, count, &draw);
     char text[320], numbered[384];
     snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
     Problem problem = {.request = &request,
                        .mesh = &mesh,
-                       .wiring = {&mesh, request.nesting},
+                       .wiring = {&mesh, request.space.nesting},
                        .offers = problem_offers(&request, &mesh),
                        .least = least_rates_new(&mesh, &arena),
                        .cache = cache,
                        .walks = walks,
-                       .table = placement_table(&mesh, request.roles, &arena),
+                       .table = placement_table(&mesh, request.space.roles, &arena),
                        .site = (int)seed,
                        .arena = &arena,
                        .text = numbered};

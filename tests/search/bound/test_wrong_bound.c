@@ -39,13 +39,13 @@ static void check_problem(Request *request, const char *text) {
     for (size_t t = 0; t < COUNT_OF(TOPS); t++) {
         Arena arena = {0};
         int top = TOPS[t];
-        request->top = top;
-        request->bound_error = 0;
-        request->brute_force = true;
+        request->control.top = top;
+        request->control.bound_error = 0;
+        request->control.brute_force = true;
         SearchResult all = run(request, &arena, text);
-        request->brute_force = false;
+        request->control.brute_force = false;
         for (int i = 0; i < 3; i++) {
-            request->bound_error = ERRORS[i];
+            request->control.bound_error = ERRORS[i];
             SearchResult result = run(request, &arena, text);
             caught[i] = caught[i] || !same(&all, &result);
         }
@@ -67,7 +67,7 @@ Test(wrong_bound, is_caught) {
         Draw draw = draw_seeded(50000 + seed);
         Request request = random_request(&draw, &catalog, CHIPS_MOST, SEQUENCES_MOST, &own);
         problem_text(&request, text);
-        request.top = 1;
+        request.control.top = 1;
         SearchResult first = run(&request, &own, text);
         if (first.plan_count > 0 && first.certificate.plans_covered <= PLANS_MOST) check_problem(&request, text);
         arena_free(&own);

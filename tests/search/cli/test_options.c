@@ -59,13 +59,13 @@ Test(options, good) {
         Request *request = ARENA_NEW(&arena, Request, 1);
         bool ok = resolve(GOOD[i].words, &arena, request, &error);
         cr_expect(ok, "%s: %s: %s", GOOD[i].name, error.where, error.text);
-        cr_expect_eq(request->work.seq, GOOD[i].seq, "%s: seq", GOOD[i].name);
-        cr_expect_eq(request->machine.mesh.chips, GOOD[i].chips, "%s: %lld chips", GOOD[i].name,
-                     (long long)request->machine.mesh.chips);
+        cr_expect_eq(request->question.work.seq, GOOD[i].seq, "%s: seq", GOOD[i].name);
+        cr_expect_eq(request->question.machine.mesh.chips, GOOD[i].chips, "%s: %lld chips", GOOD[i].name,
+                     (long long)request->question.machine.mesh.chips);
         if (GOOD[i].sequences > 0) {
-            cr_expect_eq(request->work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name,
-                         (long long)request->work.sequences);
-            cr_expect_float_eq(request->requested_batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
+            cr_expect_eq(request->question.work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name,
+                         (long long)request->question.work.sequences);
+            cr_expect_float_eq(request->asked.requested_batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
         }
         arena_free(&arena);
     }
@@ -77,19 +77,19 @@ Test(options, defaults_are_the_contracts) {
     Error error = {0};
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(resolve(WORDS, &arena, request, &error), "%s", error.text);
-    cr_expect_str_eq(request->chip.name, "tpu-v5p");
-    cr_expect_str_eq(request->machine_argument, "--pods 1");
-    cr_expect_float_eq(request->max_idle, 0.1, 1e-12);
-    cr_expect_float_eq(request->batch_tolerance, 0, 0);
-    cr_expect_float_eq(request->hbm_reserve, 0.08, 1e-12);
-    cr_expect_eq(request->padding, PADDING_LAUNCHABLE);
-    cr_expect_eq(request->objective, OBJECTIVE_TIME);
-    cr_expect_eq(request->top, 5);
-    cr_expect_eq(request->launchers, 0u);
-    cr_expect_eq(request->roles, (RoleSet)ROLES_DENSE);
-    cr_expect_eq(request->batch_origin, FROM_MODEL);
-    cr_expect_str_eq(request->profile.name, "tpu-v5p");
-    cr_expect_eq(request->threads, 0);
+    cr_expect_str_eq(request->question.chip.name, "tpu-v5p");
+    cr_expect_str_eq(request->asked.machine, "--pods 1");
+    cr_expect_float_eq(request->space.max_idle, 0.1, 1e-12);
+    cr_expect_float_eq(request->space.batch_tolerance, 0, 0);
+    cr_expect_float_eq(request->question.hbm_reserve, 0.08, 1e-12);
+    cr_expect_eq(request->space.padding, PADDING_LAUNCHABLE);
+    cr_expect_eq(request->question.objective, OBJECTIVE_TIME);
+    cr_expect_eq(request->control.top, 5);
+    cr_expect_eq(request->space.launchers, 0u);
+    cr_expect_eq(request->space.roles, (RoleSet)ROLES_DENSE);
+    cr_expect_eq(request->asked.batch_origin, FROM_MODEL);
+    cr_expect_str_eq(request->question.profile.name, "tpu-v5p");
+    cr_expect_eq(request->control.threads, 0);
     arena_free(&arena);
 }
 
@@ -118,11 +118,12 @@ Test(options, every_option_is_heard) {
         Error error = {0};
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_expect(resolve(ROWS[i].words, &arena, request, &error), "%s: %s", ROWS[i].words[2], error.text);
-        const double heard[] = {request->max_idle,    request->batch_tolerance,   request->hbm_reserve,
-                                request->top,         request->training_tokens,   request->time_limit_seconds,
-                                request->threads,     request->launchers,         request->padding,
-                                request->objective,   request->requirement_count, request->variants,
-                                request->brute_force, request->precision};
+        const double heard[] = {
+            request->space.max_idle,      request->space.batch_tolerance,    request->question.hbm_reserve,
+            request->control.top,         request->question.training_tokens, request->control.time_limit_seconds,
+            request->control.threads,     request->space.launchers,          request->space.padding,
+            request->question.objective,  request->space.requirement_count,  request->control.variants,
+            request->control.brute_force, request->question.precision};
         cr_expect_float_eq(heard[i], ROWS[i].expected, 1e-12, "%s: %g", ROWS[i].words[2], heard[i]);
         arena_free(&arena);
     }
@@ -147,8 +148,8 @@ Test(options, nesting) {
         Error error = {0};
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_assert(resolve(ROWS[i].words, &arena, request, &error), "row %zu: %s", i, error.text);
-        cr_expect_str_eq(request->nesting_name, ROWS[i].name, "row %zu: %s", i, request->nesting_name);
-        cr_expect_eq(request->nesting.order[0], ROWS[i].innermost, "row %zu", i);
+        cr_expect_str_eq(request->asked.nesting, ROWS[i].name, "row %zu: %s", i, request->asked.nesting);
+        cr_expect_eq(request->space.nesting.order[0], ROWS[i].innermost, "row %zu", i);
         arena_free(&arena);
     }
 }

@@ -15,9 +15,9 @@ static void make(Request *request, RankedPlan *ranked) {
     memset(request, 0, sizeof *request);
     fixture_request(request);
     fixture_first(ranked);
-    request->model.rope.share = 1;
+    request->question.model.rope.share = 1;
     ranked->plan.knobs.zero_stage = 0;
-    snprintf(request->chip.name_prefix[0], sizeof request->chip.name_prefix[0], "demo");
+    snprintf(request->question.chip.name_prefix[0], sizeof request->question.chip.name_prefix[0], "demo");
 }
 
 static char *written(EmitWriter *writer, const Request *request, const RankedPlan *ranked, Error *error) {
@@ -205,7 +205,7 @@ Test(emit, hostile_names_stay_names) {
         RankedPlan ranked;
         Error error = {0};
         make(&request, &ranked);
-        snprintf(request.model.name, sizeof request.model.name, "%s", NAMES[i]);
+        snprintf(request.question.model.name, sizeof request.question.model.name, "%s", NAMES[i]);
         char *python = written(emit_jax, &request, &ranked, &error);
         cr_assert(python, "%s", error.text);
         cr_expect_null(strstr(python, "\nimport os"), "%s", NAMES[i]);
@@ -242,11 +242,11 @@ Test(emit, what_is_refused_names_the_rule) {
     cr_expect(strstr(error.text, "cannot put the roles"), "%s", error.text);
     cr_expect(emit_allowed(emit_format_named("jax"), &request, &ranked, &error));
     cr_expect_null(emit_format_named("slurm"));
-    request.model.kinds[0].qkv_bias = true; /* no layer of MaxText's under no name of its own */
+    request.question.model.kinds[0].qkv_bias = true; /* no layer of MaxText's under no name of its own */
     cr_expect_null(written(emit_maxtext, &request, &ranked, &error));
     cr_expect(strstr(error.text, "MaxText has neither"), "%s", error.text);
     make(&request, &ranked);
-    snprintf(request.optimizer_argument, sizeof request.optimizer_argument, "adafactor");
+    snprintf(request.asked.optimizer, sizeof request.asked.optimizer, "adafactor");
     cr_expect_null(written(emit_maxtext, &request, &ranked, &error));
     cr_expect(strstr(error.text, "opt_type"), "%s", error.text);
 }

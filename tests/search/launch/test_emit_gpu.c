@@ -18,14 +18,15 @@ typedef struct {
 static void fill(Case *at) {
     memset(at, 0, sizeof *at);
     Request *request = &at->request;
-    request->model = (Model){.layers = 32, .d_model = 4096, .vocab = 128256, .max_seq = 131072, .kind_count = 1};
-    request->model.rope.theta = 500000;
-    snprintf(request->model.name, sizeof request->model.name, "llama3.1-8b");
-    request->model.kinds[0] =
+    request->question.model =
+        (Model){.layers = 32, .d_model = 4096, .vocab = 128256, .max_seq = 131072, .kind_count = 1};
+    request->question.model.rope.theta = 500000;
+    snprintf(request->question.model.name, sizeof request->question.model.name, "llama3.1-8b");
+    request->question.model.kinds[0] =
         (LayerKind){.count = 32, .heads = 32, .kv_heads = 8, .head_dim = 128, .gated = true, .d_ff = 14336, .norms = 2};
-    request->chip.chips_per_host = 8;
-    snprintf(request->chip.title, sizeof request->chip.title, "demo");
-    request->training_tokens = 1e9;
+    request->question.chip.chips_per_host = 8;
+    snprintf(request->question.chip.title, sizeof request->question.chip.title, "demo");
+    request->question.training_tokens = 1e9;
     RankedPlan *ranked = &at->ranked;
     ranked->machine.mesh = (Mesh){.axis_count = 2,
                                   .axes = {{.name = "nvlink", .kind = AXIS_SWITCH, .level = LEVEL_NVLINK, .size = 8},
@@ -50,7 +51,7 @@ static void fill(Case *at) {
 static void set_stages(Case *at, int64_t stages, int64_t virtual_stages, int64_t layers, int64_t fullest,
                        int64_t last) {
     RankedPlan *ranked = &at->ranked;
-    at->request.model.layers = at->request.model.kinds[0].count = layers;
+    at->request.question.model.layers = at->request.question.model.kinds[0].count = layers;
     ranked->plan.degrees = (Degrees){{4, 1, 1, 1, 16 / stages, stages}};
     ranked->plan.knobs.schedule = virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     ranked->plan.knobs.virtual_stages = virtual_stages;
@@ -257,12 +258,12 @@ Test(emit_gpu, recomputed_layers_are_counted_by_chunk) {
 }
 
 static void mixture(Case *at) {
-    LayerKind *kinds = at->request.model.kinds;
+    LayerKind *kinds = at->request.question.model.kinds;
     kinds[1] = kinds[0];
     kinds[0].count = 3, kinds[1].count = 29;
     kinds[1].d_ff = 0, kinds[1].experts = 64, kinds[1].top_k = 6, kinds[1].d_ff_expert = 1408,
     kinds[1].d_ff_shared = 2816;
-    at->request.model.kind_count = 2;
+    at->request.question.model.kind_count = 2;
     at->ranked.plan.knobs.methods.grid = (ExpertGrid){8, 2};
 }
 
@@ -323,9 +324,9 @@ Test(emit_gpu, what_is_not_whole) {
     cr_expect(!emitted(emit_megatron, &at, &error));
     cr_expect(strstr(error.text, "whole hosts of 8"), "%s", error.text);
     fill(&at);
-    at.request.precision = PRECISION_FP8;
+    at.request.question.precision = PRECISION_FP8;
     cr_expect(!emitted(emit_deepspeed, &at, &error));
-    at.request.precision = PRECISION_INT8;
+    at.request.question.precision = PRECISION_INT8;
     cr_expect(!emitted(emit_megatron, &at, &error));
     cr_expect(!emitted(emit_torchtitan, &at, &error));
 }
@@ -360,7 +361,7 @@ Test(emit_gpu, hostile_names) {
     static const char NAME[] = "a\"\n$(touch x)'`b\\";
     Case at;
     fill(&at);
-    snprintf(at.request.model.name, sizeof at.request.model.name, "%s", NAME);
+    snprintf(at.request.question.model.name, sizeof at.request.question.model.name, "%s", NAME);
     EmitWriter *const WRITERS[] = {emit_megatron, emit_torchtitan, emit_torchtitan_toml};
     for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
         Error error = {0};

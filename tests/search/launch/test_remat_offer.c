@@ -21,13 +21,13 @@ static const struct {
     {NULL, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for deepspeed --top 1"},
 };
 
-static double best_under(const Asked *asked, const RematOffer *offer, bool brute) {
+static double best_under(const AskedSearch *asked, const RematOffer *offer, bool brute) {
     Arena arena = {0};
     Error error = {0};
     SearchResult result;
     Request request = *asked->request;
-    request.offer = offer;
-    request.brute_force = brute;
+    request.question.offer = offer;
+    request.control.brute_force = brute;
     cr_assert(search_run(&request, &arena, &result, &error), "%s", error.text);
     double seconds = result.plan_count > 0 ? result.plans[0].ranked_seconds : INFINITY;
     arena_free(&arena);
@@ -36,11 +36,11 @@ static double best_under(const Asked *asked, const RematOffer *offer, bool brute
 
 Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
-        Asked asked;
+        AskedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);
-        cr_assert(asked.result.plan_count > 0 && asked.request->offer, "%s", PROBLEMS[i].command);
+        cr_assert(asked.result.plan_count > 0 && asked.request->question.offer, "%s", PROBLEMS[i].command);
         const RankedPlan *plan = &asked.result.plans[0];
-        const RematOffer *offer = asked.request->offer;
+        const RematOffer *offer = asked.request->question.offer;
         double alone = INFINITY, found = plan->ranked_seconds;
         int step = (offer->count > 40 ? 17 : 1) * PROBLEMS_SHARE; /* of many rules some, and those of the plan */
         for (int r = 0; r < offer->count; r++) {
@@ -62,9 +62,10 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
         char text[REMAT_TEXT_SIZE];
         const Sharding *sharding = &plan->plan.layout.sharding;
         if (PROBLEMS[i].launcher)
-            cr_expect(remat_for_launcher(&asked.request->model, &plan->plan.layout, PROBLEMS[i].launcher, text) ||
-                          plan->plan.layout.layers[ACTIVATION_PRODUCT][STATE_RECOMPUTED] > 0,
-                      "%s has no words for it", PROBLEMS[i].launcher);
+            cr_expect(
+                remat_for_launcher(&asked.request->question.model, &plan->plan.layout, PROBLEMS[i].launcher, text) ||
+                    plan->plan.layout.layers[ACTIVATION_PRODUCT][STATE_RECOMPUTED] > 0,
+                "%s has no words for it", PROBLEMS[i].launcher);
         cr_expect(sharding->mlp == MLP_TENSOR && sharding->kv != KV_GATHERED &&
                   sharding->embedding == TABLE_VOCABULARY && sharding->logits == TABLE_VOCABULARY);
         asked_close(&asked);
@@ -73,9 +74,9 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
 
 Test(launch_remat, brute_force, .timeout = 300) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
-        Asked asked;
+        AskedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);
-        double brute = best_under(&asked, asked.request->offer, true);
+        double brute = best_under(&asked, asked.request->question.offer, true);
         cr_expect(asked.result.plans[0].ranked_seconds == brute, "%s: %.17g, by brute force %.17g", PROBLEMS[i].command,
                   asked.result.plans[0].ranked_seconds, brute);
         asked_close(&asked);

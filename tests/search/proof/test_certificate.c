@@ -2,8 +2,9 @@
 /* The certificate: covered = evaluated + cut for many meshes, against the space counted one by one; what is said of the
  * nearest of what was cut; the same file for any number of threads; and a certificate of wrong bounds, which the checker
  * (tests/certificate/check.py, which knows no bound) turns down. */
-#include "search/proof/certificate.h"
 #include "search/cli/options.h"
+#include "search/proof/certificate.h"
+#include "search/report/report.h"
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>
@@ -32,17 +33,17 @@ static Count space_size(const Request *request, const SearchResult *result) {
         Error error = {0};
         const Mesh *mesh = &result->machines[m].machine.mesh;
         Setting setting = request_setting(request);
-        Offers offers = offers_of(&setting, mesh, request->schedules);
-        PlacementTable *table = placement_table(mesh, request->roles, &arena);
+        Offers offers = offers_of(&setting, mesh, request->space.schedules);
+        PlacementTable *table = placement_table(mesh, request->space.roles, &arena);
         Degrees *tuples;
         int64_t count;
-        cr_assert(table && degrees_enumerate(mesh, request->roles, 1000000, &arena, &tuples, &count, &error));
+        cr_assert(table && degrees_enumerate(mesh, request->space.roles, 1000000, &arena, &tuples, &count, &error));
         cr_expect_eq(count, result->machines[m].degree_tuples);
         for (int64_t i = 0; i < count; i++) {
             int64_t batches[512], batch_count = brute_batches(request, &tuples[i], batches, 512);
             for (int64_t b = 0; b < batch_count; b++)
                 plans += placement_count(table, &tuples[i]) *
-                         (Count)knob_count(&request->model, &tuples[i], batches[b], &offers);
+                         (Count)knob_count(&request->question.model, &tuples[i], batches[b], &offers);
         }
         arena_free(&arena);
     }
@@ -62,7 +63,7 @@ Test(certificate, covered_is_evaluated_and_cut) {
         char text[320];
         Draw draw = draw_seeded(70000 + seed);
         Request request = random_request(&draw, &catalog, CHIPS[seed % COUNT_OF(CHIPS)], 96, &own);
-        request.time_limit_seconds = seed % COUNT_OF(CHIPS) < 2 ? 0.5 : 1e-6;
+        request.control.time_limit_seconds = seed % COUNT_OF(CHIPS) < 2 ? 0.5 : 1e-6;
         problem_text(&request, text);
         SearchResult result = run(&request, &own, text);
         const Certificate *certificate = &result.certificate;
@@ -85,10 +86,10 @@ static char *file_text(const Request *request, const SearchResult *result, const
     char *file = NULL;
     size_t length = 0;
     Error error = {0};
-    Report report = {.request = request, .result = *result};
+    SearchRecord record = {request, result, ""};
     FILE *memory = open_memstream(&file, &length);
     cr_assert_not_null(memory);
-    cr_assert(certificate_write(&report, memory, &error), "%s: %s: %s", text, error.where, error.text);
+    cr_assert(certificate_write(&record, memory, &error), "%s: %s: %s", text, error.where, error.text);
     fclose(memory);
     return file;
 }
@@ -120,8 +121,8 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
         Draw draw = draw_seeded(80000 + seed);
         Request request = random_request(&draw, &catalog, 16, 16, &own);
         problem_text(&request, text);
-        request.keep_ledger = true;
-        request.top = 1 + (int)(seed % 4);
+        request.control.keep_ledger = true;
+        request.control.top = 1 + (int)(seed % 4);
         SearchResult one = run(&request, &own, text);
         if (one.certificate.plans_covered <= 100000 && one.certificate.proof == PROOF_OPTIMAL) {
             done++;
@@ -129,10 +130,10 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
             closest += one.certificate.closest_count > 0;
             beyond += isfinite(one.certificate.least_beyond.bound);
             char *expected = file_text(&request, &one, text);
-            for (request.threads = 2; request.threads <= 5; request.threads += 3) {
+            for (request.control.threads = 2; request.control.threads <= 5; request.control.threads += 3) {
                 SearchResult more = run(&request, &own, text);
                 char *file = file_text(&request, &more, text);
-                cr_expect_str_eq(file, expected, "%s: %d threads write another file", text, request.threads);
+                cr_expect_str_eq(file, expected, "%s: %d threads write another file", text, request.control.threads);
                 free(file);
             }
             free(expected);
@@ -156,15 +157,17 @@ static int checked(const char *const *words, int count, double raised) {
     cr_assert(options_parse(count, (char **)words, COMMAND_PLAN, &arena, &options, &error), "%s", error.text);
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(request_from_options(&options, &arena, request, &error), "%s: %s", error.where, error.text);
-    request->keep_ledger = true;
-    request->bound_error = raised;
+    request->control.keep_ledger = true;
+    request->control.bound_error = raised;
     cr_assert(report_make(request, &arena, &report, &error), "%s: %s", error.where, error.text);
     snprintf(path, sizeof path, "%s/report.json", folder);
     FILE *out = fopen(path, "w");
     cr_assert(out && report_write_json(&report, out, &error) && fclose(out) == 0, "%s", error.text);
     snprintf(path, sizeof path, "%s/certificate.tsv", folder);
     out = fopen(path, "w");
-    cr_assert(out && certificate_write(&report, out, &error) && fclose(out) == 0, "%s", error.text);
+    cr_assert(out && certificate_write(&(SearchRecord){request, &report.result, report.data_sha256}, out, &error) &&
+                  fclose(out) == 0,
+              "%s", error.text);
     snprintf(command, sizeof command,
              "cd %s && python3 %s/tests/certificate/check.py certificate.tsv report.json %s 10 > said 2>&1; "
              "code=$?; rm -r %s; exit $code",

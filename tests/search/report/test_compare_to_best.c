@@ -26,7 +26,7 @@ static int roles_moved(const Degrees *a, const Degrees *b) {
     return moved;
 }
 
-static void check_changes(const Asked *open, const RankedPlan *here, const WhyNot *why_not) {
+static void check_changes(const AskedSearch *open, const RankedPlan *here, const WhyNot *why_not) {
     for (int i = 0; i < why_not->change_count; i++) {
         const Change *change = &why_not->changes[i];
         int moved = roles_moved(&here->plan.degrees, &change->after.plan.degrees);
@@ -54,7 +54,7 @@ static void check_changes(const Asked *open, const RankedPlan *here, const WhyNo
 
 Test(why_not, laws) {
     for (size_t row = 0; row < COUNT_OF(ROWS); row++) {
-        Asked open, plan;
+        AskedSearch open, plan;
         char words[512];
         Error error = {0};
         static WhyNot why_not;
@@ -62,8 +62,8 @@ Test(why_not, laws) {
         memset(&plan, 0, sizeof plan);
         plan.request = ARENA_NEW(&plan.arena, Request, 1);
         cr_assert(plan.request && request_from_text(ROWS[row].open, &plan.arena, plan.request));
-        cr_assert(requirements_parse(ROWS[row].plan, "plan", plan.request->requirements,
-                                     &plan.request->requirement_count, &error),
+        cr_assert(requirements_parse(ROWS[row].plan, "plan", plan.request->space.requirements,
+                                     &plan.request->space.requirement_count, &error),
                   "%s", error.text);
         cr_assert(search_run(plan.request, &plan.arena, &plan.result, &error), "%s", error.text);
         cr_assert_gt(plan.result.plan_count, 0, "%s", ROWS[row].plan);

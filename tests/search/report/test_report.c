@@ -2,8 +2,8 @@
 #include "tests/search/report_fixture.h"
 
 #include "base/json.h"
-#include "base/util.h"
 #include "base/text/prose.h"
+#include "base/util.h"
 #include "search/answer/plan_words.h"
 
 #include <criterion/criterion.h>
@@ -97,10 +97,10 @@ Test(report, every_line_is_tidy_whatever_the_names) {
         for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
             fixture_fill(&fixture);
             if (hostile) {
-                strcpy(fixture.request.model.name, "a\x1b[31m\n\r\t\x7f\xff\xc2\x9b\xe2\x80\xae red");
-                strcpy(fixture.request.chip.title, "evil\x07\nchip");
-                strcpy(fixture.request.profile.name, "p\x1b]0;title\x07");
-                memset(fixture.request.profile.source, 'x', 500);
+                strcpy(fixture.request.question.model.name, "a\x1b[31m\n\r\t\x7f\xff\xc2\x9b\xe2\x80\xae red");
+                strcpy(fixture.request.question.chip.title, "evil\x07\nchip");
+                strcpy(fixture.request.question.profile.name, "p\x1b]0;title\x07");
+                memset(fixture.request.question.profile.source, 'x', 500);
                 for (int role = 0; role < ROLE_COUNT; role++)
                     fixture.plans[2].plan.degrees.of[role] = INT64_C(2147483647) - role;
                 fixture.plans[2].padding = (1u << PAD_COUNT) - 1;
@@ -279,7 +279,7 @@ Test(report, json_counts_are_exact) {
 Test(report, json_has_the_request_and_the_ways) {
     fixture_fill(&fixture);
     strcpy(fixture.report.data_sha256, "abc");
-    strcpy(fixture.request.model.name, "quote\" \\ \x01 \xff");
+    strcpy(fixture.request.question.model.name, "quote\" \\ \x01 \xff");
     cJSON *json = report_json(); /* still JSON, whatever the name */
     static const char *const PATHS[] = {"program.version",  "program.data_sha256", "request.model",
                                         "request.slice",    "request.slices",      "request.seq",
@@ -306,44 +306,44 @@ Test(report, json_of_no_plan) {
 static void small_request(int64_t slices, int64_t sequences, int64_t heads, Request *request) {
     fixture_fill(&fixture);
     *request = fixture.request;
-    request->model =
+    request->question.model =
         (Model){.layers = 12, .d_model = 768, .vocab = 51200, .max_seq = 1024, .norm = NORM_RMS, .kind_count = 1};
-    strcpy(request->model.name, "small");
-    request->model.kinds[0] =
+    strcpy(request->question.model.name, "small");
+    request->question.model.kinds[0] =
         (LayerKind){.count = 12, .heads = heads, .kv_heads = heads, .head_dim = 64, .d_ff = 3072, .norms = 2};
-    request->profile = (Profile){.name = "ideal",
-                                 .matrix_efficiency = 1,
-                                 .linear_efficiency = 1,
-                                 .linear_peak_ratio = 1,
-                                 .network_factor = 1,
-                                 .optimizer_traffic = 1,
-                                 .chunk_traffic = 1,
-                                 .compute_factor = 1,
-                                 .attention_factor = 1,
-                                 .grouped_factor = 1,
-                                 .biased_expert_efficiency = 1,
-                                 .grouped_efficiency = 1,
-                                 .attention_efficiency = 1,
-                                 .attention_backward_rate = 1,
-                                 .hbm_efficiency = 1,
-                                 .ici_efficiency = 1,
-                                 .nvlink_efficiency = 1,
-                                 .network_efficiency = 1,
-                                 .dcn_efficiency = 1,
-                                 .pcie_efficiency = 1,
-                                 .host_memory_share = 1,
-                                 .expert_imbalance = 1,
-                                 .tensor_exposed = 1,
-                                 .expert_exposed = 1,
-                                 .sequence_exposed = 1,
-                                 .pipeline_exposed = 1,
-                                 .ring_attention_exposed = 1};
-    fixture_machine(slices, &request->machine);
-    if (slices == 1) request->machine.mesh.axis_count = 3;
-    request->work = (Work){.sequences = sequences, .seq = 1024};
-    request->requested_batch_tokens = (double)sequences * 1024;
-    request->max_idle = 0;
-    request->top = 1;
+    request->question.profile = (Profile){.name = "ideal",
+                                          .matrix_efficiency = 1,
+                                          .linear_efficiency = 1,
+                                          .linear_peak_ratio = 1,
+                                          .network_factor = 1,
+                                          .optimizer_traffic = 1,
+                                          .chunk_traffic = 1,
+                                          .compute_factor = 1,
+                                          .attention_factor = 1,
+                                          .grouped_factor = 1,
+                                          .biased_expert_efficiency = 1,
+                                          .grouped_efficiency = 1,
+                                          .attention_efficiency = 1,
+                                          .attention_backward_rate = 1,
+                                          .hbm_efficiency = 1,
+                                          .ici_efficiency = 1,
+                                          .nvlink_efficiency = 1,
+                                          .network_efficiency = 1,
+                                          .dcn_efficiency = 1,
+                                          .pcie_efficiency = 1,
+                                          .host_memory_share = 1,
+                                          .expert_imbalance = 1,
+                                          .tensor_exposed = 1,
+                                          .expert_exposed = 1,
+                                          .sequence_exposed = 1,
+                                          .pipeline_exposed = 1,
+                                          .ring_attention_exposed = 1};
+    fixture_machine(slices, &request->question.machine);
+    if (slices == 1) request->question.machine.mesh.axis_count = 3;
+    request->question.work = (Work){.sequences = sequences, .seq = 1024};
+    request->asked.requested_batch_tokens = (double)sequences * 1024;
+    request->space.max_idle = 0;
+    request->control.top = 1;
 }
 
 Test(report, sizes_that_divide_need_no_way_out) {
@@ -375,10 +375,10 @@ Test(report, ways_out_are_each_within_their_rule) {
     Arena arena = {0};
     Error error = {0};
     small_request(1, 97, 16, &request);
-    request.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirement_count = 3;
+    request.space.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     const WayOutResult *ways = fixture.report.ways;
     cr_expect_eq(fixture.report.result.plan_count, 0);
@@ -393,10 +393,10 @@ Test(report, ways_out_are_each_within_their_rule) {
     arena_free(&arena);
 
     small_request(1, 120, 16, &request); /* 128 is 6.7% away */
-    request.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
-    request.requirement_count = 3;
+    request.space.requirements[0] = (Requirement){.role = ROLE_SEQUENCE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirements[1] = (Requirement){.role = ROLE_TENSOR, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
+    request.space.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     cr_assert(ways[WAY_BATCH].found);
     cr_expect_eq(ways[WAY_BATCH].best.work.sequences, 128);
@@ -411,7 +411,7 @@ Test(report, a_machine_that_is_too_small_names_one_that_is_not) {
     small_request(1, 1024, 16, &request);
     /* 12 x (4 x 768^2 + 2 x 768 x 3072) + 2 x 51,200 x 768 = 163.6 M parameters and the norms; 2 + 12 bytes each over
      * 128 chips: 17.9 MB. */
-    request.chip.hbm_bytes.value = 16e6;
+    request.question.chip.hbm_bytes.value = 16e6;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     const Shortfall *shortfall = &fixture.report.result.shortfall;
     cr_assert_eq(fixture.report.result.plan_count, 0);
@@ -455,7 +455,7 @@ Test(report, why_not_names_the_term_that_grew) {
 Test(report, layout_rows_cover_every_layer) {
     fixture_fill(&fixture);
     LayoutRow rows[LAYOUT_ROWS_MAX];
-    int count = layout_rows(&fixture.request.model, &fixture.plans[1].plan, rows);
+    int count = layout_rows(&fixture.request.question.model, &fixture.plans[1].plan, rows);
     int64_t layers = 0;
     const char *query = "";
     for (int i = 0; i < count; i++) {

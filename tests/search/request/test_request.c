@@ -30,9 +30,9 @@ Test(request, admits) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Request *request = calloc(1, sizeof *request);
         Error error = {0};
-        cr_expect(
-            requirements_parse(ROWS[i].text, "--require", request->requirements, &request->requirement_count, &error),
-            "%s: %s", ROWS[i].text, error.text);
+        cr_expect(requirements_parse(ROWS[i].text, "--require", request->space.requirements,
+                                     &request->space.requirement_count, &error),
+                  "%s: %s", ROWS[i].text, error.text);
         cr_expect_eq(request_admits(request, &ROWS[i].degrees), ROWS[i].admits, "%s", ROWS[i].text);
         free(request);
     }
@@ -49,12 +49,13 @@ Test(request, text_round_trip) {
     Request *request = calloc(1, sizeof *request), *again = calloc(1, sizeof *again);
     char text[REQUIREMENTS_TEXT_SIZE];
     Error error = {0};
-    cr_assert(requirements_parse("tensor=4, pipeline<=8  data>=2147483648", "--require", request->requirements,
-                                 &request->requirement_count, &error));
+    cr_assert(requirements_parse("tensor=4, pipeline<=8  data>=2147483648", "--require", request->space.requirements,
+                                 &request->space.requirement_count, &error));
     cr_expect_str_eq(requirements_text(request, text), "tensor=4 pipeline<=8 data>=2147483648");
-    cr_assert(requirements_parse(text, "--require", again->requirements, &again->requirement_count, &error));
-    cr_expect_eq(again->requirement_count, 3);
-    cr_expect_eq(again->requirements[2].op, REQUIRE_AT_LEAST);
+    cr_assert(
+        requirements_parse(text, "--require", again->space.requirements, &again->space.requirement_count, &error));
+    cr_expect_eq(again->space.requirement_count, 3);
+    cr_expect_eq(again->space.requirements[2].op, REQUIRE_AT_LEAST);
     free(request);
     free(again);
 }
@@ -138,7 +139,7 @@ Test(request, knobs) {
                    .zero_stage = 1,
                    .regather = true};
     cr_assert(requirements_parse("tensor=4 microbatches<=8 schedule=interleaved zero=1 regather=true", "--require",
-                                 request->requirements, &request->requirement_count, &error),
+                                 request->space.requirements, &request->space.requirement_count, &error),
               "%s", error.text);
     cr_expect_str_eq(requirements_text(request, text),
                      "tensor=4 microbatches<=8 schedule=interleaved zero_stage=1 regather=true");
@@ -176,18 +177,18 @@ Test(request, launchers) {
 
 Test(request, setting_points_into_the_request) {
     Request *request = calloc(1, sizeof *request);
-    request->work = (Work){.sequences = 3, .seq = 5};
-    request->hbm_reserve = 0.08;
-    request->chip.bf16_flops_per_second.value = 1e15;
-    request->chip.fp8_flops_per_second.value = 2e15;
+    request->question.work = (Work){.sequences = 3, .seq = 5};
+    request->question.hbm_reserve = 0.08;
+    request->question.chip.bf16_flops_per_second.value = 1e15;
+    request->question.chip.fp8_flops_per_second.value = 2e15;
     Setting setting = request_setting(request);
-    cr_expect_eq(setting.model, &request->model);
-    cr_expect_eq(setting.chip, &request->chip);
-    cr_expect_eq(setting.profile, &request->profile);
+    cr_expect_eq(setting.model, &request->question.model);
+    cr_expect_eq(setting.chip, &request->question.chip);
+    cr_expect_eq(setting.profile, &request->question.profile);
     cr_expect_eq(setting.work.sequences * setting.work.seq, 15);
     cr_expect_float_eq(setting.hbm_reserve, 0.08, 0);
     cr_expect_float_eq(setting.precision_flops_per_second, 1e15, 0);
-    request->precision = PRECISION_FP8;
+    request->question.precision = PRECISION_FP8;
     cr_expect_float_eq(request_setting(request).precision_flops_per_second, 2e15, 0);
     free(request);
 }
@@ -195,15 +196,16 @@ Test(request, setting_points_into_the_request) {
 /* The options that make the request again; what was not asked is left out, but for defaults. */
 Test(request, json) {
     Request *request = calloc(1, sizeof *request);
-    strcpy(request->model_argument, "405b");
-    strcpy(request->chip.name, "tpu-v5p");
-    strcpy(request->profile_argument, "ideal");
-    request->work = (Work){.sequences = 2048, .seq = 8192};
-    request->requested_batch_tokens = 16777000;
-    request->launchers = 1u << LAUNCHER_JAX | 1u << LAUNCHER_MAXTEXT;
-    request->top = 5;
+    strcpy(request->asked.model, "405b");
+    strcpy(request->question.chip.name, "tpu-v5p");
+    strcpy(request->asked.profile, "ideal");
+    request->question.work = (Work){.sequences = 2048, .seq = 8192};
+    request->asked.requested_batch_tokens = 16777000;
+    request->space.launchers = 1u << LAUNCHER_JAX | 1u << LAUNCHER_MAXTEXT;
+    request->control.top = 5;
     Error error = {0};
-    cr_assert(requirements_parse("tensor=4", "--require", request->requirements, &request->requirement_count, &error));
+    cr_assert(requirements_parse("tensor=4", "--require", request->space.requirements,
+                                 &request->space.requirement_count, &error));
     cJSON *json = cJSON_CreateObject();
     cr_assert(request_add_json(request, json));
     static const struct {

@@ -66,10 +66,10 @@ static int by_knobs(const void *a, const void *b) { return knobs_compare(a, b); 
 /* The list is the rule's list, each setting once, in any order. */
 static void check_list(const Request *request, const Degrees *degrees, int64_t sequences) {
     static Knobs listed[KNOBS_MAX], wanted[KNOBS_MAX];
-    const Model *model = &request->model;
-    const Mesh *mesh = &request->machine.mesh;
+    const Model *model = &request->question.model;
+    const Mesh *mesh = &request->question.machine.mesh;
     Setting setting = request_setting(request);
-    Offers offers = offers_of(&setting, mesh, request->schedules);
+    Offers offers = offers_of(&setting, mesh, request->space.schedules);
     Arena arena = {0};
     Error error = {0};
     KnobSpace space;
@@ -104,8 +104,8 @@ Test(space, knobs_are_listed_once) {
     for (int round = 0; round < 400; round++) {
         Arena own = {0};
         Request request = random_request(&draw, &catalog, 64, 96, &own);
-        request.model.layers = request.model.kinds[0].count = draw_whole(&draw, 1, 80);
-        request.model.kind_count = 1;
+        request.question.model.layers = request.question.model.kinds[0].count = draw_whole(&draw, 1, 80);
+        request.question.model.kind_count = 1;
         Degrees degrees;
         for (int role = 0; role < ROLE_COUNT; role++) degrees.of[role] = DRAW_FROM(&draw, 1, 1, 2, 3, 4, 8);
         check_list(&request, &degrees, draw_whole(&draw, 1, 100));
@@ -129,7 +129,7 @@ static Count brute_covered(const Request *request, int64_t *tuples_of_all, int *
     for (int m = 0; m < *machine_count; m++) {
         Degrees *tuples;
         int64_t count;
-        cr_assert(degrees_enumerate(&machines[m].mesh, request->roles, 100000, &arena, &tuples, &count, &error));
+        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, &arena, &tuples, &count, &error));
         *tuples_of_all += count;
         for (int64_t i = 0; i < count; i++) {
             Arena own = {0};
@@ -165,14 +165,14 @@ Test(space, every_plan_is_covered_once) {
         Error error = {0};
         char text[320];
         Request request = random_request(&draw, &catalog, 24, 40, &own);
-        request.top = (int)draw_whole(&draw, 1, 5);
-        request.brute_force = draw_chance(&draw, 0.1);
-        set_hbm(&request, request.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.001, 0.2));
+        request.control.top = (int)draw_whole(&draw, 1, 5);
+        request.control.brute_force = draw_chance(&draw, 0.1);
+        set_hbm(&request, request.question.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.001, 0.2));
         problem_text(&request, text);
         int64_t tuples;
         int machines;
         Count covered = brute_covered(&request, &tuples, &machines);
-        if (covered > (request.brute_force ? 6000 : 800000)) { /* time */
+        if (covered > (request.control.brute_force ? 6000 : 800000)) { /* time */
             arena_free(&own);
             continue;
         }
@@ -222,32 +222,34 @@ Test(space, eight_pods) {
     load_catalog(&arena, &catalog);
     const Chip *chip = catalog_find(&catalog, "v5p");
     cr_assert_not_null(chip);
-    Request request = {.chip = *chip,
-                       .work = {SEQUENCES, 8192},
-                       .nesting = nesting_canonical(),
-                       .schedules = SCHEDULES_ALL,
-                       .roles = ROLES_DENSE,
-                       .padding = PADDING_ANY,
-                       .top = 2,
-                       .threads = 2,
-                       .hbm_reserve = 0.08};
-    request.model = (Model){.layers = 126, .d_model = 16384, .vocab = 128256, .max_seq = 131072, .kind_count = 1};
-    request.model.kinds[0] = (LayerKind){.count = 126,
-                                         .heads = 128,
-                                         .kv_heads = 8,
-                                         .head_dim = 128,
-                                         .gated = true,
-                                         .d_ff = 53248,
-                                         .norms = 2}; /* Llama 3.1 405B */
-    cr_assert(machine_from_request(chip, &(MachineRequest){.pods = 8}, &request.machine, &error), "%s", error.text);
-    cr_assert(profile_load("ideal", NULL, chip, &arena, &request.profile, &error), "%s", error.text);
-    cr_assert(requirements_parse("tensor>=8 tensor<=10 sequence<=2 pipeline<=2", "test", request.requirements,
-                                 &request.requirement_count, &error));
+    Request request = {.question.chip = *chip,
+                       .question.work = {SEQUENCES, 8192},
+                       .space.nesting = nesting_canonical(),
+                       .space.schedules = SCHEDULES_ALL,
+                       .space.roles = ROLES_DENSE,
+                       .space.padding = PADDING_ANY,
+                       .control.top = 2,
+                       .control.threads = 2,
+                       .question.hbm_reserve = 0.08};
+    request.question.model =
+        (Model){.layers = 126, .d_model = 16384, .vocab = 128256, .max_seq = 131072, .kind_count = 1};
+    request.question.model.kinds[0] = (LayerKind){.count = 126,
+                                                  .heads = 128,
+                                                  .kv_heads = 8,
+                                                  .head_dim = 128,
+                                                  .gated = true,
+                                                  .d_ff = 53248,
+                                                  .norms = 2}; /* Llama 3.1 405B */
+    cr_assert(machine_from_request(chip, &(MachineRequest){.pods = 8}, &request.question.machine, &error), "%s",
+              error.text);
+    cr_assert(profile_load("ideal", NULL, chip, &arena, &request.question.profile, &error), "%s", error.text);
+    cr_assert(requirements_parse("tensor>=8 tensor<=10 sequence<=2 pipeline<=2", "test", request.space.requirements,
+                                 &request.space.requirement_count, &error));
 
     Degrees *tuples;
     int64_t count;
-    cr_assert(degrees_enumerate(&request.machine.mesh, ROLES_DENSE, 100000, &arena, &tuples, &count, &error));
-    PlacementTable *table = placement_table(&request.machine.mesh, ROLES_DENSE, &arena);
+    cr_assert(degrees_enumerate(&request.question.machine.mesh, ROLES_DENSE, 100000, &arena, &tuples, &count, &error));
+    PlacementTable *table = placement_table(&request.question.machine.mesh, ROLES_DENSE, &arena);
     Count placements = 0, plans = 0, required = 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t *of = tuples[i].of;

@@ -68,8 +68,8 @@ static Count covered_by_definition(const Request *request, Arena *arena) {
     for (int m = 0; m < machine_count; m++) {
         Degrees *tuples;
         int64_t count, batches[512];
-        cr_assert(degrees_enumerate(&machines[m].mesh, request->roles, 100000, arena, &tuples, &count, &error));
-        PlacementTable *table = placement_table(&machines[m].mesh, request->roles, arena);
+        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, arena, &tuples, &count, &error));
+        PlacementTable *table = placement_table(&machines[m].mesh, request->space.roles, arena);
         for (int64_t i = 0; i < count; i++) {
             int above = 0;
             for (int role = 0; role < ROLE_COUNT; role++) above += tuples[i].of[role] > 1;
@@ -86,13 +86,13 @@ static Count covered_by_definition(const Request *request, Arena *arena) {
 static double best_of_orders(const Request *request, const char *text, int *wins) {
     Request alone = *request;
     double best = INFINITY, canonical = INFINITY;
-    alone.nesting_all = false;
-    alone.top = 1;
+    alone.space.nesting_all = false;
+    alone.control.top = 1;
     for (int n = 0; n < ORDERS; n++) {
         Arena arena = {0};
-        alone.nesting = order_of_six(n);
+        alone.space.nesting = order_of_six(n);
         /* Only what is as fast is of interest: the search is the shorter for it. */
-        alone.limit_seconds = best < INFINITY ? best : 0;
+        alone.control.limit_seconds = best < INFINITY ? best : 0;
         SearchResult result = run(&alone, &arena, text);
         if (result.plan_count > 0) best = min_real(best, result.plans[0].ranked_seconds);
         if (n == 0) canonical = best;
@@ -112,18 +112,18 @@ Test(nesting_all, is_the_best_of_720_orders) {
         Draw draw = draw_seeded(9000 + seed);
         char text[320];
         Request request = random_request(&draw, &catalog, 16, 24, &own);
-        set_hbm(&request, request.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.01, 0.4));
+        set_hbm(&request, request.question.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.01, 0.4));
         problem_text(&request, text);
-        request.top = 1;
+        request.control.top = 1;
         if (seed % 2 != 0) { /* roles that have to share the axes of a small mesh, and room for them */
-            request.padding = PADDING_ANY;
-            request.requirement_count = 2;
-            request.requirements[0] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_AT_LEAST, .degree = 2};
-            request.requirements[1] = (Requirement){.role = ROLE_DATA, .op = REQUIRE_AT_LEAST, .degree = 4};
-            set_hbm(&request, NO_LIMIT * request.chip.hbm_bytes.value);
+            request.space.padding = PADDING_ANY;
+            request.space.requirement_count = 2;
+            request.space.requirements[0] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_AT_LEAST, .degree = 2};
+            request.space.requirements[1] = (Requirement){.role = ROLE_DATA, .op = REQUIRE_AT_LEAST, .degree = 4};
+            set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
         }
-        request.nesting_all = true;
-        request.nesting = nesting_canonical();
+        request.space.nesting_all = true;
+        request.space.nesting = nesting_canonical();
         Count covered = covered_by_definition(&request, &own);
         if (covered > 3000000) { /* time */
             arena_free(&own);
@@ -139,8 +139,8 @@ Test(nesting_all, is_the_best_of_720_orders) {
         feasible += found < INFINITY;
         if (result.plan_count > 0) { /* and it is a plan in the order that it names */
             Request named = request;
-            named.nesting_all = false;
-            named.nesting = result.plans[0].nesting;
+            named.space.nesting_all = false;
+            named.space.nesting = result.plans[0].nesting;
             SearchResult again = run(&named, &own, text);
             cr_expect(again.plan_count > 0 && again.plans[0].ranked_seconds == found, "%s: not in its own order", text);
         }
@@ -162,20 +162,20 @@ Test(nesting_all, brute_force_and_threads) {
         Draw draw = draw_seeded(77000 + seed);
         char text[320];
         Request request = random_request(&draw, &catalog, 16, 16, &own);
-        set_hbm(&request, request.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.01, 0.4));
+        set_hbm(&request, request.question.chip.hbm_bytes.value / NO_LIMIT * draw_real(&draw, 0.01, 0.4));
         problem_text(&request, text);
-        request.nesting_all = true;
-        request.nesting = nesting_canonical();
-        request.top = (int)draw_whole(&draw, 1, 6);
+        request.space.nesting_all = true;
+        request.space.nesting = nesting_canonical();
+        request.control.top = (int)draw_whole(&draw, 1, 6);
         if (covered_by_definition(&request, &own) > 30000) {
             arena_free(&own);
             continue;
         }
         problems++;
         SearchResult one = run(&request, &own, text);
-        request.threads = 3;
+        request.control.threads = 3;
         SearchResult three = run(&request, &own, text);
-        request.brute_force = true;
+        request.control.brute_force = true;
         SearchResult brute = run(&request, &own, text);
         cr_expect(one.certificate.plans_evaluated == three.certificate.plans_evaluated, "%s: threads", text);
         cr_expect(one.plan_count == brute.plan_count && one.plan_count == three.plan_count, "%s: %d plans, %d, %d",

@@ -100,21 +100,21 @@ static bool equal_certificates(const Certificate *a, const Certificate *b) {
 /* Memory, from plenty to nothing, measured in what the best plan holds that may hold anything. False: the space is too
  * large to try, or it is empty (a few such are kept). */
 static bool choose_memory(Request *request, Draw *draw, Arena *arena, const char *text) {
-    request->top = 1;
+    request->control.top = 1;
     SearchResult result = run(request, arena, text);
     if (result.certificate.plans_covered > 20000 || (result.plan_count == 0 && draw_chance(draw, 0.9))) return false;
     static const double SHARES[] = {NO_LIMIT, 1.1, 0.98, 0.9, 0.8, 0.65, 0.5, 0.1};
     double share = SHARES[draw_below(draw, COUNT_OF(SHARES))];
     if (result.plan_count > 0)
-        set_hbm(request, share * memory_total(&result.plans[0].estimate.memory) / (1 - request->hbm_reserve));
+        set_hbm(request, share * memory_total(&result.plans[0].estimate.memory) / (1 - request->question.hbm_reserve));
     return true;
 }
 
 static bool may_fold(const Request *request) {
-    const Mesh *mesh = &request->machine.mesh;
+    const Mesh *mesh = &request->question.machine.mesh;
     for (int i = 0; i < mesh->axis_count; i++)
         if (mesh->axes[i].kind != AXIS_SWITCH) return false;
-    return is_mixture(&request->model);
+    return is_mixture(&request->question.model);
 }
 
 /* Most problems have one of these for certain: idle shapes, several batches, experts, experts that may fold. */
@@ -126,9 +126,9 @@ static bool has_feature(const Request *request, int number, Arena *arena) {
     case 1:
         return brute_machines(request, arena, &machines) > 1;
     case 3:
-        return request->batch_tolerance > 0;
+        return request->space.batch_tolerance > 0;
     case 5:
-        return is_mixture(&request->model);
+        return is_mixture(&request->question.model);
     default:
         return true;
     }
@@ -159,10 +159,10 @@ static void note_result(const Request *request, const SearchResult *result, cons
     seen.glpk += brute->by_glpk > 0;
     seen.idle += result->certificate.machines > 1;
     seen.batches += result->certificate.batches > 1;
-    seen.mixtures += is_mixture(&request->model);
-    seen.launchers += request->launchers != 0;
+    seen.mixtures += is_mixture(&request->question.model);
+    seen.launchers += request->space.launchers != 0;
     seen.unplaced += brute->unplaced > 0;
-    seen.nestings += strcmp(request->nesting_name, "default") != 0;
+    seen.nestings += strcmp(request->asked.nesting, "default") != 0;
     for (int i = 0; i < brute->count; i++) {
         const Knobs *knobs = &brute->rows[i].knobs;
         seen.folded += knobs->methods.grid.expert > 0;
@@ -174,11 +174,11 @@ static void note_result(const Request *request, const SearchResult *result, cons
     }
     *(result->plan_count > 0 ? &seen.feasible : &seen.infeasible) += 1;
     if (result->plan_count == 0) return;
-    seen.moved_batch += result->plans[0].work.sequences != request->work.sequences;
+    seen.moved_batch += result->plans[0].work.sequences != request->question.work.sequences;
     for (int i = 0; i < result->plan_count; i++) seen.offloaded += result->plans[i].plan.knobs.offload_optimizer;
-    seen.moved_machine += result->plans[0].machine.mesh.chips != request->machine.mesh.chips;
+    seen.moved_machine += result->plans[0].machine.mesh.chips != request->question.machine.mesh.chips;
     char remat[REMAT_TEXT_SIZE];
-    seen.recomputed += strcmp(remat_name(&request->model, &result->plans[0].plan.layout, remat), "none") != 0;
+    seen.recomputed += strcmp(remat_name(&request->question.model, &result->plans[0].plan.layout, remat), "none") != 0;
 }
 
 /* ---- a wrong bound is caught ---- */
@@ -201,9 +201,9 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
     static bool open[ROWS_MAX];
     int count = 0;
     Arena arena = {0};
-    Mesh mesh = profile_mesh(&request->profile, &request->machine.mesh);
+    Mesh mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh);
     Setting setting = request_setting(request);
-    Offers offers = offers_of(&setting, &mesh, request->schedules);
+    Offers offers = offers_of(&setting, &mesh, request->space.schedules);
     LeastRates *least = least_rates_new(&mesh, &arena);
     LeastSums *cache = least_sums_new();
     for (int i = 0; i < brute->count; i++) {
@@ -212,7 +212,7 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
             known = degrees_compare(&tuples[j].degrees, &brute->rows[i].degrees) == 0;
         if (!known)
             tuples[count++] = (Bounded){
-                tuple_bound(&setting, &offers, request->padding, least, cache, &brute->rows[i].degrees).seconds,
+                tuple_bound(&setting, &offers, request->space.padding, least, cache, &brute->rows[i].degrees).seconds,
                 brute->rows[i].degrees};
     }
     least_sums_free(cache);
@@ -234,7 +234,7 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
 
 static void check_wrong_bound(const Request *request, const SearchResult *result, const Brute *brute,
                               const char *text) {
-    if (result->certificate.machines > 1 || request->batch_tolerance > 0) return;
+    if (result->certificate.machines > 1 || request->space.batch_tolerance > 0) return;
     for (int top = 1; top <= TOP_MAX; top++) {
         cr_expect(walk_finds(request, brute, top, 1), "%s: top %d is not found by the bounds as they are", text, top);
         seen.cut_by_wrong_bound += !walk_finds(request, brute, top, 1.01);
@@ -252,12 +252,12 @@ static void check_shortfall(const Request *request, const SearchResult *result, 
     const Shortfall *shortfall = &result->shortfall;
     cr_expect(all.plan_count == 0 || shortfall->known, "%s: memory is what is missing, and that is not said", text);
     if (shortfall->known) {
-        double limit = request_setting(request).chip->hbm_bytes.value * (1 - request->hbm_reserve);
+        double limit = request_setting(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
         cr_expect(fabs(shortfall->limit_bytes - limit) <= 1e-12 * limit &&
                       shortfall->needed_bytes > shortfall->limit_bytes,
                   "%s: needs %.17g of %.17g", text, shortfall->needed_bytes, shortfall->limit_bytes);
-        set_hbm(&roomy, shortfall->needed_bytes * (1 - 1e-9) / (1 - request->hbm_reserve));
-        roomy.chip.host_bytes = request->chip.host_bytes; /* what is needed is said of this host */
+        set_hbm(&roomy, shortfall->needed_bytes * (1 - 1e-9) / (1 - request->question.hbm_reserve));
+        roomy.question.chip.host_bytes = request->question.chip.host_bytes; /* what is needed is said of this host */
         cr_expect(run(&roomy, &arena, text).plan_count == 0, "%s: something fits with less than what is needed", text);
     }
     arena_free(&arena);
@@ -270,8 +270,8 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
     Error error = {0};
     Setting setting = request_setting(request);
     setting.work = plan->work;
-    Mesh mesh = profile_mesh(&request->profile, &plan->machine.mesh);
-    Wiring wiring = {&mesh, request->nesting};
+    Mesh mesh = profile_mesh(&request->question.profile, &plan->machine.mesh);
+    Wiring wiring = {&mesh, request->space.nesting};
     LeastRates *table = least_rates_new(&mesh, &arena);
     int64_t count = brute_knobs(request, &mesh, &plan->plan.degrees, plan->work.sequences, knobs), placement_total;
     Placement *placements;
@@ -294,7 +294,7 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
             Rates rates;
             if (!placed(&wiring, &setting, takers, &placements[j])) continue;
             rates_of_placement(&wiring, &placements[j], &knobs[i].methods, &rates);
-            double scale = (double)request->work.sequences / (double)plan->work.sequences;
+            double scale = (double)request->question.work.sequences / (double)plan->work.sequences;
             within += relaxed_seconds(&graph.rule, &relaxation, &rates) * scale <= 1.01 * plan->ranked_seconds;
         }
     }
@@ -305,7 +305,7 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
 
 static void check_exhaustive(Request request, const SearchResult *best, const char *text) {
     Arena arena = {0};
-    request.brute_force = true;
+    request.control.brute_force = true;
     SearchResult all = run(&request, &arena, text);
     cr_expect(equal_plans(&all, best), "%s: --brute-force finds other plans", text);
     cr_expect(all.certificate.plans_pruned[PRUNED_DEGREE_BOUND] == 0 &&
@@ -320,7 +320,7 @@ static void check_threads(Request request, const SearchResult *one, const char *
     static const int THREADS[] = {2, 7};
     for (size_t i = 0; i < COUNT_OF(THREADS); i++) {
         Arena arena = {0};
-        request.threads = THREADS[i];
+        request.control.threads = THREADS[i];
         SearchResult more = run(&request, &arena, text);
         cr_expect(equal_plans(&more, one), "%s: %d threads find other plans", text, THREADS[i]);
         cr_expect(equal_certificates(&more.certificate, &one->certificate), "%s: %d threads count otherwise", text,
@@ -338,7 +338,7 @@ static void check_problem(const Catalog *catalog, uint64_t *seed, int number) {
     brute_run(&request, &arena, &brute);
     SearchResult result;
     for (size_t i = 0; i < COUNT_OF(TOPS); i++) {
-        request.top = TOPS[i];
+        request.control.top = TOPS[i];
         result = run(&request, &arena, text);
         compare(&result, &brute, TOPS[i], text);
         cr_expect(result.certificate.proof == PROOF_OPTIMAL && result.certificate.gap == 0, "%s: no proof", text);
@@ -401,10 +401,10 @@ Test(search, time_limit) {
         problem_text(&request, text);
         SearchResult all = run(&request, &own, text);
         if (all.plan_count > 0)
-            set_hbm(&request, 0.95 * memory_total(&all.plans[0].estimate.memory) / (1 - request.hbm_reserve));
+            set_hbm(&request, 0.95 * memory_total(&all.plans[0].estimate.memory) / (1 - request.question.hbm_reserve));
         all = run(&request, &own, text);
         for (size_t i = 0; i < COUNT_OF(LIMITS) && all.plan_count > 0; i++) {
-            request.time_limit_seconds = LIMITS[i];
+            request.control.time_limit_seconds = LIMITS[i];
             SearchResult some = run(&request, &own, text);
             const Certificate *certificate = &some.certificate;
             double best = all.plans[0].ranked_seconds,
@@ -424,8 +424,8 @@ Test(search, time_limit) {
             cr_expect(min_real(found, certificate->best_bound_seconds) <= best && found >= best,
                       "%s: %g s: found %.17g, nothing below %.17g, best is %.17g", text, LIMITS[i], found,
                       certificate->best_bound_seconds, best);
-            if (some.plan_count == request.top) {
-                double last = some.plans[request.top - 1].ranked_seconds,
+            if (some.plan_count == request.control.top) {
+                double last = some.plans[request.control.top - 1].ranked_seconds,
                        gap = max_real(0, (last - certificate->best_bound_seconds) / last);
                 cr_expect(fabs(certificate->gap - gap) < 1e-12, "%s: %g s: gap %.17g, should be %.17g", text, LIMITS[i],
                           certificate->gap, gap);
@@ -436,7 +436,7 @@ Test(search, time_limit) {
                       "%s: at once: gap %g, bound %.17g, best %.17g", text, certificate->gap,
                       certificate->best_bound_seconds, best);
         }
-        cr_expect(all.plan_count == 0 || request.time_limit_seconds == LIMITS[COUNT_OF(LIMITS) - 1]);
+        cr_expect(all.plan_count == 0 || request.control.time_limit_seconds == LIMITS[COUNT_OF(LIMITS) - 1]);
         arena_free(&own);
     }
     arena_free(&arena);

@@ -201,9 +201,9 @@ Test(look, names_are_text) {
     static const char NAME[] = "=cmd|<script>\"&'</title>*x*";
     static Fixture fixture;
     fixture_fill(&fixture);
-    snprintf(fixture.request.model.name, sizeof fixture.request.model.name, "%s", NAME);
-    snprintf(fixture.request.chip.title, sizeof fixture.request.chip.title, "%s", NAME);
-    snprintf(fixture.request.model_argument, sizeof fixture.request.model_argument, "%s", NAME);
+    snprintf(fixture.request.question.model.name, sizeof fixture.request.question.model.name, "%s", NAME);
+    snprintf(fixture.request.question.chip.title, sizeof fixture.request.question.chip.title, "%s", NAME);
+    snprintf(fixture.request.asked.model, sizeof fixture.request.asked.model, "%s", NAME);
     char *page = written(write_page, &fixture.report), *markdown = written(look_write_markdown, &fixture.report),
          *table = written(look_write_csv, &fixture.report);
     cr_expect_null(first_flaw(page));
