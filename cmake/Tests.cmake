@@ -76,6 +76,13 @@ if(TARGET shardopt AND SHARDOPT_LAUNCH_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAK
   endforeach()
 endif()
 
+# Who includes whom, what is pure, how long things are; and that each of these rules is able to fail.
+if(Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  add_test(NAME architecture COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/architecture/check.py)
+  add_test(NAME architecture_planted COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/architecture/planted.py)
+  set_tests_properties(architecture architecture_planted PROPERTIES TIMEOUT 300 ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
+endif()
+
 # Certificates, by a checker that knows nothing of the program but its files.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   set(quick "")
