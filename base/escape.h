@@ -16,8 +16,8 @@ typedef enum {
     ESCAPE_ANNOTATION_PROPERTY, /* the value of one of its properties: "title=..." */
 } EscapeKind;
 
-/* Writes all of `text`. In every kind what is no UTF-8, control characters that the kind has no form for, and characters
- * that turn the reading direction become '?'. */
+/* Writes all of `text`. In every kind what is no UTF-8, control characters that the kind has no form for, and
+ * characters that turn the reading direction become '?'. */
 void escape_write(EscapeKind kind, const char *text, FILE *out);
 
 #endif

@@ -26,9 +26,10 @@ FILE *file_stream_out(FileStream *stream);
 /* Ends it. `keep` false, or a failure: the old content stays. False where what was to be kept is not. */
 bool file_stream_close(FileStream *stream, bool keep, Error *error);
 
-/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers", "cost/measured/data"): under $SHARDOPT_DATA if that is set and
- * not empty (then only there), else the first of: beside the installed program (../share/shardopt from its folder),
- * the source folder compiled in, the install prefix compiled in. In the arena; NULL and *error when there is none. */
+/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers",
+ * "cost/measured/data"): under $SHARDOPT_DATA if that is set and not empty (then only there), else the first of: beside
+ * the installed program (../share/shardopt from its folder), the source folder compiled in, the install prefix compiled
+ * in. In the arena; NULL and *error when there is none. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
 /* The names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden ones are left out. */

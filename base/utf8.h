@@ -24,8 +24,8 @@ static inline size_t utf8_size(const char *text, size_t left) {
 }
 
 /* Whether a character of `size` bytes does something to a reader's screen: C0, DEL and C1 (U+0080 to U+009F); U+200E,
- * U+200F, U+2028 to U+202E and U+2066 to U+2069, which end lines or turn the reading direction; U+FFFE and U+FFFF, which
- * are none (XML forbids them). */
+ * U+200F, U+2028 to U+202E and U+2066 to U+2069, which end lines or turn the reading direction; U+FFFE and U+FFFF,
+ * which are none (XML forbids them). */
 static inline bool utf8_is_harmful(const char *text, size_t size) {
     const unsigned char *at = (const unsigned char *)text;
     if (size == 1) return at[0] < 0x20 || at[0] == 0x7F;

@@ -33,8 +33,8 @@ static inline bool text_has(const char *text, const char *part) { return strcase
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);
 
-/* Insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX where one is
- * too long to be compared. */
+/* Insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX where one
+ * is too long to be compared. */
 int name_distance(const char *a, const char *b);
 
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the

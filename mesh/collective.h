@@ -41,8 +41,9 @@
  *   nodes and their uplinks, each W / c. Out of m ring neighbours one sends across: 1/m of a pass's (or a permute's)
  *   bytes per chip go up, and 1 - m/f of an all_to_all's. A group that fits under a leaf sends nothing up, and a ring
  *   of m >= c neighbours is not slowed. Leaves that are filled unevenly count by their mean: m need not be whole.
- * - A dispatch of k copies of each token over f domains, where one copy goes to each domain that needs any (DeepSeek-V3,
- *   section 3.2.2; DeepEP): (f - 1)(1 - (1 - 1/f)^k) of them leave, in place of k (f - 1)/f, experts being drawn evenly.
+ * - A dispatch of k copies of each token over f domains, where one copy goes to each domain that needs any
+ *   (DeepSeek-V3, section 3.2.2; DeepEP): (f - 1)(1 - (1 - 1/f)^k) of them leave, in place of k (f - 1)/f, experts
+ *   being drawn evenly.
  * - A twisted torus speeds up an all_to_all over the whole slice, and nothing else. */
 #ifndef SHARDOPT_MESH_COLLECTIVE_H
 #define SHARDOPT_MESH_COLLECTIVE_H

@@ -70,7 +70,8 @@ PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); 
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
 
 /* The same for tuples that share all but two degrees: with `from` at 1 and `into` at n, the sum of placement_count over
- * all x * y = n, x of `into` and y of `from`, both of which have to be in the table. In the arena; NULL: memory is out. */
+ * all x * y = n, x of `into` and y of `from`, both of which have to be in the table. In the arena; NULL: memory is
+ * out. */
 PlacementTable *placement_table_merged(const PlacementTable *table, Role into, Role from, Arena *arena);
 
 /* Of one degree tuple, else ERROR_INPUT: 480 MiB; one of eight 16x16x16 pods has up to 76,290. */

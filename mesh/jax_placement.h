@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/jax_placement.h: between a mesh with roles on its axes and the shapes that JAX's mesh_utils takes and gives. Roles
- * are JAX's logical axes, outermost first: the nesting turned round. Pure. */
+/* mesh/jax_placement.h: between a mesh with roles on its axes and the shapes that JAX's mesh_utils takes and gives.
+ * Roles are JAX's logical axes, outermost first: the nesting turned round. Pure. */
 #ifndef SHARDOPT_MESH_JAX_PLACEMENT_H
 #define SHARDOPT_MESH_JAX_PLACEMENT_H
 

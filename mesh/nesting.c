@@ -77,8 +77,8 @@ int nesting_compare(const Nesting *a, const Nesting *b) {
 }
 
 /* Sources (reference/exports.md): MaxText e591f30cb src/maxtext/configs/base.yml, mesh_axes from data to expert, of
- * which JAX makes the last the innermost; AXLearn 34aed43c experiments/text/gpt/common.py (pipeline, data, expert, fsdp,
- * seq, model); Megatron-LM d98e8a64dd core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with
+ * which JAX makes the last the innermost; AXLearn 34aed43c experiments/text/gpt/common.py (pipeline, data, expert,
+ * fsdp, seq, model); Megatron-LM d98e8a64dd core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with
  * --use-tp-pp-dp-mapping: its data ranks are our fsdp inside our data; torchtitan b5bcd76c distributed/parallel_dims.py
  * (pp, dp_replicate, dp_shard, cp, tp; ep innermost of dp_shard). */
 static const struct {

@@ -23,8 +23,8 @@ const char *nesting_name(int index);
 enum { NESTING_TEXT_SIZE = 64 };
 const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]);
 
-/* Orders of a tuple that differ at all: of its roles above 1, n!. Number 0 is the canonical one; they rise role by role,
- * from the inside. Roles of degree 1 stand where they make no difference: behind all that come before them in the
+/* Orders of a tuple that differ at all: of its roles above 1, n!. Number 0 is the canonical one; they rise role by
+ * role, from the inside. Roles of degree 1 stand where they make no difference: behind all that come before them in the
  * canonical order. Some orders still place the same: roles that share no axis have none between them. */
 int64_t nesting_orders(const Degrees *degrees);
 Nesting nesting_order(const Degrees *degrees, int64_t number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/text/svg.h: what every picture is drawn with: scales and ticks, axes, bars, marks, text that is text. A picture
- * needs nothing beside itself but the rules of svg_style(), has a title and a description for who cannot see it, and says
- * nothing by colour alone: kinds of bars have patterns, marks have shapes. Coordinates are pixels of the viewBox, y
- * down. */
+ * needs nothing beside itself but the rules of svg_style(), has a title and a description for who cannot see it, and
+ * says nothing by colour alone: kinds of bars have patterns, marks have shapes. Coordinates are pixels of the viewBox,
+ * y down. */
 #ifndef SHARDOPT_BASE_TEXT_SVG_H
 #define SHARDOPT_BASE_TEXT_SVG_H
 
@@ -68,8 +68,8 @@ SvgSay svg_say_share;   /* "40%" */
 SvgSay svg_say_number;  /* "0.5" "2000" */
 SvgSay svg_say_count;   /* "65,536" */
 
-/* A scale along the bottom at `y` with a grid up to `top`; along the left at `x` with a grid to `right`. `label` names it
- * with its unit where `say` has none. */
+/* A scale along the bottom at `y` with a grid up to `top`; along the left at `x` with a grid to `right`. `label` names
+ * it with its unit where `say` has none. */
 void svg_axis_x(Svg *svg, const SvgScale *scale, int most, double y, double top, SvgSay *say, const char *label);
 void svg_axis_x_at(Svg *svg, const SvgScale *scale, const double *ticks, int count, double y, double top, SvgSay *say,
                    const char *label);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/calibrate.h: a whole calibration: the fit, the fit without flagged runs, both cross-validations, the likely
- * ranges; and its report. */
+/* cost/measured/calibrate.h: a whole calibration: the fit, the fit without flagged runs, both cross-validations, the
+ * likely ranges; and its report. */
 #ifndef SHARDOPT_COST_MEASURED_CALIBRATE_H
 #define SHARDOPT_COST_MEASURED_CALIBRATE_H
 

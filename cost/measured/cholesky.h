@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/cholesky.h: symmetric positive definite systems of some hundred unknowns. Matrices are whole, by rows. */
+/* cost/measured/cholesky.h: symmetric positive definite systems of some hundred unknowns. Matrices are whole, by
+ * rows. */
 #ifndef SHARDOPT_COST_MEASURED_CHOLESKY_H
 #define SHARDOPT_COST_MEASURED_CHOLESKY_H
 

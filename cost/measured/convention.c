@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a source counts as FLOPs differs by a third and more; cost/measured/README.md has the table. The words that decide stand in
- * the column mfu_convention. */
+/* What a source counts as FLOPs differs by a third and more; cost/measured/README.md has the table. The words that
+ * decide stand in the column mfu_convention. */
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
@@ -65,8 +65,8 @@ static void measured_memory(Replay *replay) {
     replay->measured_bytes = replay->run->memory_gb * unit;
 }
 
-/* Google's rounds of MLPerf print the time of blocks that hold an evaluation pass: 7 to 8% more by the runs' own notes, 7%
- * more than tpurec-v5p1024-gpt3-175b-int8, which is the same plan without, less where more chips share it. */
+/* Google's rounds of MLPerf print the time of blocks that hold an evaluation pass: 7 to 8% more by the runs' own notes,
+ * 7% more than tpurec-v5p1024-gpt3-175b-int8, which is the same plan without, less where more chips share it. */
 static const double EVALUATION_FACTOR = 1.06;
 
 bool replay_measured(Replay *replay) {

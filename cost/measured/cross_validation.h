@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/cross_validation.h: what a fit says of runs that it has not seen. Runs are left out in folds, the rest is fitted again, and
- * the fold is predicted. A figure that only the fold had determined goes back to its prior, because nothing else pulls at
- * it. */
+/* cost/measured/cross_validation.h: what a fit says of runs that it has not seen. Runs are left out in folds, the rest
+ * is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its prior,
+ * because nothing else pulls at it. */
 #ifndef SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
 #define SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
 
 #include "cost/measured/fit.h"
 
 typedef enum {
-    /* Whole groups of one source, model and chip generation, dealt to the folds from the largest to the smallest (ties by
-     * name): a new model on a known machine. Where all runs are one group, which is what somebody's own often are, run by
-     * run: what a fit without any of them is off by says nothing of a fit to them. */
+    /* Whole groups of one source, model and chip generation, dealt to the folds from the largest to the smallest (ties
+     * by name): a new model on a known machine. Where all runs are one group, which is what somebody's own often are,
+     * run by run: what a fit without any of them is off by says nothing of a fit to them. */
     CROSS_GROUPS,
     CROSS_SOURCES /* one source a fold: what nobody has measured here, with software that may be new */
 } CrossKind;

@@ -57,8 +57,8 @@ static int parameter_of(const FitModel *model, bool of_stack, SetAt at) {
     return -1;
 }
 
-/* Puts every figure that may move to its prior, less those that `model` has as parameters (NULL: none); these follow their
- * kin. Entries stand behind their kin, but `of` may name any: as many rounds as a chain has links. */
+/* Puts every figure that may move to its prior, less those that `model` has as parameters (NULL: none); these follow
+ * their kin. Entries stand behind their kin, but `of` may name any: as many rounds as a chain has links. */
 static void put_priors(const FitModel *model, ProfileSet *set) {
     for (int round = 0; round < SET_ENTRIES_MAX; round++) {
         bool changed = false;
@@ -101,8 +101,8 @@ static bool takes(const SetEntry *entry, int kind, SetAt at) {
     return entry && entry->at[kind].entry == at.entry && entry->at[kind].figure == at.figure;
 }
 
-/* The runs that move when a figure moves by a deviation of its prior, up or down: a figure of a precision, of experts or
- * of a link that a run does not use leaves it where it is. */
+/* The runs that move when a figure moves by a deviation of its prior, up or down: a figure of a precision, of experts
+ * or of a link that a run does not use leaves it where it is. */
 static bool moved_runs(FitModel *model, const FitParameter *parameter, const double *base, ProfileSet *set,
                        Arena *arena, LeastColumn *out) {
     const FitProblem *problem = model->problem;
@@ -305,8 +305,8 @@ FitWeight fit_weight(const FitParameter *parameter, double deviation) {
     return parameter->held || left >= HOPELESS ? FIT_KEPT_PRIOR : left < FIT_DETERMINED ? FIT_OF_RUNS : FIT_LEANS;
 }
 
-/* Figures that pull the same way share what the runs say, so that none of them may look determined: what is hopeless goes
- * at once, of the others one at a time, and the last of them gets it all. */
+/* Figures that pull the same way share what the runs say, so that none of them may look determined: what is hopeless
+ * goes at once, of the others one at a time, and the last of them gets it all. */
 int fit_hold(FitModel *model, const LeastSolution *solution, bool all) {
     int held = 0, weakest = -1;
     double most = 0;
@@ -330,8 +330,8 @@ int fit_hold(FitModel *model, const LeastSolution *solution, bool all) {
     return held;
 }
 
-/* Runs that a figure moves by 1% or more of a step, when it goes up by a deviation of its prior (down where its bound is
- * in the way). */
+/* Runs that a figure moves by 1% or more of a step, when it goes up by a deviation of its prior (down where its bound
+ * is in the way). */
 static int64_t runs_moved(const FitModel *model, int j, const double *x, const double *weights, const double *seconds,
                           ProfileSet *set) {
     const FitParameter *parameter = &model->parameters[j];

@@ -4,8 +4,8 @@
  * A parameter is a figure that may move (sigma > 0) and that the prediction of a run moves with, through the kin of its
  * chip or of its software. The residual of a run is ln(predicted / measured). Runs that repeat each other must not
  * outvote the others: a run weighs 1/sqrt(n) where n runs share its source, model, chip generation and precision, so
- * that a group weighs sqrt(n). What is minimised, and how: cost/measured/least_squares.h; a scale of 4% is what a run of one
- * table differs from the next. */
+ * that a group weighs sqrt(n). What is minimised, and how: cost/measured/least_squares.h; a scale of 4% is what a run
+ * of one table differs from the next. */
 #ifndef SHARDOPT_COST_MEASURED_FIT_H
 #define SHARDOPT_COST_MEASURED_FIT_H
 
@@ -21,14 +21,14 @@ typedef struct {
     bool flagged;                                /* odd, by what is known of it (cost/measured/data/flagged.tsv) */
 } FitRun;
 
-/* Seconds of run `run` under a set whose entries have the places of the problem's. Pure; several threads at once. False,
- * or not a positive number: no prediction. */
+/* Seconds of run `run` under a set whose entries have the places of the problem's. Pure; several threads at once.
+ * False, or not a positive number: no prediction. */
 typedef bool FitPredict(const void *context, int32_t run, const ProfileSet *set, double *seconds);
 
 typedef enum {
     FIT_PRIORS, /* of the set's file, where the fit begins too: its values do not matter */
-    /* The values that the set has, as far as runs determined them: a few new runs go on from there. A cluster differs from
-     * those published by less than is unknown without any run: the logarithm is believed to half of sigma. */
+    /* The values that the set has, as far as runs determined them: a few new runs go on from there. A cluster differs
+     * from those published by less than is unknown without any run: the logarithm is believed to half of sigma. */
     FIT_VALUES
 } FitStart;
 
@@ -91,16 +91,17 @@ typedef enum {
 FitWeight fit_weight(const FitParameter *parameter, double deviation);
 
 /* Holds parameters at their prior for the fits that follow: all that have kept it, or, where there is none of these and
- * `all`, the one that leans on it most. How many. With FIT_PRIORS a fit is repeated once, without `all`; with FIT_VALUES
- * with `all` until there are none: what the runs do not determine has not moved. */
+ * `all`, the one that leans on it most. How many. With FIT_PRIORS a fit is repeated once, without `all`; with
+ * FIT_VALUES with `all` until there are none: what the runs do not determine has not moved. */
 int fit_hold(FitModel *model, const LeastSolution *solution, bool all);
 
 /* To five digits: what a fit writes must not hang on the last bit of a library's logarithm. */
 double fit_rounded(double value);
 
-/* Writes the parameters, rounded, into a set whose entries have the places of the problem's: value, deviation, runs (how many of
- * those with a weight it moves by 1% or more, when it moves by one deviation of its prior) and determined. Figures that
- * no run moves go to their prior, which may have followed its kin; with FIT_VALUES these and those held are left alone. */
+/* Writes the parameters, rounded, into a set whose entries have the places of the problem's: value, deviation, runs
+ * (how many of those with a weight it moves by 1% or more, when it moves by one deviation of its prior) and determined.
+ * Figures that no run moves go to their prior, which may have followed its kin; with FIT_VALUES these and those held
+ * are left alone. */
 bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,
                Error *error);
 

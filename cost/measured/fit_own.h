@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/fit_own.h: a few runs of one cluster speak of its chip and its software alone. What these inherit, others take too:
- * before such runs are fitted (FIT_VALUES) every inherited figure becomes one of the entry's own, believed to be its kin's,
- * and afterwards those that the runs did not move are its kin's again. */
+/* cost/measured/fit_own.h: a few runs of one cluster speak of its chip and its software alone. What these inherit,
+ * others take too: before such runs are fitted (FIT_VALUES) every inherited figure becomes one of the entry's own,
+ * believed to be its kin's, and afterwards those that the runs did not move are its kin's again. */
 #ifndef SHARDOPT_COST_MEASURED_FIT_OWN_H
 #define SHARDOPT_COST_MEASURED_FIT_OWN_H
 

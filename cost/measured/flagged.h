@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/flagged.h: published runs that are odd by what is known of them (cost/measured/data/flagged.tsv: id and reason). A fit keeps
- * them, its loss bounds their pull, and `calibrate` says what it would be without. */
+/* cost/measured/flagged.h: published runs that are odd by what is known of them (cost/measured/data/flagged.tsv: id and
+ * reason). A fit keeps them, its loss bounds their pull, and `calibrate` says what it would be without. */
 #ifndef SHARDOPT_COST_MEASURED_FLAGGED_H
 #define SHARDOPT_COST_MEASURED_FLAGGED_H
 

@@ -198,8 +198,8 @@ static bool free_step(Solver *s, double damping) {
     return true;
 }
 
-/* A step inside the bounds: what sits on a bound and is pushed outward stays; what a step carries over one is put on it,
- * and the rest is solved for again. Ends: every round holds one more. */
+/* A step inside the bounds: what sits on a bound and is pushed outward stays; what a step carries over one is put on
+ * it, and the rest is solved for again. Ends: every round holds one more. */
 static bool bounded_step(Solver *s, double damping) {
     const LeastParameter *parameters = s->problem->parameters;
     for (int j = 0; j < s->n; j++) {

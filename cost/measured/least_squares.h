@@ -3,13 +3,13 @@
  *
  * With u = ln x, residuals r_i(x), weights w_i and the scale s it minimises
  *     sum_i w_i 2 (sqrt(1 + (r_i/s)^2) - 1)  +  sum_j ((u_j - ln m_j) / sigma_j)^2
- * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times another parameter. The first term is the
- * pseudo-Huber loss: (r/s)^2 for what is small against s, 2|r/s| for what is large, so that s is the standard deviation
- * that a residual is believed to have, and one that is far off pulls with a bounded force.
+ * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times another parameter. The first term is
+ * the pseudo-Huber loss: (r/s)^2 for what is small against s, 2|r/s| for what is large, so that s is the standard
+ * deviation that a residual is believed to have, and one that is far off pulls with a bounded force.
  *
  * Levenberg-Marquardt on the reweighted normal matrix (Nocedal and Wright, Numerical Optimization, 2nd ed., chapter 10;
- * loss as weights: Holland and Welsch 1977), a parameter that a step carries over a bound is put on it and the others are
- * solved for again. Derivatives are differences by columns, over those rows only that a parameter moves. */
+ * loss as weights: Holland and Welsch 1977), a parameter that a step carries over a bound is put on it and the others
+ * are solved for again. Derivatives are differences by columns, over those rows only that a parameter moves. */
 #ifndef SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
 #define SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
 
@@ -33,8 +33,8 @@ typedef struct {
     int32_t count;
 } LeastColumn;
 
-/* residuals[rows[k]] for k < count at the parameters x; not finite: the model has no answer there, and no step goes there.
- * Called by several threads at once, each with a `worker` of its own below `threads`. */
+/* residuals[rows[k]] for k < count at the parameters x; not finite: the model has no answer there, and no step goes
+ * there. Called by several threads at once, each with a `worker` of its own below `threads`. */
 typedef void LeastResiduals(void *context, int worker, const double *x, const int32_t *rows, int32_t count,
                             double *residuals);
 
@@ -55,8 +55,8 @@ typedef struct {
 
 typedef struct {
     double *x;
-    /* Of ln x: root of the diagonal of the inverse of the normal matrix of data and priors at the answer, bounds ignored;
-     * and the share of its prior's variance that the data took away: 0: none, 1: all. NULL: no_posterior. */
+    /* Of ln x: root of the diagonal of the inverse of the normal matrix of data and priors at the answer, bounds
+     * ignored; and the share of its prior's variance that the data took away: 0: none, 1: all. NULL: no_posterior. */
     double *deviation, *data_share;
     bool *at_bound;
     double *residuals; /* at x; 0 where the weight is */

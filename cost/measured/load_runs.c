@@ -96,7 +96,8 @@ static bool lacks_columns(const char *path, const int *at, Error *error) {
     if (used == 0) return true;
     snprintf(where, sizeof where, "%.180s:1", path);
     return error_set(error, ERROR_INPUT, where,
-                     "the heading has no column %s; give a table of runs, separated by tabs (see cost/measured/README.md)",
+                     "the heading has no column %s; give a table of runs, separated by tabs (see "
+                     "cost/measured/README.md)",
                      names);
 }
 

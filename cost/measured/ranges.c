@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where not even all runs together know: what calibration.md's by-source fit was off for a chip known from one source. */
+/* Where not even all runs together know: what calibration.md's by-source fit was off for a chip known from one
+ * source. */
 static const double UNKNOWN_LOG = 0.4;
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/ranges.h: how wide the likely range of a prediction has to be, by how wrong predictions of unseen runs were.
+/* cost/measured/ranges.h: how wide the likely range of a prediction has to be, by how wrong predictions of unseen runs
+ * were.
  *
  * Of the runs of a profile's chips, each predicted by the fit without its fold, the 5% and 95% quantiles of
  * ln(measured / predicted), weighed like the fit. A few runs do not know their quantiles: with n runs in effect
@@ -30,8 +31,8 @@ typedef struct {
     LikelyRange alone;       /* runs of a chip that only the left-out source had; runs 0: fewer than RANGE_KIN */
 } Ranges;
 
-/* Puts likely_low and likely_high into every profile of the set, with their source; with FIT_VALUES only into those that
- * have runs here, and what they had is their kin. Resolves the set again. */
+/* Puts likely_low and likely_high into every profile of the set, with their source; with FIT_VALUES only into those
+ * that have runs here, and what they had is their kin. Resolves the set again. */
 bool ranges_write(const FitModel *model, const Cross *groups, const Cross *sources, const double *weights,
                   ProfileSet *set, Arena *arena, Ranges *out, Error *error);
 

@@ -2,10 +2,10 @@
 /* cost/measured/rank.h: does the model put plans in the order in which they were measured? Pure.
  *
  * Compared are runs of one group: the same source, model and dimensions, machine, sequence, precision and release. What
- * is compared is the time of a token, so that plans with other batches can stand in one group: a planner too ranks by the
- * time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is one
- * entry. Pairs of which the slower takes less than RANK_APART of the faster are within the noise of such measurements and
- * do not count. */
+ * is compared is the time of a token, so that plans with other batches can stand in one group: a planner too ranks by
+ * the time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is
+ * one entry. Pairs of which the slower takes less than RANK_APART of the faster are within the noise of such
+ * measurements and do not count. */
 #ifndef SHARDOPT_COST_MEASURED_RANK_H
 #define SHARDOPT_COST_MEASURED_RANK_H
 
@@ -29,8 +29,8 @@ typedef struct {
     double best_distance; /* how far behind the best measured that plan was, at worst */
 } Ranking;
 
-/* All groups, or those without the source `without` (cost/measured/labels.h; NULL: all). Equal predictions are neither concordant
- * nor discordant; among several predicted best the one measured slowest counts. */
+/* All groups, or those without the source `without` (cost/measured/labels.h; NULL: all). Equal predictions are neither
+ * concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
 
 #endif

@@ -82,7 +82,8 @@ static Profile profile_of(const Replay *replay, const ProfileSet *set) {
                            (double)replay->slices);
 }
 
-/* Stages that cannot be balanced are even, or have one chunk. What a source does not say of recomputation is what fits. */
+/* Stages that cannot be balanced are even, or have one chunk. What a source does not say of recomputation is what
+ * fits. */
 static void settle(Replay *replay, const ProfileSet *set) {
     static const char *const POLICIES[] = {"none", "minimal_with_context", "minimal", "full"};
     Estimate estimate;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/replay.h: a measured run priced by the cost model that plans: model, machine, software and plan of the row, in
- * the source's own convention of FLOPs and of what a step is. */
+/* cost/measured/replay.h: a measured run priced by the cost model that plans: model, machine, software and plan of the
+ * row, in the source's own convention of FLOPs and of what a step is. */
 #ifndef SHARDOPT_COST_MEASURED_REPLAY_H
 #define SHARDOPT_COST_MEASURED_REPLAY_H
 
@@ -14,8 +14,8 @@
 
 enum { REPLAY_REASON_SIZE = 200 };
 
-/* What a source's figure of memory counts: live tensors, what the allocator has taken for them, or all that the device's
- * own tool shows. */
+/* What a source's figure of memory counts: live tensors, what the allocator has taken for them, or all that the
+ * device's own tool shows. */
 typedef enum { MEMORY_SHOWN_ALLOCATED, MEMORY_SHOWN_RESERVED, MEMORY_SHOWN_DEVICE } MemoryShown;
 
 /* Everything of a run that does not depend on the figures of profiles. */
@@ -65,8 +65,8 @@ bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
  * stack_entry, which point into it. */
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out);
 
-/* What the model says under the set's figures. Pure, no allocation: a fit's inner loop. False: the plan cannot be priced
- * (then `skipped` should have said so). */
+/* What the model says under the set's figures. Pure, no allocation: a fit's inner loop. False: the plan cannot be
+ * priced (then `skipped` should have said so). */
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out);
 
 /* The same with everything that a report wants. */

@@ -29,8 +29,8 @@ static bool slice_in_text(const char *text, int64_t chips, SliceShape *out) {
     return false;
 }
 
-/* "4 slice(s) of ..." "2 slices of ..." "16 pod(s) of": a count; "one v6e-256 slice": one. What stands before a shape or
- * a name counts; sizes ("v6e-128 slice") do not. */
+/* "4 slice(s) of ..." "2 slices of ..." "16 pod(s) of": a count; "one v6e-256 slice": one. What stands before a shape
+ * or a name counts; sizes ("v6e-128 slice") do not. */
 static int64_t slices_in_text(const char *text, const char *notes) {
     static const char *const WORDS[] = {" slice(s)", " slices", " slice ", " pod(s)", " pods"};
     for (int where = 0; where < 2; where++) {

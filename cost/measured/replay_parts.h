@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/replay_parts.h: the steps of replay_prepare(), each in a file of its own. False: the run cannot be replayed, and
- * replay->skipped says why. */
+/* cost/measured/replay_parts.h: the steps of replay_prepare(), each in a file of its own. False: the run cannot be
+ * replayed, and replay->skipped says why. */
 #ifndef SHARDOPT_COST_MEASURED_REPLAY_PARTS_H
 #define SHARDOPT_COST_MEASURED_REPLAY_PARTS_H
 

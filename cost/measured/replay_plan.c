@@ -20,8 +20,8 @@ static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->c
 static bool sharding_unknown(const Run *run) { return run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown"); }
 
 /* Of `ranks` that hold a replica of the model's other degrees, those that share parameters: "256 (zero3)", "zero3 over
- * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they are
- * not sharded. */
+ * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they
+ * are not sharded. */
 static int64_t shard_group(const Replay *replay, int64_t ranks) {
     const Run *run = replay->run;
     const char *over = strstr(run->fsdp, "over ");
@@ -169,8 +169,8 @@ static const struct {
 };
 
 /* torchtitan's selective checkpointing by op: attention and every second matmul are kept: of q k v o gate up down,
- * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are
- * one activation here: both, in half of the layers. */
+ * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up
+ * are one activation here: both, in half of the layers. */
 static void op_remat(Replay *replay) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
         if (remat_torchtitan_selective(a)) state(replay, a, STATE_RECOMPUTED);
@@ -238,8 +238,8 @@ static void price_offload(Replay *replay) {
     replay->chip.host_bytes.value = 1e15;
 }
 
-/* Whether tensor ranks split the sequence between matmuls: torch's plans always do, Megatron's recipes since 2023 unless
- * the source says otherwise. */
+/* Whether tensor ranks split the sequence between matmuls: torch's plans always do, Megatron's recipes since 2023
+ * unless the source says otherwise. */
 static bool along_sequence(const Replay *replay) {
     const Run *run = replay->run;
     if (run->sequence_parallel >= 0 && !on_torus(replay)) return run->sequence_parallel == 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/run.h: one published measurement of a training step, as a row of a table of runs has it (columns: cost/measured/README.md).
- * A number that the source does not give is 0; a text, "". */
+/* cost/measured/run.h: one published measurement of a training step, as a row of a table of runs has it (columns:
+ * cost/measured/README.md). A number that the source does not give is 0; a text, "". */
 #ifndef SHARDOPT_COST_MEASURED_RUN_H
 #define SHARDOPT_COST_MEASURED_RUN_H
 
@@ -32,8 +32,8 @@ typedef struct {
     char sha256[65];
 } RunTable;
 
-/* Tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by name, in any
- * order; those that are unknown are left alone. What is wrong is FILE:LINE:COLUMN. In the arena. */
+/* Tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by name, in
+ * any order; those that are unknown are left alone. What is wrong is FILE:LINE:COLUMN. In the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
 
 /* The same of text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/score.h: how wrong predictions are: the statistics of an error table. Pure.
  *
- * The error of a run is predicted / measured - 1: negative is too fast. Quantiles are those of its magnitude, between the
- * two neighbouring ranks by linear interpolation: of n sorted values the quantile q lies at rank q (n - 1), the first
- * being 0. The bias is the median of the errors with their signs. */
+ * The error of a run is predicted / measured - 1: negative is too fast. Quantiles are those of its magnitude, between
+ * the two neighbouring ranks by linear interpolation: of n sorted values the quantile q lies at rank q (n - 1), the
+ * first being 0. The bias is the median of the errors with their signs. */
 #ifndef SHARDOPT_COST_MEASURED_SCORE_H
 #define SHARDOPT_COST_MEASURED_SCORE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/validate.h: a table of measured runs against the cost model: every run replayed, then the statistics. The same
- * for any number of threads. */
+/* cost/measured/validate.h: a table of measured runs against the cost model: every run replayed, then the statistics.
+ * The same for any number of threads. */
 #ifndef SHARDOPT_COST_MEASURED_VALIDATE_H
 #define SHARDOPT_COST_MEASURED_VALIDATE_H
 
@@ -26,7 +26,8 @@ typedef struct {
     double error; /* predicted / measured - 1 of the step; 0 where it was not measured */
 } Outcome;
 
-/* Which runs; an empty list takes all. Names as in the table: a source of cost/measured/labels.h, a chip under any of its names. */
+/* Which runs; an empty list takes all. Names as in the table: a source of cost/measured/labels.h, a chip under any of
+ * its names. */
 enum { FILTER_MAX = 32 };
 typedef struct {
     const char *sources[FILTER_MAX], *chips[FILTER_MAX];
@@ -42,8 +43,8 @@ typedef struct {
     const Outcome **of_scored; /* scored[i] is of this one */
     Score score;
     Ranking ranking, ranking_elsewhere; /* of all sources; of all but bloom, whose trials are one or two iterations */
-    /* Every run has run: predicted beyond the HBM there is, and, of runs whose memory was measured to be beyond it (with
-     * the host's help), predicted to fit. */
+    /* Every run has run: predicted beyond the HBM there is, and, of runs whose memory was measured to be beyond it
+     * (with the host's help), predicted to fit. */
     int64_t called_too_large, called_fitting;
 } Validation;
 

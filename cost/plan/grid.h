@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/plan/grid.h: the folded expert grid: a second factorization, for experts alone, of the ranks that dense layers use as
- * tensor x sequence x fsdp x data. Sources: Megatron-Core parallel_state.py (etp x ep x edp), torchtitan
+/* cost/plan/grid.h: the folded expert grid: a second factorization, for experts alone, of the ranks that dense layers
+ * use as tensor x sequence x fsdp x data. Sources: Megatron-Core parallel_state.py (etp x ep x edp), torchtitan
  * parallel_dims.py (efsdp, ep); reference/exports.md, sections 3 and 4. */
 #ifndef SHARDOPT_COST_PLAN_GRID_H
 #define SHARDOPT_COST_PLAN_GRID_H

@@ -159,8 +159,8 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
 }
 
 /* Ways of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention and
- * back behind it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and values of
- * its tokens to all. */
+ * back behind it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and values
+ * of its tokens to all. */
 static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
     double keys = kv_copies(shard) * (widths.key + widths.value);

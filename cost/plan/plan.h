@@ -8,8 +8,8 @@
 typedef struct {
     int64_t sequences; /* of one step */
     int64_t seq;       /* tokens of a sequence */
-    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): how stages
-     * are balanced, and which sets the pace. 0: 1. */
+    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): how
+     * stages are balanced, and which sets the pace. 0: 1. */
     double layer_weight;
     /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0: worked out where needed */
     double layer_flops, layer_active;

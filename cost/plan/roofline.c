@@ -51,10 +51,10 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
 }
 
 /* Flash attention: a causal half, scores computed again in backward. Unfused: whole squares as matmuls with a softmax
- * between them whose scores, probabilities and dropout mask pass through HBM. Bytes a score, kernel by kernel: 13 forward
- * (scores out; softmax in and out; dropout in, out and mask; into the values) and 19 backward (into dV; their gradient
- * out; dropout in, mask and out; softmax in twice and out; into dQ and dK). Korthikanti et al. 2022, section 4, has what
- * is kept of them: 5. Heads that are no multiple of 8 wide fall off the matrix units there. */
+ * between them whose scores, probabilities and dropout mask pass through HBM. Bytes a score, kernel by kernel: 13
+ * forward (scores out; softmax in and out; dropout in, out and mask; into the values) and 19 backward (into dV; their
+ * gradient out; dropout in, mask and out; softmax in twice and out; into dQ and dK). Korthikanti et al. 2022, section
+ * 4, has what is kept of them: 5. Heads that are no multiple of 8 wide fall off the matrix units there. */
 static double attention_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
     double peak = chip->bf16_flops_per_second.value, rate = profile->attention_efficiency * profile->attention_factor;
     if (profile->unfused_attention < 0.5)

@@ -88,8 +88,8 @@ bool layers_per_stage(const Model *model, const Work *work, int64_t stages, Stag
                       int64_t *last);
 
 /* What degrees alone decide of shard_of_plan(), in a fraction of its time: false, no knobs make a shard of them, and
- * *forbidden holds what it has there with one microbatch, 0 for "cannot be used at all". True says nothing yet. `folds`:
- * experts may lie on the ranks of a grid, whose ways are not those of the roles. */
+ * *forbidden holds what it has there with one microbatch, 0 for "cannot be used at all". True says nothing yet.
+ * `folds`: experts may lie on the ranks of a grid, whose ways are not those of the roles. */
 bool degrees_may_divide(const Model *model, const Work *work, const Degrees *degrees, bool folds, PaddingRule rule,
                         PaddingSet *forbidden);
 

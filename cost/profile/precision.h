@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/precision.h: what the matmuls of the blocks are computed in. Attention, the router and the logits stay bf16, as
- * every published recipe has them. */
+/* cost/profile/precision.h: what the matmuls of the blocks are computed in. Attention, the router and the logits stay
+ * bf16, as every published recipe has them. */
 #ifndef SHARDOPT_COST_PROFILE_PRECISION_H
 #define SHARDOPT_COST_PROFILE_PRECISION_H
 

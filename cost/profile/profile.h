@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile.h: which share of the catalog's rates a machine and its software reach. `ideal` takes every rate whole,
- * fuses all elementwise work and has no overheads: the book's model. A profile changes efficiencies only; figures stay
- * the catalog's. Some of its figures belong to the chip (what its units, memory and links reach), the others to the
- * software that runs on it (kernels, overlap, overheads): cost/profile/profile_figure.h lists them all. */
+/* cost/profile/profile.h: which share of the catalog's rates a machine and its software reach. `ideal` takes every rate
+ * whole, fuses all elementwise work and has no overheads: the book's model. A profile changes efficiencies only;
+ * figures stay the catalog's. Some of its figures belong to the chip (what its units, memory and links reach), the
+ * others to the software that runs on it (kernels, overlap, overheads): cost/profile/profile_figure.h lists them
+ * all. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_H
 #define SHARDOPT_COST_PROFILE_PROFILE_H
 
@@ -66,12 +67,12 @@ typedef struct {
     /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; as large as the
      * plain share: the machine has no such overlap. */
     double tensor_overlapped, expert_overlapped;
-    /* Share of the operand traffic of a small matmul that each chunk of a chunked one has; below 1 where weights stay in a
-     * cache between chunks. */
+    /* Share of the operand traffic of a small matmul that each chunk of a chunked one has; below 1 where weights stay
+     * in a cache between chunks. */
     double chunk_traffic;
     double ring_attention_exposed; /* sequence by ring: share that its attention does not hide; 1: all */
-    /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call); 0:
-     * a compiler leaves out what no gradient wants (XLA) */
+    /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call);
+     * 0: a compiler leaves out what no gradient wants (XLA) */
     double recompute_whole;
     double layer_seconds;      /* per layer and microbatch, forward + backward */
     double microbatch_seconds; /* per microbatch and stage */
@@ -88,8 +89,8 @@ typedef struct {
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
      * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: kept as gathered */
     double inputs_kept_apart;
-    /* 1: weights are gathered matrix by matrix: those of one matmul at work and the next; beside logits their table alone
-     * (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
+    /* 1: weights are gathered matrix by matrix: those of one matmul at work and the next; beside logits their table
+     * alone (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
     double gathers_matrices;
     double stage_outputs_kept; /* 1: what a stage has sent on stays with it until backward; 0: it is let go */
     /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */
@@ -129,8 +130,8 @@ Profile profile_of_work(const Profile *profile, const Chip *chip, Precision prec
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 
 /* What --profile and --stack accept: the name of a file in cost/profiles ("default", "ideal"), or a path: of a set of
- * profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its kin's is taken, or of one whole profile, with
- * which there is no stack. `stack` NULL or "": the best current one of the chip. */
+ * profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its kin's is taken, or of one whole
+ * profile, with which there is no stack. `stack` NULL or "": the best current one of the chip. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
 /* The file that such an argument names, in the arena; NULL: there is none of that name. */
 const char *profile_path(const char *argument, Arena *arena, Error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile_figure.h: the figures of a profile as a table: what files spell, what a fit may move, and what each
- * belongs to. */
+/* cost/profile/profile_figure.h: the figures of a profile as a table: what files spell, what a fit may move, and what
+ * each belongs to. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
 #define SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
 

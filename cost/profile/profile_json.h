@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile_json.h: one whole Profile from its file, as cost/profiles/ideal.json: "name", "source", perhaps "note", and
- * each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
+/* cost/profile/profile_json.h: one whole Profile from its file, as cost/profiles/ideal.json: "name", "source", perhaps
+ * "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_JSON_H
 #define SHARDOPT_COST_PROFILE_PROFILE_JSON_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile_set.h: a set of profiles as `calibrate` writes it and --profile takes it: what chips reach, and what
- * software makes of them. Each entry inherits from its kin the figures that it does not give itself: h100 from gpu,
- * megatron-core-0.15 from megatron-core; what nobody gives is as in `ideal`. A figure has its value, its prior, and how
- * far measured runs determined it. Reading and writing: cost/profile/profile_set_json.h. */
+/* cost/profile/profile_set.h: a set of profiles as `calibrate` writes it and --profile takes it: what chips reach, and
+ * what software makes of them. Each entry inherits from its kin the figures that it does not give itself: h100 from
+ * gpu, megatron-core-0.15 from megatron-core; what nobody gives is as in `ideal`. A figure has its value, its prior,
+ * and how far measured runs determined it. Reading and writing: cost/profile/profile_set_json.h. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_SET_H
 #define SHARDOPT_COST_PROFILE_PROFILE_SET_H
 
@@ -20,8 +20,8 @@ enum {
     SET_WHERE_SIZE = 128
 };
 
-/* Which figure of which entry of a list: entries[entry].figures[figure]. entry -1: none. Numbers, not addresses, so that
- * a copy of the entries (one for each thread of a fit) stands for itself. */
+/* Which figure of which entry of a list: entries[entry].figures[figure]. entry -1: none. Numbers, not addresses, so
+ * that a copy of the entries (one for each thread of a fit) stands for itself. */
 typedef struct {
     int16_t entry, figure;
 } SetAt;
@@ -29,9 +29,9 @@ typedef struct {
 typedef struct {
     const ProfileFigure *figure;
     double value; /* what profile_compose() takes: a fit may change it in place */
-    /* What is believed without runs: `prior`, or, where `of` is not empty, `prior` times the value of the figure that it
-     * names: "h100" (the same figure of h100, which may have inherited it) or "h100.fp8_efficiency" (another one). Of the
-     * same list. set_figure_prior() says the product. */
+    /* What is believed without runs: `prior`, or, where `of` is not empty, `prior` times the value of the figure that
+     * it names: "h100" (the same figure of h100, which may have inherited it) or "h100.fp8_efficiency" (another one).
+     * Of the same list. set_figure_prior() says the product. */
     double prior;
     char of[SET_OF_SIZE];
     SetAt of_at;      /* of profile_set_resolve() */
@@ -69,8 +69,8 @@ typedef struct {
     int match_count;
     SetFigure figures[SET_FIGURES_MAX]; /* its own, in the order of profile_figures() */
     int figure_count;
-    /* Of profile_set_resolve(): its kin in the list, -1: none; and who gives each figure of profile_figures(), itself or
-     * the nearest kin. */
+    /* Of profile_set_resolve(): its kin in the list, -1: none; and who gives each figure of profile_figures(), itself
+     * or the nearest kin. */
     int kin_at;
     SetAt at[SET_FIGURES_MAX];
 } SetEntry;
@@ -90,12 +90,13 @@ typedef struct {
 bool profile_set_read(const char *path, Arena *arena, ProfileSet *out, Error *error);
 /* cost/profiles/default.json */
 bool profile_set_default(Arena *arena, ProfileSet *out, Error *error);
-/* What --profile names (profile_load()): a set, or one whole profile as a set that has it for every chip and software. */
+/* What --profile names (profile_load()): a set, or one whole profile as a set that has it for every chip and
+ * software. */
 bool profile_set_load(const char *argument, Arena *arena, ProfileSet *out, Error *error);
 
-/* Fills kin_at, at, of_at and the inherited tile_padding of every entry. The reader has done it; whoever adds figures to
- * an entry does it again. An error is a kin or an `of` that is not there, or an `of` that leads back to itself; `file`
- * begins where it says so. */
+/* Fills kin_at, at, of_at and the inherited tile_padding of every entry. The reader has done it; whoever adds figures
+ * to an entry does it again. An error is a kin or an `of` that is not there, or an `of` that leads back to itself;
+ * `file` begins where it says so. */
 bool profile_set_resolve(ProfileSet *set, const char *file, Error *error);
 
 /* "FILE:profiles.h100", of a long path its end: where errors of an entry (or, "", of a list) are. Returns `where`. */
@@ -127,8 +128,8 @@ const SetFigure *set_entry_figure(const SetEntry *list, const SetEntry *entry, c
 /* What is believed of a figure of a `list` without runs: its prior, times what it is a share of. */
 double set_figure_prior(const SetEntry *list, const SetFigure *figure);
 
-/* What a chip reaches under a stack: pure, and cheap enough for a fit's inner loop (a load a figure). `stack` NULL: every
- * figure of the software as in `ideal`. Precision is bf16. Its source is the chip's. */
+/* What a chip reaches under a stack: pure, and cheap enough for a fit's inner loop (a load a figure). `stack` NULL:
+ * every figure of the software as in `ideal`. Precision is bf16. Its source is the chip's. */
 void profile_compose(const ProfileSet *set, const SetEntry *chip, const SetEntry *stack, Profile *out);
 
 #endif

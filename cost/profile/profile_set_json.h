@@ -7,8 +7,8 @@
  *                        FIGURES of the software} } }
  *
  * "scaleup" is ["torus"], ["switch"] or both. A figure is {"value", "source"}; one that a fit may move has "prior" as
- * well, perhaps "of" (what the prior is a share of) and "sigma" (else the table's, cost/profile/profile_figure.c); one that a fit
- * has moved, or tried to, "deviation", "runs" and "determined". */
+ * well, perhaps "of" (what the prior is a share of) and "sigma" (else the table's, cost/profile/profile_figure.c); one
+ * that a fit has moved, or tried to, "deviation", "runs" and "determined". */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_SET_JSON_H
 #define SHARDOPT_COST_PROFILE_PROFILE_SET_JSON_H
 

@@ -6,8 +6,8 @@
 #include "cost/time/schedule.h"
 #include "cost/stage/stage_totals.h"
 
-/* Layers that the embedding stands in for, over all microbatches in flight: it is in the first chunk, which holds 2 p - 1
- * of them when stages are interleaved, p when they are not. */
+/* Layers that the embedding stands in for, over all microbatches in flight: it is in the first chunk, which holds 2 p -
+ * 1 of them when stages are interleaved, p when they are not. */
 static double missing_in_flight(const Shard *shard, const Knobs *knobs) {
     double p = shard->pipeline;
     return shard->slots_first * min_real(shard->microbatches, knobs->virtual_stages > 1 ? 2 * p - 1 : p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/memory_detail.h: what the rows of cost/stage/memory.h are made of: the parts of each row at one moment add up to it.
- * Beside the rows, what the reserve has to hold and what lies on the host. */
+/* cost/stage/memory_detail.h: what the rows of cost/stage/memory.h are made of: the parts of each row at one moment add
+ * up to it. Beside the rows, what the reserve has to hold and what lies on the host. */
 #ifndef SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
 #define SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
 
@@ -28,8 +28,8 @@ typedef struct {
 } MemoryPart;
 enum { MEMORY_PARTS_MAX = 40 };
 
-/* The parts that are not nothing, in the order of rows; returns how many. *in_flight: microbatches whose activations are
- * kept at that moment, in layers of the fullest stage. */
+/* The parts that are not nothing, in the order of rows; returns how many. *in_flight: microbatches whose activations
+ * are kept at that moment, in layers of the fullest stage. */
 int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
                  MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
 

@@ -66,9 +66,9 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
                  &rule->data_end[0]);
 }
 
-/* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's are
- * reduced beside what is left of the backward. (A circular pipeline is a loop of a compiler's, which sums the gradients of
- * all its chunks in one array and reduces them behind it.) */
+/* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's
+ * are reduced beside what is left of the backward. (A circular pipeline is a loop of a compiler's, which sums the
+ * gradients of all its chunks in one array and reduces them behind it.) */
 static void reduce_by_chunk(double chunks, StepRule *rule) {
     for (int group = 0; group < DATA_GROUPS; group++) {
         Traffic *start = &rule->data_start[group], *end = &rule->data_end[group];
@@ -104,8 +104,9 @@ static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *
 
 /* Bytes of offloading, out and back added, that a second of the step has room for. Where forwards and backwards take
  * turns in a pipeline both directions of the link are in use all the time: twice the rate. On one stage, and where all
- * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins), and
- * comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side beyond. */
+ * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins),
+ * and comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side
+ * beyond. */
 static double offload_rate(const Setting *setting, const Shard *shard, Schedule schedule) {
     if (!(setting->chip->host_bytes.value > 0)) return 0;
     double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/stage.h: what a stage uses under one sharding, all activations saved; and what each activation costs to have
- * again. */
+/* cost/stage/stage.h: what a stage uses under one sharding, all activations saved; and what each activation costs to
+ * have again. */
 #ifndef SHARDOPT_COST_STAGE_STAGE_H
 #define SHARDOPT_COST_STAGE_STAGE_H
 
@@ -19,8 +19,8 @@ typedef struct {
     bool offloadable;  /* the host has room for it in all layers, beside those that gain more from being there */
 } ActivationCost;
 
-/* The stage that sets the pace, by FLOPs at the profile's rates and nothing else, so that no layout choice moves it: the
- * first (most layers, embedding) or the last (fewer, but logits); one stage is both. */
+/* The stage that sets the pace, by FLOPs at the profile's rates and nothing else, so that no layout choice moves it:
+ * the first (most layers, embedding) or the last (fewer, but logits); one stage is both. */
 typedef struct {
     double layers;
     double others; /* all other stages over this one, in such FLOPs: stages - 1 when they are equal */

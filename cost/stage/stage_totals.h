@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/stage_totals.h: the op list of a stage added up by part: what resources, memory and rules are made of. Everything made
- * of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds. Sums depend on
- * tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding alone: searches
- * keep them. */
+/* cost/stage/stage_totals.h: the op list of a stage added up by part: what resources, memory and rules are made of.
+ * Everything made of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds.
+ * Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding
+ * alone: searches keep them. */
 #ifndef SHARDOPT_COST_STAGE_STAGE_TOTALS_H
 #define SHARDOPT_COST_STAGE_STAGE_TOTALS_H
 
@@ -50,18 +50,18 @@ double optimizer_bytes_of(const TrainingState *state, const Held *owned);
 double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned);
 
 /* Weights that fsdp (or the layout, over tensor) has brought together: of the layer at work, and of the next, which
- * arrives, or, when they are kept, of all others of the stage; the gradient of one before its reduce_scatter; beside the
- * logits their table, and its gradient too. By matrices: of the largest matmul (gate and up are two: one at work, one that
- * arrives) for a layer. */
+ * arrives, or, when they are kept, of all others of the stage; the gradient of one before its reduce_scatter; beside
+ * the logits their table, and its gradient too. By matrices: of the largest matmul (gate and up are two: one at work,
+ * one that arrives) for a layer. */
 typedef struct {
     double in_use, others, gradient, table; /* numbers */
 } GatheredWeights;
 GatheredWeights gathered_weights(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
                                  Moment moment, double layers);
 
-/* Parts of memory's rows that software adds to what the plan needs (cost/profile/profile.h): the copy for compute with its
- * casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated through;
- * an input gathered for backward. */
+/* Parts of memory's rows that software adds to what the plan needs (cost/profile/profile.h): the copy for compute with
+ * its casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated
+ * through; an input gathered for backward. */
 double parameters_bytes_of(const Setting *setting, const Shard *shard, const Held *held);
 double master_rest_bytes(const Setting *setting, const Knobs *knobs, const Held *held, const Held *owned);
 double reduction_bytes(const Setting *setting, const Shard *shard, const Held *owned);
@@ -89,8 +89,8 @@ void offloadable_activations(const Setting *setting, const Shard *shard, const K
                              const ActivationCost whole[ACTIVATION_COUNT], const StageSums *first,
                              bool offloadable[ACTIVATION_COUNT]);
 
-/* Host bytes of one chip; and those of one activation, INFINITY: it is not sent there. What takes more than the room has
- * no place however little else is there. */
+/* Host bytes of one chip; and those of one activation, INFINITY: it is not sent there. What takes more than the room
+ * has no place however little else is there. */
 double offload_room(const Setting *setting);
 double offload_bytes(const Setting *setting, const Shard *shard, const ActivationCost *whole, int activation,
                      double in_flight);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/state/optimizer.h: what an optimizer keeps of each parameter and what its update computes: facts, one file each in
- * cost/optimizers. What that is in bytes and FLOPs of a model is cost/state/state.h. */
+/* cost/state/optimizer.h: what an optimizer keeps of each parameter and what its update computes: facts, one file each
+ * in cost/optimizers. What that is in bytes and FLOPs of a model is cost/state/state.h. */
 #ifndef SHARDOPT_COST_STATE_OPTIMIZER_H
 #define SHARDOPT_COST_STATE_OPTIMIZER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/state/remat.h: names for which activations are saved, recomputed and offloaded. A policy may be required of every plan
- * (--remat); where none is, the layout decides, and its outcome is named by the policy it equals. */
+/* cost/state/remat.h: names for which activations are saved, recomputed and offloaded. A policy may be required of
+ * every plan (--remat); where none is, the layout decides, and its outcome is named by the policy it equals. */
 #ifndef SHARDOPT_COST_STATE_REMAT_H
 #define SHARDOPT_COST_STATE_REMAT_H
 
@@ -8,8 +8,8 @@
 #include "cost/plan/plan.h"
 #include "models/model.h"
 
-/* A state for each activation. `layers` 0: in all layers; else in so many of the fullest stage (all, where it has fewer)
- * and everything saved in the rest, as Megatron's --recompute-method block does. */
+/* A state for each activation. `layers` 0: in all layers; else in so many of the fullest stage (all, where it has
+ * fewer) and everything saved in the rest, as Megatron's --recompute-method block does. */
 typedef struct {
     bool required; /* false: the layout decides, and the rest says nothing */
     ActivationState state[ACTIVATION_COUNT];
@@ -30,8 +30,8 @@ typedef struct {
 RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk);
 
 /* "auto"; the name of a policy ("full", "save_qkv_proj"), also for some layers alone ("full:40"); or states by
- * activation ("qkv=saved context=saved"), where what is not named is recomputed, as in MaxText's `custom`. False: *error
- * says what would be right. */
+ * activation ("qkv=saved context=saved"), where what is not named is recomputed, as in MaxText's `custom`. False:
+ * *error says what would be right. */
 bool remat_parse(const char *text, const char *where, RematRule *out, Error *error);
 
 enum { REMAT_TEXT_SIZE = 512 };
@@ -58,12 +58,12 @@ enum { REMAT_TENSORS_MAX = 6 };
 const char *const *remat_maxtext_tensors(Activation activation);
 const char *remat_maxtext_state(ActivationState state); /* "device" "remat" "offload" */
 
-/* Of the states in which a layout has an activation the one that keeps least in HBM: what one policy for all layers has to
- * say so that they fit. */
+/* Of the states in which a layout has an activation the one that keeps least in HBM: what one policy for all layers has
+ * to say so that they fit. */
 ActivationState layout_least(const Layout *layout, Activation activation);
 
-/* Megatron's modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
- * `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
+/* Megatron's modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the
+ * MLP; `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
 typedef enum { MEGATRON_LAYERNORM = 1, MEGATRON_MOE_ACT = 2, MEGATRON_MLP = 4, MEGATRON_NONE = 8 } MegatronModule;
 /* The set of modules that have to be recomputed so that an activation is given up; MEGATRON_NONE: that needs whole
  * layers. */

@@ -13,9 +13,9 @@ typedef enum { DTYPE_DEFAULT, DTYPE_NONE, DTYPE_FP8, DTYPE_BF16, DTYPE_FP16, DTY
 const char *dtype_name(Dtype dtype); /* "bf16" */
 double dtype_bytes(Dtype dtype);     /* of one number; scaling factors of fp8, one for each block, are left out */
 
-/* `parameters`: the copy for compute, which is also what is gathered; DEFAULT: bf16. `gradients` DEFAULT: fp32 where they
- * are accumulated over microbatches, else bf16; over fsdp they are scattered in bf16. Given, they are kept and reduced
- * in that. `master` DEFAULT: fp32, or none where the parameters themselves are. Moments DEFAULT: fp32. */
+/* `parameters`: the copy for compute, which is also what is gathered; DEFAULT: bf16. `gradients` DEFAULT: fp32 where
+ * they are accumulated over microbatches, else bf16; over fsdp they are scattered in bf16. Given, they are kept and
+ * reduced in that. `master` DEFAULT: fp32, or none where the parameters themselves are. Moments DEFAULT: fp32. */
 typedef struct {
     Dtype parameters, gradients, master, first, second;
 } StateDtypes;

@@ -131,8 +131,8 @@ static Group twin_of(Group group, bool alike) {
                                              : group;
 }
 
-/* Groups by the level at which their outermost role of more than one chip stands. Ranks that are no roles are known when
- * all is placed. */
+/* Groups by the level at which their outermost role of more than one chip stands. Ranks that are no roles are known
+ * when all is placed. */
 static void list_groups(RatesWalk *walk, const Degrees *degrees) {
     bool folded = walk->methods->grid.expert > 0, alike = !folded && degrees->of[ROLE_EXPERT] == 1;
     for (Group group = 0; group < GROUP_COUNT; group++) {

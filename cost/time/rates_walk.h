@@ -37,8 +37,8 @@ struct RatesWalk {
     int settled_count[ROLE_COUNT], last; /* last: the outermost level above degree 1 */
 };
 
-/* Walks in one fixed order. The caller fills the first part. False: memory is out, or the degrees do not multiply to the
- * mesh's devices. */
+/* Walks in one fixed order. The caller fills the first part. False: memory is out, or the degrees do not multiply to
+ * the mesh's devices. */
 bool rates_walk(RatesWalk *walk, const Degrees *degrees);
 
 #endif

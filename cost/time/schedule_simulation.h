@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/time/schedule_simulation.h: pipelines played pass by pass. Every rank does its own list of passes in order, each as soon as what it
- * needs is there; nothing is known here of the formulas of cost/time/schedule.h, which tests hold against it. Communication
- * takes no time of its own.
+/* cost/time/schedule_simulation.h: pipelines played pass by pass. Every rank does its own list of passes in order, each
+ * as soon as what it needs is there; nothing is known here of the formulas of cost/time/schedule.h, which tests hold
+ * against it. Communication takes no time of its own.
  *
  * A chunk is a rank's n-th visit of a microbatch: forward goes through ranks 0 .. p - 1, then through the same ranks in
  * chunk 1, and so on; backward the other way. With `two_ways` chunk 0 runs that way once, chunk 1 from the last rank to
@@ -41,13 +41,13 @@ typedef struct {
 bool play_new(int ranks, int microbatches, int chunks, Arena *arena, Play *out);
 
 /* The passes of a schedule that schedule_allowed() takes, ordered as its source does:
- * GPipe: Huang et al. 2019, figure 2. Circular: MaxText, layers/pipeline.py. 1F1B and interleaved: Narayanan et al. 2021,
- * figure 4, with the warm-up of Megatron-Core's schedules.py. ZB-H1: Qi et al. 2023, figure 3, top. DualPipe:
+ * GPipe: Huang et al. 2019, figure 2. Circular: MaxText, layers/pipeline.py. 1F1B and interleaved: Narayanan et al.
+ * 2021, figure 4, with the warm-up of Megatron-Core's schedules.py. ZB-H1: Qi et al. 2023, figure 3, top. DualPipe:
  * DeepSeek-V3, figure 5, the eight phases of deepseek-ai/DualPipe, dualpipe.py, DualPipe.step(). */
 bool play_schedule(Schedule schedule, int ranks, int microbatches, int chunks, Arena *arena, Play *out);
 
-/* All forwards, microbatches in groups that go through all chunks one group after the other; then all backwards, the last
- * forward first. Into a play without passes. */
+/* All forwards, microbatches in groups that go through all chunks one group after the other; then all backwards, the
+ * last forward first. Into a play without passes. */
 void play_forwards_first(Play *play, int group);
 
 /* Seconds of one microbatch on one rank, all its chunks: forward, whole backward, weight gradients in it. */

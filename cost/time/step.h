@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/time/step.h: the time of one step from what a stage uses (resources: degrees, knobs, layout) and what communication
- * costs where it lies (rates: placement). The two meet only here.
+/* cost/time/step.h: the time of one step from what a stage uses (resources: degrees, knobs, layout) and what
+ * communication costs where it lies (rates: placement). The two meet only here.
  *
  * For one microbatch on the fullest stage, phase f(orward) and b(ackward):
  *   t_g     = collective_seconds(rates of g, its messages and bytes)

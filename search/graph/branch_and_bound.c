@@ -140,7 +140,8 @@ static bool find_least(Jump *jump) {
     return true;
 }
 
-/* What a state takes above the least of its node must fit beside the least of all. True: one did not, and is blocked. */
+/* What a state takes above the least of its node must fit beside the least of all. True: one did not, and is
+ * blocked. */
 static bool block_unfitting(Jump *jump, int i) {
     const Core *core = jump->core;
     bool any = false;
@@ -254,8 +255,8 @@ static int choose_branch(Jump *jump, int *best, int64_t *rest_bound) {
 
 static bool stopped(Jump *jump) { return jump->asks->stop(jump->asks->context); }
 
-/* Dives from what is in `blocked`, whose bound is at least `bound`, to where it is cut. False: it was stopped on the way
- * (what is left of it is open then). */
+/* Dives from what is in `blocked`, whose bound is at least `bound`, to where it is cut. False: it was stopped on the
+ * way (what is left of it is open then). */
 static bool dive(Jump *jump, int64_t bound, int64_t *branches, int64_t branches_max) {
     const Core *core = jump->core;
     for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/branch_and_bound.h: branch and bound over a small core, to the proof: dive along the state that a node most
- * clearly prefers, put the rest of its states aside with the bound they have, and when the dive is cut jump to what has the
- * least bound. Every cut is by a bound in whole numbers (certify.h). */
+/* search/graph/branch_and_bound.h: branch and bound over a small core, to the proof: dive along the state that a node
+ * most clearly prefers, put the rest of its states aside with the bound they have, and when the dive is cut jump to
+ * what has the least bound. Every cut is by a bound in whole numbers (certify.h). */
 #ifndef SHARDOPT_SEARCH_GRAPH_BRANCH_AND_BOUND_H
 #define SHARDOPT_SEARCH_GRAPH_BRANCH_AND_BOUND_H
 
@@ -22,8 +22,8 @@ typedef struct {
     int64_t branches; /* looked at */
 } JumpResult;
 
-/* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. `dual` has prices
- * and messages to start from; `descent` helps to better what is found. */
+/* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. `dual` has
+ * prices and messages to start from; `descent` helps to better what is found. */
 JumpResult jump_search(Dual *dual, ExactBound *exact, Descent *descent, int64_t cutoff, int64_t branches_max,
                        const JumpAsks *asks, Workspace *space);
 

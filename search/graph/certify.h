@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/certify.h: what the messages and prices of dual.h, made in doubles, are worth in exact arithmetic.
- * They are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so that
- * what is left at each is >= 0, and the sum of what was taken is a bound whatever the messages were. */
+ * They are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so
+ * that what is left at each is >= 0, and the sum of what was taken is a bound whatever the messages were. */
 #ifndef SHARDOPT_SEARCH_GRAPH_CERTIFY_H
 #define SHARDOPT_SEARCH_GRAPH_CERTIFY_H
 

@@ -51,7 +51,8 @@ typedef struct {
 } Core;
 
 Core *core_new(const Reduction *reduction, Workspace *space);
-/* Sets `cap` and fills the doubles. A cap above every better choice's cost less the constant, else what costs more than it is lost. */
+/* Sets `cap` and fills the doubles. A cap above every better choice's cost less the constant, else what costs more than
+ * it is lost. */
 void core_fill(Core *core, double cap);
 /* What a choice takes at each time; times + 1. */
 void core_profile(const Core *core, const int *choice, int64_t *profile);

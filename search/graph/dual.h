@@ -23,7 +23,8 @@ typedef struct {
     int failures;
 } Dual;
 
-/* What the memory that each state takes costs, by core->at. sums: times + 1, gets the prices summed from the first on. */
+/* What the memory that each state takes costs, by core->at. sums: times + 1, gets the prices summed from the first
+ * on. */
 void price_states(const Core *core, const double *price, double *sums, double *priced);
 
 /* No messages, no prices. */

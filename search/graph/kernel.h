@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/kernel.h: the inner loops of messages and of dynamic programming over trees. Vectors are CORE_LANES
- * long at least, in whole lanes; elementwise sums and minima alone, so that every width of SIMD gives the same digits. */
+ * long at least, in whole lanes; elementwise sums and minima alone, so that every width of SIMD gives the same
+ * digits. */
 #ifndef SHARDOPT_SEARCH_GRAPH_KERNEL_H
 #define SHARDOPT_SEARCH_GRAPH_KERNEL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/problem.h: a strategy graph of sums alone, as a compiler's auto-sharding makes it: nodes with
- * strategies (a cost, an HBM usage while the node lives), edges with a matrix of costs, and a limit on the usage at every
- * moment. The cheapest choice of one strategy a node that fits is wanted. */
+ * strategies (a cost, an HBM usage while the node lives), edges with a matrix of costs, and a limit on the usage at
+ * every moment. The cheapest choice of one strategy a node that fits is wanted. */
 #ifndef SHARDOPT_SEARCH_GRAPH_PROBLEM_H
 #define SHARDOPT_SEARCH_GRAPH_PROBLEM_H
 

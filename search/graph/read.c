@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scanner of its own that this schema deserves: files have ten million numbers and more, which a tree of cJSON would
- * take 64 bytes each for. Edges may come before the nodes that give their sizes, so rows are kept flat and checked last. */
+/* The scanner of its own that this schema deserves: files have ten million numbers and more, which a tree of cJSON
+ * would take 64 bytes each for. Edges may come before the nodes that give their sizes, so rows are kept flat and
+ * checked last. */
 #include "search/graph/read.h"
 
 #include "base/util.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/reduce.h: steps that make a strategy graph smaller and keep its optimum (each is exact):
  *
- *  - strategies and pairs that no choice can use go (arc consistency; what does not fit beside the least of all others);
+ *  - strategies and pairs that no choice can use go (arc consistency; what does not fit beside the least of all
+ *    others);
  *  - an edge whose matrix is a row's share plus a column's share goes into its nodes;
- *  - an edge whose finite entries are a function (each strategy of one node has one partner in the other) ties the nodes
- *    together: one is folded into the other, its cost, memory and edges with it;
+ *  - an edge whose finite entries are a function (each strategy of one node has one partner in the other) ties the
+ *    nodes together: one is folded into the other, its cost, memory and edges with it;
  *  - nodes without memory and with at most two edges are minimised out;
  *  - a strategy that costs no less than another one whatever the neighbours do, and takes no less memory, goes;
  *  - what every choice takes is taken off the limit, and moments that no choice can fill are forgotten.
@@ -21,8 +22,8 @@
 static inline bool is_infinite(int64_t cost) { return cost >= INFINITE_COST / 2; }
 static inline int64_t cost_sum(int64_t a, int64_t b) { return is_infinite(a + b) ? INFINITE_COST : a + b; }
 
-/* Memory that a node takes in slots first ... past - 1, for each of its states (of a merged node: of all that is in it);
- * slots are the spans between moments at which something begins or ends. */
+/* Memory that a node takes in slots first ... past - 1, for each of its states (of a merged node: of all that is in
+ * it); slots are the spans between moments at which something begins or ends. */
 typedef struct {
     int first, past;
     int64_t *usage;

@@ -60,7 +60,8 @@ static bool takes_no_more(const ReducedNode *node, int b, int a) {
     return true;
 }
 
-/* Largest e(b, t) - e(a, t) of one edge; what a cannot be with does not count; INFINITE_COST: b lacks a partner of a. */
+/* Largest e(b, t) - e(a, t) of one edge; what a cannot be with does not count; INFINITE_COST: b lacks a partner of
+ * a. */
 static int64_t largest_difference(const int64_t *b, const int64_t *a, int count) {
     int64_t largest = -INFINITE_COST;
     for (int t = 0; t < count; t++) {

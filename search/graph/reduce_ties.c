@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* A fold makes matrices and memory larger where the node that goes has fewer states than the one that stays: entries more
- * at once, and in all. */
+/* A fold makes matrices and memory larger where the node that goes has fewer states than the one that stays: entries
+ * more at once, and in all. */
 static const int64_t GROWTH_MAX = 1 << 22, GROWN_MAX = 1 << 27;
 
 /* count_a[s], count_b[t]: finite entries of a row, a column; last_a[s], last_b[t]: the last of them. */

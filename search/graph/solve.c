@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of work: reduce; bound by messages and prices; find a choice that fits and better it; fix by reduced costs and
- * reduce again; then what is left is small enough for branch and bound, or too large for a proof. */
+/* The order of work: reduce; bound by messages and prices; find a choice that fits and better it; fix by reduced costs
+ * and reduce again; then what is left is small enough for branch and bound, or too large for a proof. */
 #include "search/graph/solver.h"
 
 #include "base/util.h"

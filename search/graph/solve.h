@@ -20,7 +20,7 @@ typedef struct {
     void (*progress)(void *context,
                      const GraphProgress *progress); /* now and then, from the calling thread; may be NULL */
     double
-        time_limit; /* seconds; INFINITY: an amount of work instead, so that the answer does not depend on the machine */
+        time_limit; /* seconds; INFINITY: work is limited instead, so that answers are the same anywhere */
     double effort;  /* that amount: 1 is about a minute of one core for a large graph */
     int threads;    /* 0: as OpenMP decides; the answer does not depend on it, unless a time limit cuts */
 } GraphControl;
@@ -37,8 +37,8 @@ typedef struct {
     int64_t bound;                                           /* no choice costs less; certified in whole numbers */
     int core_nodes, core_edges, core_strategies, core_times; /* after the first reductions */
     int64_t branches;                                        /* of branch and bound */
-    /* Infeasible: a moment whose least usage is above the limit, or a node without a strategy that can be chosen; neither
-     * where only search shows it. */
+    /* Infeasible: a moment whose least usage is above the limit, or a node without a strategy that can be chosen;
+     * neither where only search shows it. */
     bool excess_known;
     int64_t excess_time, excess;
     int empty_node; /* -1: none */

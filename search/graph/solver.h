@@ -41,8 +41,8 @@ void solver_tell(Solver *solver, const char *stage);
 void solver_tell_now_and_then(Solver *solver, const char *stage);
 void solver_raise_bound(Solver *solver, int64_t bound);
 bool solver_is_proven(const Solver *solver);
-/* A choice of core states, evaluated on the input: the only way that anything becomes the best known. What a choice has to
- * be below from now on. */
+/* A choice of core states, evaluated on the input: the only way that anything becomes the best known. What a choice has
+ * to be below from now on. */
 int64_t solver_offer(void *solver, const int *choice);
 
 /* ---- the core in hand ---- */
