@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many evaluations a second search/bound/batch.c makes: relaxed times of one knob setting over all placements of its
- * degrees, from tables. Knob settings and tables are made before the clock starts: brute.c has them inside. */
+/* How many evaluations a second search/bound/batch.c makes: relaxed times of one knob setting over all placements of
+ * its degrees, from tables. Knob settings and tables are made before the clock starts: brute.c has them inside. */
 #include "benchmarks/space.h"
 
 #include <omp.h>

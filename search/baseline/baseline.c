@@ -128,8 +128,8 @@ static int by_key(const void *a, const void *b) {
     return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
 }
 
-/* SHA-256 of the lines "key value\n" of a request, sorted by key, so that a formatter of JSON does not change it. False:
- * memory is out. */
+/* SHA-256 of the lines "key value\n" of a request, sorted by key, so that a formatter of JSON does not change it.
+ * False: memory is out. */
 static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
     Arena arena = {0};
     size_t count = (size_t)cJSON_GetArraySize(request), i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/baseline.h: the file that plans are held against: a report, or an array of reports, as `plan --format json`
- * and `sweep --format json` print them, or as short as check --update writes them. Pure. */
+/* search/baseline/baseline.h: the file that plans are held against: a report, or an array of reports, as `plan --format
+ * json` and `sweep --format json` print them, or as short as check --update writes them. Pure. */
 #ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_H
 #define SHARDOPT_SEARCH_BASELINE_BASELINE_H
 
@@ -25,8 +25,8 @@ typedef struct {
     int count;
 } Baseline;
 
-/* Reads the document of `file`, which must outlive the baseline. An entry may be a row of `sweep` whose point was planned.
- * Without `plans` an entry is a request yet to be planned, which is an error unless `incomplete`. */
+/* Reads the document of `file`, which must outlive the baseline. An entry may be a row of `sweep` whose point was
+ * planned. Without `plans` an entry is a request yet to be planned, which is an error unless `incomplete`. */
 bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *arena, Baseline *out, Error *error);
 
 /* What a request is called among others. In the arena; NULL: memory is out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a gate and a comparison tell whether
- * something moved, and the parts that say what. Nothing is copied: the document must outlive what was read of it, and its
- * texts are as they stand there. Pure. */
+/* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a gate and a comparison tell
+ * whether something moved, and the parts that say what. Nothing is copied: the document must outlive what was read of
+ * it, and its texts are as they stand there. Pure. */
 #ifndef SHARDOPT_SEARCH_BASELINE_SNAPSHOT_H
 #define SHARDOPT_SEARCH_BASELINE_SNAPSHOT_H
 
@@ -41,15 +41,15 @@ typedef struct {
 } PartChange;
 enum { PART_CHANGES_MAX = 64 };
 
-/* The step as a sum, term by term as people read it where both reports have `terms_seconds`, else in the five parts that
- * every report has. In the order of the first, what only the second has behind. */
+/* The step as a sum, term by term as people read it where both reports have `terms_seconds`, else in the five parts
+ * that every report has. In the order of the first, what only the second has behind. */
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 
 /* The rows of `memory`, in bytes, that add up to its total. */
 int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 
-/* What tells two plans apart beside their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement". Nothing where both
- * are one, or the labels say it all. */
+/* What tells two plans apart beside their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement". Nothing
+ * where both are one, or the labels say it all. */
 void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to);
 
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/bound/batch.h: the relaxed time of many placements at once: rates as arrays, loops that the compiler vectorises, and
- * only over what a knob setting moves. The same sums as cost/time/step.h in another order, so results carry a directed slack
- * and serve for cuts and order alone. */
+/* search/bound/batch.h: the relaxed time of many placements at once: rates as arrays, loops that the compiler
+ * vectorises, and only over what a knob setting moves. The same sums as cost/time/step.h in another order, so results
+ * carry a directed slack and serve for cuts and order alone. */
 #ifndef SHARDOPT_SEARCH_BOUND_BATCH_H
 #define SHARDOPT_SEARCH_BOUND_BATCH_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/bound/batch_loops.h: the loops over placements that batch.c is made of. Plain numbers in, plain numbers out; each
- * takes up to LOOP_TERMS terms at once, so that what it adds to is read and written once for all of them. Arrays are of
- * `count` numbers, aligned to 64 bytes, `count` a multiple of LOOP_WIDTH: what lies behind the last placement is zero.
- * Internal to batch.c. */
+/* search/bound/batch_loops.h: the loops over placements that batch.c is made of. Plain numbers in, plain numbers out;
+ * each takes up to LOOP_TERMS terms at once, so that what it adds to is read and written once for all of them. Arrays
+ * are of `count` numbers, aligned to 64 bytes, `count` a multiple of LOOP_WIDTH: what lies behind the last placement is
+ * zero. Internal to batch.c. */
 #ifndef SHARDOPT_SEARCH_BOUND_BATCH_LOOPS_H
 #define SHARDOPT_SEARCH_BOUND_BATCH_LOOPS_H
 
@@ -68,8 +68,8 @@ typedef struct {
     double hidden[2]; /* of parts A and B */
     uint64_t bit;
 } Hiding;
-/* to += sum of exposed seconds + max(part[0], busiest axis by hidden[0]) + the same of part[1], in one pass: n from 1 to
- * LOOP_HIDING, up to LOOP_AXES axes. `both` false: part 0 alone. */
+/* to += sum of exposed seconds + max(part[0], busiest axis by hidden[0]) + the same of part[1], in one pass: n from 1
+ * to LOOP_HIDING, up to LOOP_AXES axes. `both` false: part 0 alone. */
 void loop_add_hiding(const Hiding *terms, int n, int axis_count, const uint64_t *where, const double part[2], bool both,
                      int count, double *to);
 

@@ -30,8 +30,9 @@ int branch_count(const LayoutGraph *graph);
 /* The branch of an index; false: forbidden, or not plain where the graph has an offer. */
 bool branch_at(const LayoutGraph *graph, int index, Branch *out);
 
-/* The layouts of a graph with an offer, one after the other: every branch under every rule that it can follow (it cannot
- * where something is not to be made again, or the host has no room). `Offered at = {0};` stands before the first. */
+/* The layouts of a graph with an offer, one after the other: every branch under every rule that it can follow (it
+ * cannot where something is not to be made again, or the host has no room). `Offered at = {0};` stands before the
+ * first. */
 typedef struct {
     int index, rule; /* the branch, and the rule behind the one that it stands at */
     Branch branch;

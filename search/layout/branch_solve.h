@@ -14,8 +14,8 @@ typedef struct {
     int solver_calls; /* linear programs solved: by GLPK, or as a sum */
 } BranchSolution;
 
-/* A call that needs GLPK brings up its own environment in this thread and takes it down. False: a defect of GLPK, memory
- * included. */
+/* A call that needs GLPK brings up its own environment in this thread and takes it down. False: a defect of GLPK,
+ * memory included. */
 bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
                   Error *error);
 

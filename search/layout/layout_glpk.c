@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The linear relaxation of a branch by GLPK's simplex, where it is no mere sum (relax_sum.h); the only file that sees
- * glpk.h. What it returns starts and guides the search of counts_search.c, and its bound is what is left where that one is
- * cut short. */
+ * glpk.h. What it returns starts and guides the search of counts_search.c, and its bound is what is left where that one
+ * is cut short. */
 #include "search/layout/branch_solve.h"
 
 #include "base/util.h"

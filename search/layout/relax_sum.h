@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/layout/relax_sum.h: the linear relaxation of a branch whose step is a sum: no maximum is left in its program and
- * at most one row of memory. Layers are then a continuous knapsack with a choice of states for each activation, which
- * taking the least seconds per byte first solves exactly, without a linear program. Internal to search/layout. */
+/* search/layout/relax_sum.h: the linear relaxation of a branch whose step is a sum: no maximum is left in its program
+ * and at most one row of memory. Layers are then a continuous knapsack with a choice of states for each activation,
+ * which taking the least seconds per byte first solves exactly, without a linear program. Internal to search/layout. */
 #ifndef SHARDOPT_SEARCH_LAYOUT_RELAX_SUM_H
 #define SHARDOPT_SEARCH_LAYOUT_RELAX_SUM_H
 

@@ -19,9 +19,12 @@ HOUSE = ["base", "models", "mesh", "cost", "search"]
 LINE, FILE, FUNCTION, PARAMETERS = 120, 500, 60, 6  # at most
 
 # Files, directories, environment, clocks, locale, process, standard streams.
-CALLS = """fopen freopen fdopen open openat creat opendir fdopendir readdir scandir mkdir rmdir remove rename unlink mkstemp
-    tmpfile stat lstat fstat access realpath getcwd chdir readlink getenv secure_getenv setenv putenv clock_gettime clock
-    time gettimeofday localtime localtime_r omp_get_wtime setlocale uselocale newlocale printf vprintf puts putchar perror
+CALLS = """
+    fopen freopen fdopen open openat creat opendir fdopendir readdir scandir mkdir rmdir remove rename unlink mkstemp
+    tmpfile stat lstat fstat access realpath getcwd chdir readlink
+    getenv secure_getenv setenv putenv clock_gettime clock
+    time gettimeofday localtime localtime_r omp_get_wtime setlocale uselocale newlocale
+    printf vprintf puts putchar perror
     scanf getchar isatty ioctl getpid gethostname exit _exit quick_exit abort atexit signal sigaction raise fork system
     popen execv execvp rand srand random srandom drand48 getrandom sleep usleep nanosleep socket omp_set_num_threads
     glp_term_out glp_free_env""".split()
@@ -133,7 +136,8 @@ def compile_flags():
 
 def check_alone(house, root):
     """Each header compiles when it is the only one that is included."""
-    command = [*shlex.split(os.environ.get("CC", "cc")), "-fsyntax-only", *compile_flags(), "-I", str(root), "-x", "c", "-"]
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    command = [*compiler, "-fsyntax-only", *compile_flags(), "-I", str(root), "-x", "c", "-"]
 
     def compiled(path):
         return path, subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True)
@@ -186,7 +190,8 @@ def tolerated(faults, path, only):
             yield fault
     for key, number in excuses.items():
         if key not in used and only in (None, key[0]):
-            yield Fault("exception", path.name, number, "", f"nothing needs `{' '.join(key)}` any more: delete the line")
+            what = f"nothing needs `{' '.join(key)}` any more: delete the line"
+            yield Fault("exception", path.name, number, "", what)
 
 
 def drop_stale(path, stale):

@@ -46,7 +46,8 @@ PLANTED = [
     ("mirror", "tests/cost/test_planted.c", "", {"tests/cost/test_planted.c": NOTHING}),
     ("room", "search/planted", "", {"search/planted/planted.c": NOTHING}),
     ("room", "base/nobody", "", {"tests/architecture/rooms.txt": "base/nobody  has no sources\n"}),
-    ("exception", "exceptions.txt", "", {"tests/architecture/exceptions.txt": "call base/nobody.c:time it is not there\n"}),
+    ("exception", "exceptions.txt", "", {
+        "tests/architecture/exceptions.txt": "call base/nobody.c:time it is not there\n"}),
 ]
 
 # What looks like a violation and is none.
@@ -54,10 +55,13 @@ INNOCENT = {
     "cost/planted.h": "#pragma once\n#include <stdio.h>\nextern const int planted_table[2];\n"
                       "/* " + "é" * 114 + " */\nint planted(FILE *out, const char *what);\n",
     "cost/planted.c": '#include "cost/planted.h"\n// time(NULL), getenv("x")\n'
-                      'const int planted_table[2] = {1, 2};\nstatic const char *const NAMES[] = {"stdout", "fopen(\\"x\\")"};\n'
-                      "int planted(FILE *out, const char *what) {\n    static const struct {\n        int time;\n    } T[] = {{1}};\n"
+                      'const int planted_table[2] = {1, 2};\nstatic const char *const NAMES[] =\n'
+                      '    {"stdout", "fopen(\\"x\\")"};\n'
+                      "int planted(FILE *out, const char *what) {\n"
+                      "    static const struct {\n        int time;\n    } T[] = {{1}};\n"
                       '    return fprintf(out, "%s %s %d", what, NAMES[0], T[0].time);\n}\n'
-                      "struct planted { int (*time)(int); };\nint planted_time(struct planted *p) { return p->time(1); }\n"
+                      "struct planted { int (*time)(int); };\n"
+                      "int planted_time(struct planted *p) { return p->time(1); }\n"
                       "int planted_six(int a, int b, int c, int d, int (*e)(int, int), int f) {\n    return a;\n}\n",
     "search/walk/load_planted.c": 'void *planted_load(void) { return fopen("x", "r"); }\n',
     "tests/cost/test_planted.c": NOTHING,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads C as far as the architecture test needs it: includes, calls, variables, functions. It is no compiler: it expects
-the house style (an opening brace on the line of its declaration, includes in quotes from the root of the tree)."""
+"""Reads C as far as the architecture test needs it: includes, calls, variables, functions. It is no compiler: it
+expects the house style (an opening brace on the line of its declaration, includes from the root of the tree)."""
 import bisect, functools, pathlib, re, subprocess
 
 TOKENS = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
@@ -76,7 +76,7 @@ class Source:
 
     @functools.cached_property
     def parsed(self):
-        """(functions, variables): functions that are defined here, variables of the file and static ones of functions."""
+        """(functions, variables): functions defined here; variables of the file, and static ones of functions."""
         functions, variables = [], []
         for start, end, body in statements(self.code):
             head = self.code[start : body if body is not None else end]
@@ -175,7 +175,7 @@ def is_variable(declaration):
 
 
 def is_hidden_prototype(file, declaration):
-    """`SvgSay svg_say_bytes;` in a header: the type is a function's. A variable there would be defined twice when linked."""
+    """`SvgSay svg_say_bytes;` in a header: the type is a function's. A variable there would be defined twice."""
     return file.endswith(".h") and re.fullmatch(r"\s*\w+\s+\w+(\s*,\s*\w+)*\s*", declaration) is not None
 
 

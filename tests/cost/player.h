@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/player.h: what tests ask of a pipeline that cost/time/schedule_simulation.c has played: how long it idles, and how many
- * microbatches each rank holds. Nothing is known here of formulas. */
+/* tests/cost/player.h: what tests ask of a pipeline that cost/time/schedule_simulation.c has played: how long it idles,
+ * and how many microbatches each rank holds. Nothing is known here of formulas. */
 #ifndef SHARDOPT_TESTS_COST_PLAYER_H
 #define SHARDOPT_TESTS_COST_PLAYER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever the bytes are, a launch configuration is read or refused with one line: no crash, no leak, no step past the end,
- * no growth without a bound. What is read has keys with values, and the first half of every launcher takes it or says no.
+/* Whatever the bytes are, a launch configuration is read or refused with one line: no crash, no leak, no step past the
+ * end, no growth without a bound. What is read has keys with values, and the first half of every launcher takes it or
+ * says no.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "search/launch/import.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever the bytes are, run_table_parse says yes or no with one line: no crash, no leak, no step past the end. What it
- * takes has ids, sizes in their ranges and finite figures.
+/* Whatever the bytes are, run_table_parse says yes or no with one line: no crash, no leak, no step past the end. What
+ * it takes has ids, sizes in their ranges and finite figures.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
 #include "cost/measured/labels.h"

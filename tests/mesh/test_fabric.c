@@ -81,7 +81,8 @@ Test(fabric, the_two_of_the_issue) {
 }
 
 /* gpus.md: node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the least level is the leaf, 400e9 x 32 / 31 = 413e9.
- * The machine's own network is one axis, whose NICs carry what stays under the leaf and what crosses: 400e9 x 128 / 127. */
+ * The machine's own network is one axis, whose NICs carry what stays under the leaf and what crosses: 400e9 x 128 /
+ * 127. */
 Test(fabric, book_fat_tree) {
     GroupAxis levels[] = {{8, 1, AXIS_SWITCH, 450e9, 0}, {32, 1, AXIS_SWITCH, 50e9, 0}, {4, 1, AXIS_SWITCH, 50e9, 0}};
     static const struct {
@@ -369,8 +370,8 @@ Test(fabric, least_is_below_random_footprints) {
     }
 }
 
-/* 8 of 256 experts drawn over 4 domains of 8 (DeepSeek-V3 limits itself to as many): every outcome of where the copies of
- * a token go, counted one by one. Copies that leave are those to other domains, one each. */
+/* 8 of 256 experts drawn over 4 domains of 8 (DeepSeek-V3 limits itself to as many): every outcome of where the copies
+ * of a token go, counted one by one. Copies that leave are those to other domains, one each. */
 Test(fabric, dispatch_sends_one_copy_to_a_domain) {
     enum { DOMAINS = 4, COPIES = 5 };
     Mesh mesh = {.axes = {{"nvlink", AXIS_SWITCH, LEVEL_NVLINK, 8, 1e15, 0},

@@ -52,8 +52,8 @@ static bool together(const Line *line, int64_t a, int64_t b, RoleSet members) {
 }
 
 /* Every group passes its data from each member to the next along the axis, and back from its last to its first: round
- * the ring when the axis closes behind a block that is the whole axis, else the way it came, over the other direction of
- * the same links. Groups that one link serves in one direction, the busiest link. */
+ * the ring when the axis closes behind a block that is the whole axis, else the way it came, over the other direction
+ * of the same links. Groups that one link serves in one direction, the busiest link. */
 static int busiest_link(const Line *line, RoleSet members, bool closes) {
     static int busy[CHIPS_MAX];
     int most = 0;

@@ -20,9 +20,9 @@ static double seconds_by(Run run, Printed figure) {
 }
 
 /* One run of each source and convention, worked out from its columns. Seconds of the step are tokens / (chips x
- * tokens/s), or tokens x FLOPs a token / (chips x FLOP/s), with the FLOPs a token written out: 6 for each parameter of a
- * matmul that a token meets, logits with them, and 12 (whole square) or 6 (causal half) for each of L x heads x head_dim x
- * sequence. `rounding`: half a unit of the last printed digits of both figures. */
+ * tokens/s), or tokens x FLOPs a token / (chips x FLOP/s), with the FLOPs a token written out: 6 for each parameter of
+ * a matmul that a token meets, logits with them, and 12 (whole square) or 6 (causal half) for each of L x heads x
+ * head_dim x sequence. `rounding`: half a unit of the last printed digits of both figures. */
 static const struct {
     const char *name, *id;
     Printed by;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fits of runs whose step has a closed form (tests/cost/measured/fake_runs.h), so that what they should find is known. */
+/* Fits of runs whose step has a closed form (tests/cost/measured/fake_runs.h), so that what they should find is
+ * known. */
 #include "cost/measured/fit_own.h"
 #include "tests/cost/measured/fake_runs.h"
 
@@ -98,8 +99,8 @@ Test(fit, counts_the_runs_that_a_figure_moves) {
     arena_free(&fitted.arena);
 }
 
-/* Four runs of one source, model, generation and precision weigh 1/2 each; two in fp8 1/sqrt 2; one of another source 1; a
- * flagged one, left out, nothing, and is none of its group. */
+/* Four runs of one source, model, generation and precision weigh 1/2 each; two in fp8 1/sqrt 2; one of another source
+ * 1; a flagged one, left out, nothing, and is none of its group. */
 Test(fit, families_weigh_and_not_runs) {
     static Fake fake;
     static Fitted fitted;
@@ -238,8 +239,8 @@ Test(cross, a_source_left_out_leaves_priors) {
     arena_free(&fitted.arena);
 }
 
-/* Ten runs of one group, all 20% slower than is believed: the fit learns it, and so do the fits without one of them, where
- * a fit without the whole group would know nothing of it. */
+/* Ten runs of one group, all 20% slower than is believed: the fit learns it, and so do the fits without one of them,
+ * where a fit without the whole group would know nothing of it. */
 Test(cross, one_group_is_left_out_by_runs) {
     static Fake fake;
     static Fitted fitted;
@@ -314,8 +315,8 @@ Test(fit, same_bytes_for_any_number_of_threads) {
     }
 }
 
-/* Ten runs of one's own on a chip that takes its network from its kin: they move the chip's, not everybody's; figures that
- * they do not determine stay the kin's. */
+/* Ten runs of one's own on a chip that takes its network from its kin: they move the chip's, not everybody's; figures
+ * that they do not determine stay the kin's. */
 Test(fit, a_few_runs_speak_of_their_own_chip) {
     static Fake fake;
     static Fitted fitted;

@@ -4,8 +4,8 @@
 
 TestSuite(plan_of_run, .init = replays_setup, .fini = replays_teardown);
 
-/* What becomes of attention_input, qkv, context, middle (the attention's output), mlp_input, gate_up and product, in most
- * layers of the fullest stage: s saved, r recomputed, o offloaded. The layer's input is always there. */
+/* What becomes of attention_input, qkv, context, middle (the attention's output), mlp_input, gate_up and product, in
+ * most layers of the fullest stage: s saved, r recomputed, o offloaded. The layer's input is always there. */
 static const struct {
     const char *id, *states, *source;
     int64_t layers; /* of the stage that are not saved whole; 0: all, or none */

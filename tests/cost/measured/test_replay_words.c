@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wordings of sources that no published row of train.tsv has: the same plan, written in their way. A 32-layer model on 64
- * chips of 8-chip nodes. */
+/* Wordings of sources that no published row of train.tsv has: the same plan, written in their way. A 32-layer model on
+ * 64 chips of 8-chip nodes. */
 #include "tests/cost/measured/replays.h"
 
 TestSuite(words_of_run, .init = replays_setup, .fini = replays_teardown);
@@ -142,8 +142,8 @@ Test(words_of_run, absurd_degrees) {
     cr_expect_str_not_empty(replay.skipped);
 }
 
-/* 6 N and the whole square of scores over 989 TFLOP/s, where N has the input's table too: that of Llama 3.1 8B is not its
- * logits'. */
+/* 6 N and the whole square of scores over 989 TFLOP/s, where N has the input's table too: that of Llama 3.1 8B is not
+ * its logits'. */
 Test(words_of_run, all_parameters) {
     double matmuls = 32 * (2. * 4096 * 4096 + 2. * 4096 * 1024 + 3. * 4096 * 14336) + 128256. * 4096;
     double token = 6 * (matmuls + 128256. * 4096) + 12. * 32 * 4096 * 8192;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt validate` as a shell sees it, on tables of runs that the test writes. The runs are FSDP of 8B on eight H100:
- * what is predicted is not tested here, but that what is measured, left out, counted and escaped is right. */
+/* `shardopt validate` as a shell sees it, on tables of runs that the test writes. The runs are FSDP of 8B on eight
+ * H100: what is predicted is not tested here, but that what is measured, left out, counted and escaped is right. */
 #include "base/json.h"
 #include "base/util.h"
 #include "tests/search/cli/shell.h"

@@ -216,8 +216,8 @@ Test(shard, what_cannot_be) {
     }
 }
 
-/* EVEN: as many layers in every chunk, dealt out in turns (chunk c of the model lies on stage c mod p); where some would
- * get one more it is refused. */
+/* EVEN: as many layers in every chunk, dealt out in turns (chunk c of the model lies on stage c mod p); where some
+ * would get one more it is refused. */
 Test(shard, even_layers_as_dealt) {
     for (int64_t layers = 1; layers <= 40; layers++)
         for (int64_t stages = 1; stages <= layers + 1; stages++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The step's expression: against the formulas of cost/time/step.h written out again, and the laws that bounds rest on, on
- * random stages. */
+/* The step's expression: against the formulas of cost/time/step.h written out again, and the laws that bounds rest on,
+ * on random stages. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>

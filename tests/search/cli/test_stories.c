@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a person would ask, through the program, and what the answer must say to be physically right: figures of "How to Scale Your Model",
- * part 6 (70B on v5p), and rules of thumb that hold for any sane planner. */
+/* What a person would ask, through the program, and what the answer must say to be physically right: figures of "How to
+ * Scale Your Model", part 6 (70B on v5p), and rules of thumb that hold for any sane planner. */
 #include "base/json.h"
 #include "base/util.h"
 
@@ -66,7 +66,8 @@ static bool launchable(const cJSON *plan, const char *launcher) {
     return false;
 }
 
-/* The book: 4Mi tokens on a pod are 468 a chip, below 850: pure FSDP with sequence is communication-bound; 2048 x 4 nearly balances. */
+/* The book: 4Mi tokens on a pod are 468 a chip, below 850: pure FSDP with sequence is communication-bound; 2048 x 4
+ * nearly balances. */
 Test(stories, seventy_billion_on_v5p) {
     static const char MACHINE[] = "--model 70b --slice 16x16x32 --batch 4Mi --seq 4096 --profile ideal";
     int code;
@@ -75,7 +76,8 @@ Test(stories, seventy_billion_on_v5p) {
     cJSON *pure = ask(words, &code);
     cr_expect_eq(code, 0);
     cr_expect_str_eq(words_at(plan_at(pure, 1), "bound_by"), "ici");
-    /* 850 / 512 tokens a chip: communication is 1.66 times compute in the book's layer; the real layer, attention included, is near. */
+    /* 850 / 512 tokens a chip: communication is 1.66 times compute in the book's layer; the real layer, attention
+     * included, is near. */
     double ratio = number(plan_at(pure, 1), "step.seconds") / number(plan_at(pure, 1), "step.compute_seconds");
     cr_expect(ratio > 1.5 && ratio < 1.8, "%g", ratio);
 
@@ -97,7 +99,8 @@ Test(stories, seventy_billion_on_v5p) {
     cJSON_Delete(best);
 }
 
-/* 71,680 = 2^11·5·7, and nothing in 405B takes the 5: no plan uses every chip unpadded; all factorizations are counted. */
+/* 71,680 = 2^11·5·7, and nothing in 405B takes the 5: no plan uses every chip unpadded; all factorizations are
+ * counted. */
 Test(stories, eight_pods_do_not_divide) {
     int code;
     cJSON *report =
@@ -140,8 +143,8 @@ Test(stories, tensor_inside_nvlink) {
 /* README's gallery, DeepSeek-V3 on 256 nodes: its published grid, 128 x 16 with experts folded 64 ways, is taken as it
  * is. A chip sends 7/8 of its 4,096 tokens' 8 copies of 7,168 bf16 out of the node, twice forward and twice backward:
  * no less than 1.64 GB for each of the fullest stage's layers with experts, at 50 GB/s; there are 58 such layers in 16
- * stages, so some stage has 4. Inside the node the network is free of them. A dispatcher that sends a token once to each
- * node reaches 8 x (1 - (7/8)^8) = 5.25 of the 8 nodes for its 8 experts. */
+ * stages, so some stage has 4. Inside the node the network is free of them. A dispatcher that sends a token once to
+ * each node reaches 8 x (1 - (7/8)^8) = 5.25 of the 8 nodes for its 8 experts. */
 Test(stories, deepseek_experts_across_nodes) {
     static const char MACHINE[] = "explain --model deepseek-v3 --chip h100 --nodes 256 --batch 60Mi --seq 4096 --plan "
                                   "'data=128 pipeline=16 zero=1 schedule=1f1b microbatches=120 folded=";
@@ -198,8 +201,8 @@ Test(stories, gemma_on_two_rings) {
     cJSON_Delete(report);
 }
 
-/* FSDP moves a trillion parameters whatever the batch is, experts move tokens: with few tokens a device experts win, with
- * four times as many FSDP does. */
+/* FSDP moves a trillion parameters whatever the batch is, experts move tokens: with few tokens a device experts win,
+ * with four times as many FSDP does. */
 Test(stories, kimi_moves_experts_or_tokens) {
     static const char *const BATCHES[] = {"32Mi", "128Mi"}, *const WAYS[] = {"fsdp=512 expert=8", "fsdp=2048 expert=2"};
     double seconds[2][2];
@@ -220,7 +223,8 @@ Test(stories, kimi_moves_experts_or_tokens) {
     cr_expect_gt(seconds[1][0], seconds[1][1]);
 }
 
-/* 105 layers divide by 3, 5 and 7 alone, 512 GPUs by 2 alone: stages of different length are no reason for one stage. */
+/* 105 layers divide by 3, 5 and 7 alone, 512 GPUs by 2 alone: stages of different length are no reason for one
+ * stage. */
 Test(stories, a_hundred_and_five_layers) {
     int code;
     cJSON *report = ask("--model mt-nlg-530b --chip a100 --nodes 64 --sequences 128 --max-idle 0 --top 1 --remat full "
@@ -244,7 +248,8 @@ Test(stories, mixtral_on_v5e) {
     cJSON_Delete(report);
 }
 
-/* What does not fit plainly fits with some layers recomputed, at a price; less HBM is never faster; far too little is exit 3. */
+/* What does not fit plainly fits with some layers recomputed, at a price; less HBM is never faster; far too little is
+ * exit 3. */
 Test(stories, memory_has_a_price) {
     double before = 0;
     bool gave_up_some = false;

@@ -134,8 +134,8 @@ Test(emit, maxtext_pipeline_keys) {
     free(text);
 }
 
-/* usp is two axes of the mesh. JAX gives them y and z whole where the plan has sequence there; eight ways of heads it puts
- * on x, which is eight long, and the plan has fsdp there. */
+/* usp is two axes of the mesh. JAX gives them y and z whole where the plan has sequence there; eight ways of heads it
+ * puts on x, which is eight long, and the plan has fsdp there. */
 Test(emit, maxtext_usp_lies_where_it_was_costed_or_is_refused) {
     for (int64_t heads = 4; heads <= 8; heads += 4) {
         Request request;
@@ -161,8 +161,8 @@ Test(emit, maxtext_usp_lies_where_it_was_costed_or_is_refused) {
     }
 }
 
-/* Every activation of the plan has its word for each of MaxText's tensors; what is mixed over layers takes the state that
- * keeps least, and says so. */
+/* Every activation of the plan has its word for each of MaxText's tensors; what is mixed over layers takes the state
+ * that keeps least, and says so. */
 Test(emit, maxtext_remat) {
     Request request;
     RankedPlan ranked;
@@ -274,7 +274,8 @@ Test(emit, jax_axes_of_plain_roles) {
               axes.physical[1].pieces[0].size == 2 && axes.physical[1].pieces[1].axis == 2);
 }
 
-/* Eight experts' ways over the same ranks, from the inside: tensor's 4 on x, then 2 of fsdp there; y and z have none. */
+/* Eight experts' ways over the same ranks, from the inside: tensor's 4 on x, then 2 of fsdp there; y and z have
+ * none. */
 Test(emit, jax_axes_of_a_folded_grid) {
     Request request;
     RankedPlan ranked;

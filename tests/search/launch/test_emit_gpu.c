@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Megatron, torchtitan and DeepSpeed are told: a plan of 64 GPUs with one thing changed, and the lines that say it.
- * That the packages take the files is tests/launch/emit_gpu.py. */
+/* What Megatron, torchtitan and DeepSpeed are told: a plan of 64 GPUs with one thing changed, and the lines that say
+ * it. That the packages take the files is tests/launch/emit_gpu.py. */
 #include "base/json.h"
 #include "base/util.h"
 #include "search/launch/gpu_job.h"

@@ -59,7 +59,8 @@ static const struct {
      {"context_method=ring", "microbatch_sequences=4"},
      "full",
      512},
-    /* 80 layers on 4 stages of 5: 4 repeats; 512 sequences in 8 microbatches on 128 replicas: half a sequence is none */
+    /* 80 layers on 4 stages of 5: 4 repeats; 512 sequences in 8 microbatches on 128 replicas: half a sequence is
+     * none */
     {"maxtext: a circular pipeline",
      V5P,
      "ici_pipeline_parallelism: 4\nnum_layers_per_pipeline_stage: 5\nnum_pipeline_microbatches: "
@@ -370,7 +371,8 @@ Test(launchers, contradictions) {
     }
 }
 
-/* Every beginning of every configuration above, and each with one of its digits made a 9 or many, is a plan or an error. */
+/* Every beginning of every configuration above, and each with one of its digits made a 9 or many, is a plan or an
+ * error. */
 Test(launchers, any_beginning) {
     static Imported imported;
     for (size_t i = 0; i < COUNT_OF(PLANS); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plans for one launcher are laid out by what it can be told: the best of all its rules, each searched alone; the same by
- * brute force; and in words that it has. */
+/* Plans for one launcher are laid out by what it can be told: the best of all its rules, each searched alone; the same
+ * by brute force; and in words that it has. */
 #include "search/launch/remat_offer.h"
 
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `emit` writes of a plan, `explain --from-config` reads back as the same plan with the same step. Plans are such as
- * their launcher does exactly: what it does otherwise, emit says itself (recomputation by layers, weights kept for
+/* What `emit` writes of a plan, `explain --from-config` reads back as the same plan with the same step. Plans are such
+ * as their launcher does exactly: what it does otherwise, emit says itself (recomputation by layers, weights kept for
  * backward), and no configuration has it. JAX's module says its machine itself. */
 #include "base/util.h"
 #include "search/cli/one_plan.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --nesting all: the best of all 720 orders of the roles, each searched alone, and as many plans as tuples have orders. */
+/* --nesting all: the best of all 720 orders of the roles, each searched alone, and as many plans as tuples have
+ * orders. */
 #include "search/walk/search.h"
 #include "tests/search/random_problem.h"
 

@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
-/* tests/data/layout/example.json: of its 144 choices, [1, 1, 1, 1, 1, 1] costs least among those that fit, 26 (tried one
- * by one by a script of ten lines). $T is the folder of the examples. */
+/* tests/data/layout/example.json: of its 144 choices, [1, 1, 1, 1, 1, 1] costs least among those that fit, 26 (tried
+ * one by one by a script of ten lines). $T is the folder of the examples. */
 static const struct {
     const char *name, *line;
     int code;

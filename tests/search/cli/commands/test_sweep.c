@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `sweep` and `merge` as a shell sees them: a sweep says what `plan` says of each point; parts put together, and a sweep
- * taken up again, print the bytes of the undisturbed one. */
+/* `sweep` and `merge` as a shell sees them: a sweep says what `plan` says of each point; parts put together, and a
+ * sweep taken up again, print the bytes of the undisturbed one. */
 #include "base/json.h"
 #include "base/util.h"
 #include "tests/search/cli/shell.h"

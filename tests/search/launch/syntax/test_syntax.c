@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The readers of YAML, TOML, JSON and words: which value each key has and where it stands; and what is refused, where. */
+/* The readers of YAML, TOML, JSON and words: which value each key has and where it stands; and what is refused,
+ * where. */
 #include "base/util.h"
 #include "search/launch/syntax/config_file.h"
 
@@ -166,8 +167,8 @@ Test(syntax, refused_with_the_place) {
     }
 }
 
-/* Every beginning of every text above, and the same with a NUL in it, is read or refused: no crash, no leak, no step past
- * the end (the sanitizers see to that). */
+/* Every beginning of every text above, and the same with a NUL in it, is read or refused: no crash, no leak, no step
+ * past the end (the sanitizers see to that). */
 Test(syntax, any_beginning) {
     static const Read READERS[] = {config_read_yaml, config_read_toml, config_read_json, config_read_words,
                                    config_read_python};
