@@ -27,7 +27,7 @@ typedef struct {
 /* A thread's own. */
 typedef struct {
     Found *found;
-    LeastSums *sums;
+    TotalsCache *sums;
     double limit, scale; /* ranked seconds, and per step second */
     double *seconds[2];  /* [placement] */
     int64_t room;
@@ -140,7 +140,7 @@ static bool try_knobs(OpenTuple *tuple, int64_t index, Arena *arena, Walk *walk,
     double bytes;
     knob_rows(&space->setting, &shard, &knobs, &way->least, INFINITY, walk->sums, &rows, &bytes);
     charge(walk, &found->coefficients);
-    if (bytes > setting_memory_limit(&space->setting) || rows.count == 0) {
+    if (bytes > cost_context_memory_limit(&space->setting) || rows.count == 0) {
         found->memory += placements;
         return true;
     }
@@ -224,7 +224,7 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
         Error error = {0};
         double began = processor_seconds();
         Found *own = calloc(1, sizeof(Found));
-        Walk walk = {.found = own, .sums = least_sums_new(), .limit = limit, .scale = 1};
+        Walk walk = {.found = own, .sums = totals_cache_new(), .limit = limit, .scale = 1};
         bool ok = own && walk.sums;
         if (own) own->top = all->top;
 #pragma omp for schedule(dynamic, 1)
@@ -240,7 +240,7 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
             if (own) own->processor = processor_seconds() - began;
             if (own) merge(all, own);
         }
-        if (walk.sums) least_sums_free(walk.sums);
+        if (walk.sums) totals_cache_free(walk.sums);
         free(walk.seconds[0]);
         free(walk.seconds[1]);
         free(own);

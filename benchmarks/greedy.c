@@ -130,14 +130,14 @@ static bool solve(OpenTuple *tuple, int64_t index, Price *out, Error *error) {
 }
 
 /* The relaxed time of one knob setting, or what it lacks; false: memory is out. */
-static bool relax(OpenTuple *tuple, int64_t index, LeastSums *sums, double *seconds, Arena *arena, Candidate *list,
+static bool relax(OpenTuple *tuple, int64_t index, TotalsCache *sums, double *seconds, Arena *arena, Candidate *list,
                   int64_t *count, Price *out, Error *error) {
     const Space *space = tuple->space;
     Knobs knobs = knob_space_at(&tuple->knobs, index);
     int64_t number = knob_space_methods(&tuple->knobs, index);
     Shard shard;
     BoundRows rows;
-    double bytes, limit = setting_memory_limit(&space->setting), least = INFINITY;
+    double bytes, limit = cost_context_memory_limit(&space->setting), least = INFINITY;
     if (tuple_admits(tuple, &knobs, &shard) != PRUNED_COUNT) return true;
     if (!tuple_way(tuple, number, arena, error)) return false;
     const struct Way *way = &tuple->ways[number];
@@ -153,7 +153,7 @@ static bool relax(OpenTuple *tuple, int64_t index, LeastSums *sums, double *seco
 }
 
 /* The best plan of some degrees. Grids: in-order, microbatches of powers of two. */
-static bool price(const Space *space, const Degrees *degrees, Hand hand, LeastSums *sums, Price *out, Error *error) {
+static bool price(const Space *space, const Degrees *degrees, Hand hand, TotalsCache *sums, Price *out, Error *error) {
     Arena arena = {0};
     OpenTuple tuple;
     Placement placement;
@@ -182,7 +182,7 @@ static bool price(const Space *space, const Degrees *degrees, Hand hand, LeastSu
     return ok;
 }
 
-static bool grid_best(const Space *space, Hand hand, LeastSums *sums, Price *out, Error *error) {
+static bool grid_best(const Space *space, Hand hand, TotalsCache *sums, Price *out, Error *error) {
     for (int64_t i = 0; i < space->count; i++) {
         const Degrees *degrees = &space->degrees[i];
         Price own;
@@ -206,7 +206,7 @@ static bool better(const Price *a, const Price *b) {
     return a->found ? a->seconds < b->seconds : a->missing_bytes < b->missing_bytes;
 }
 
-static bool greedy_best(const Space *space, LeastSums *sums, Price *out, Error *error) {
+static bool greedy_best(const Space *space, TotalsCache *sums, Price *out, Error *error) {
     static const Role ORDER[] = {ROLE_FSDP, ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_PIPELINE};
     Degrees at;
     for (int role = 0; role < ROLE_COUNT; role++) at.of[role] = 1;
@@ -240,10 +240,10 @@ static bool stock_best(Request *request, Arena *arena, Price *out, Error *error)
     bool ok = true;
     for (size_t i = 0; ok && i < COUNT_OF(POLICIES); i++) {
         Space space;
-        LeastSums *sums = least_sums_new(); /* of one setting */
+        TotalsCache *sums = totals_cache_new(); /* of one setting */
         ok = (sums || error_memory(error)) && remat_parse(POLICIES[i], "--remat", &request->question.remat, error) &&
              space_open(request, arena, &space, error) && grid_best(&space, HAND_STOCK, sums, out, error);
-        if (sums) least_sums_free(sums);
+        if (sums) totals_cache_free(sums);
     }
     return ok;
 }
@@ -254,7 +254,7 @@ static bool solve_point(const char *words, Point *out) {
     char command[256];
     SearchResult result;
     Space space;
-    LeastSums *sums = least_sums_new();
+    TotalsCache *sums = totals_cache_new();
     Request *request = ARENA_NEW(&arena, Request, 1);
     snprintf(command, sizeof command, "plan --max-idle 0 --top 1 --model %s", words);
     bool ok = sums && request && request_from_text(command, &arena, request);
@@ -268,7 +268,7 @@ static bool solve_point(const char *words, Point *out) {
     ok = ok && space_open(request, &arena, &space, &error) && grid_best(&space, HAND_GRID, sums, &out->grid, &error) &&
          greedy_best(&space, sums, &out->greedy, &error) && stock_best(request, &arena, &out->stock, &error);
     if (error.kind != ERROR_NONE) fprintf(stderr, "%s: %s: %s\n", words, error.where, error.text);
-    if (sums) least_sums_free(sums);
+    if (sums) totals_cache_free(sums);
     arena_free(&arena);
     out->ok = ok;
     return ok;

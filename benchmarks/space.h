@@ -28,11 +28,11 @@ static inline double processor_seconds(void) {
 /* The machine that was asked for, and all degrees on it. In the arena. */
 typedef struct {
     const Request *request;
-    Setting setting;
+    CostContext setting;
     Mesh mesh; /* the profile's rates */
     Wiring wiring;
     Offers offers;
-    LeastRates *least;
+    LowerBoundRates *least;
     PlacementTable *table;
     Degrees *degrees;
     int64_t count;
@@ -40,11 +40,11 @@ typedef struct {
 
 static inline bool space_open(const Request *request, Arena *arena, Space *out, Error *error) {
     *out = (Space){.request = request,
-                   .setting = request_setting(request),
+                   .setting = request_cost_context(request),
                    .mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh)};
     out->wiring = (Wiring){&out->mesh, request->space.nesting};
     out->offers = offers_of(&out->setting, &out->mesh, request->space.schedules);
-    out->least = least_rates_new(&out->mesh, arena);
+    out->least = lower_bound_rates_new(&out->mesh, arena);
     out->table = placement_table(&out->mesh, request->space.roles, arena);
     if (!out->least || !out->table) return error_memory(error);
     return degrees_enumerate(&out->mesh, request->space.roles, 4000000, arena, &out->degrees, &out->count, error);
@@ -82,7 +82,7 @@ static inline bool tuple_way(OpenTuple *tuple, int64_t number, Arena *arena, Err
         !placements_enumerate(&space->mesh, tuple->degrees, arena, &tuple->placements, &tuple->placement_count, error))
         return false;
     Methods methods = method_space_at(&tuple->knobs.methods, number);
-    least_rates_of(space->least, tuple->degrees, &methods, &way->least);
+    lower_bound_rates_of(space->least, tuple->degrees, &methods, &way->least);
     way->rates = ARENA_NEW(arena, Rates, (size_t)tuple->placement_count);
     if (!way->rates) return error_memory(error);
     for (int64_t i = 0; i < tuple->placement_count; i++)

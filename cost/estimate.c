@@ -24,7 +24,7 @@ static BoundBy bound_of_level(AxisLevel level) {
     }
 }
 
-static void add_parts(const Setting *setting, const Op *ops, int count, double times, double microbatches,
+static void add_parts(const CostContext *setting, const Op *ops, int count, double times, double microbatches,
                       Estimate *out) {
     for (int i = 0; i < count; i++) {
         EstimatePart *part = NULL;
@@ -49,7 +49,7 @@ static void add_parts(const Setting *setting, const Op *ops, int count, double t
 
 /* Every op of the fullest stage. With several stages the embedding or the logits are there only where they set the
  * pace, as in the resources. */
-static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) {
+static void list_parts(const CostContext *setting, const Plan *plan, Estimate *out) {
     Op ops[OPS_MAX];
     const Model *model = setting->model;
     const Sharding *sharding = &plan->layout.sharding;
@@ -57,7 +57,7 @@ static void list_parts(const Setting *setting, const Plan *plan, Estimate *out) 
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
         int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, &plan->knobs.methods,
-                                 setting_imbalance(setting), ops);
+                                 cost_context_imbalance(setting), ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
     if (pace.embedding)
@@ -125,18 +125,18 @@ static void find_bound(const Mesh *mesh, bool offloads, Estimate *out) {
     out->bound_next_share = seconds[out->bound_by] > 0 ? seconds[out->bound_next] / seconds[out->bound_by] : 0;
 }
 
-double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows) {
+double plan_memory(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows) {
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT], saved = 0;
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
-    moment_weights(shard, &plan->knobs, weights);
+    microbatches_in_flight(shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         if (costs[i].exists) saved += costs[i].bytes * (double)plan->layout.layers[i][STATE_SAVED];
     memory_rows(setting, shard, &plan->knobs, &plan->layout.sharding, moment, weights[moment] * saved, rows);
     return memory_total(rows);
 }
 
-static void find_peak(const Setting *setting, const Plan *plan, Estimate *out) {
+static void find_peak(const CostContext *setting, const Plan *plan, Estimate *out) {
     double most = -1;
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
@@ -150,12 +150,12 @@ static void find_peak(const Setting *setting, const Plan *plan, Estimate *out) {
     out->reserve_bytes = setting->chip->hbm_bytes.value * setting->hbm_reserve;
 }
 
-void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan, Resources *out) {
+void plan_resources(const CostContext *setting, const Shard *shard, const Plan *plan, Resources *out) {
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT];
     stage_resources(setting, shard, &plan->knobs, &plan->layout.sharding, out);
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
-    moment_weights(shard, &plan->knobs, weights);
+    microbatches_in_flight(shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
             if (costs[i].exists && plan->layout.layers[i][state] > 0)
@@ -163,7 +163,7 @@ void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan
                                     out);
 }
 
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
+bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
                    PaddingRule padding, Estimate *out, Error *error) {
     memset(out, 0, sizeof(*out));
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard,

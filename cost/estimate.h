@@ -53,12 +53,12 @@ typedef struct {
 } Estimate;
 
 /* The resources of a plan with its layout; the rows of one moment, whose total is returned. */
-void plan_resources(const Setting *setting, const Shard *shard, const Plan *plan, Resources *out);
-double plan_memory(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows);
+void plan_resources(const CostContext *setting, const Shard *shard, const Plan *plan, Resources *out);
+double plan_memory(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows);
 
 /* Prices a plan on a mesh (catalog rates; the profile is applied inside) under a nesting of the roles. False: the plan
  * cannot be used under `rule` (error says why). */
-bool estimate_plan(const Setting *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
+bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
                    PaddingRule padding, Estimate *out, Error *error);
 
 #endif

@@ -61,16 +61,16 @@ bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
            load_networks(arena, &out->networks, error);
 }
 
-static Setting setting_of(const Replay *replay, const Profile *profile) {
-    return (Setting){.model = &replay->model,
-                     .chip = &replay->chip,
-                     .profile = profile,
-                     .work = replay->work,
-                     .hbm_reserve = 0,
-                     .precision_flops_per_second =
-                         precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
-                     .state = &replay->state,
-                     .remat = &replay->remat};
+static CostContext setting_of(const Replay *replay, const Profile *profile) {
+    return (CostContext){.model = &replay->model,
+                         .chip = &replay->chip,
+                         .profile = profile,
+                         .work = replay->work,
+                         .hbm_reserve = 0,
+                         .precision_flops_per_second =
+                             precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
+                         .state = &replay->state,
+                         .remat = &replay->remat};
 }
 
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {
@@ -158,14 +158,14 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     out->serial_ranks = text_has(run->fsdp, "over all");
     /* stages as they are balanced by what layers and logits take at the set's figures */
     Profile profile = profile_of(out, set);
-    Setting setting = setting_of(out, &profile);
+    CostContext setting = setting_of(out, &profile);
     out->work.layer_weight = stage_layer_weight(&setting, run->seq);
     replay_layout(out);
     settle(out, set);
 }
 
 static bool estimate_with(const Replay *replay, const Profile *profile, Estimate *out) {
-    Setting setting = setting_of(replay, profile);
+    CostContext setting = setting_of(replay, profile);
     Error error = {0};
     return estimate_plan(&setting, &replay->mesh, &replay->nesting, &replay->plan, PADDING_ANY, out, &error);
 }
@@ -182,7 +182,7 @@ static const double REACH_OF_GUESS = 0.15;
 
 /* What the source's figure of memory counts, of what the model says is allocated. */
 static double shown_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
-    Setting setting = setting_of(replay, profile);
+    CostContext setting = setting_of(replay, profile);
     double allocated = memory_total(&estimate->memory);
     if (replay->memory_shown == MEMORY_SHOWN_ALLOCATED) return allocated;
     if (replay->memory_shown == MEMORY_SHOWN_RESERVED) return allocated * (1 + profile->fragmentation_share);

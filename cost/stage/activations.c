@@ -9,15 +9,15 @@
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own
  * (rotary, router, the expert-combine) run with the next one made, the down projection with none: its output is the
  * next layer's input, which is kept. */
-void activation_costs(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void activation_costs(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                       ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
     memset(costs, 0, sizeof(ActivationCost) * ACTIVATION_COUNT);
     for (int i = 0; i < model->kind_count; i++) {
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count =
-            ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods, setting_imbalance(setting), ops);
+        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods,
+                                 cost_context_imbalance(setting), ops);
         bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
@@ -62,14 +62,14 @@ static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
 }
 
 /* In how many layers of the stage an activation may be offloaded: in all, unless a policy is required. */
-static double offload_layers(const Setting *setting, const Shard *shard, int activation) {
+static double offload_layers(const CostContext *setting, const Shard *shard, int activation) {
     int64_t layers[STATE_COUNT];
-    if (!setting_remat(setting)) return shard->layers;
+    if (!cost_context_remat(setting)) return shard->layers;
     remat_layers(setting->remat, (Activation)activation, (int64_t)shard->layers, layers);
     return (double)layers[STATE_OFFLOADED];
 }
 
-Sharding offload_sharding(const Setting *setting, const Shard *shard) {
+Sharding offload_sharding(const CostContext *setting, const Shard *shard) {
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
     Sharding whole = shardings[0];
@@ -78,7 +78,7 @@ Sharding offload_sharding(const Setting *setting, const Shard *shard) {
     return whole;
 }
 
-double offload_bytes(const Setting *setting, const Shard *shard, const ActivationCost *whole, int activation,
+double offload_bytes(const CostContext *setting, const Shard *shard, const ActivationCost *whole, int activation,
                      double in_flight) {
     /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
      * them. */
@@ -87,17 +87,17 @@ double offload_bytes(const Setting *setting, const Shard *shard, const Activatio
     return in_flight * offload_layers(setting, shard, activation) * whole->bytes;
 }
 
-double offload_room(const Setting *setting) {
+double offload_room(const CostContext *setting) {
     return setting->chip->host_bytes.value * setting->profile->host_memory_share;
 }
 
-void offloadable_activations(const Setting *setting, const Shard *shard, const Knobs *knobs,
-                             const ActivationCost whole[ACTIVATION_COUNT], const StageSums *first,
+void offloadable_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                             const ActivationCost whole[ACTIVATION_COUNT], const StageTotals *first,
                              bool offloadable[ACTIVATION_COUNT]) {
     double weights[MOMENT_COUNT], room = offload_room(setting);
     bool seen[ACTIVATION_COUNT] = {false};
-    const RematRule *remat = setting_remat(setting);
-    moment_weights(shard, knobs, weights);
+    const RematRule *remat = cost_context_remat(setting);
+    microbatches_in_flight(shard, knobs, weights);
     if (knobs->offload_optimizer) {
         Held held = held_of_sums(setting, shard, knobs, first, false), owned = owned_of_held(shard, knobs, &held);
         room -= host_optimizer_bytes(setting, knobs, &owned);
@@ -113,11 +113,11 @@ void offloadable_activations(const Setting *setting, const Shard *shard, const K
     }
 }
 
-void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void stage_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        ActivationCost costs[ACTIVATION_COUNT]) {
     bool offloadable[ACTIVATION_COUNT];
     ActivationCost whole[ACTIVATION_COUNT];
-    StageSums first;
+    StageTotals first;
     Sharding most = offload_sharding(setting, shard), shardings[SHARDINGS_MAX];
     activation_costs(setting, shard, knobs, &most, whole);
     if (knobs->offload_optimizer) {

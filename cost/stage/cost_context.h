@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/cost_context.h: everything a plan is priced with that is not the plan. */
+/* cost/stage/cost_context.h: everything that prices a plan and is not part of the plan. */
 #ifndef SHARDOPT_COST_STAGE_COST_CONTEXT_H
 #define SHARDOPT_COST_STAGE_COST_CONTEXT_H
 
+#include "cost/plan/shard.h"
 #include "cost/profile/profile.h"
 #include "cost/state/remat.h"
-#include "cost/plan/shard.h"
 #include "cost/state/state.h"
 
 typedef struct {
@@ -13,36 +13,36 @@ typedef struct {
     const Chip *chip;
     const Profile *profile;
     Work work;
-    double hbm_reserve;                /* share of HBM kept back */
+    double hbm_reserve;                /* share of HBM that no plan may use */
     double precision_flops_per_second; /* dense peak of the compute precision */
-    const TrainingState *state;        /* NULL: AdamW, training_state_default() */
-    const RematRule *remat;            /* NULL, or not required: the layout decides */
-    const RematOffer *offer;           /* among these; NULL: freely. Of no meaning where `remat` is required */
-} Setting;
+    const TrainingState *state;        /* NULL means training_state_default(), which is AdamW */
+    const RematRule *remat;            /* NULL, or a rule that is not required, lets the layout decide */
+    const RematOffer *offer; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
+} CostContext;
 
-/* The policy that every layout must follow; NULL: none. */
-static inline const RematRule *setting_remat(const Setting *setting) {
+/* The policy that every layout must follow. NULL means that there is none. */
+static inline const RematRule *cost_context_remat(const CostContext *setting) {
     return setting->remat && setting->remat->required ? setting->remat : NULL;
 }
 
-/* What a layout has to choose from; NULL: it is free, or a policy is required. */
-static inline const RematOffer *setting_offer(const Setting *setting) {
-    return setting_remat(setting) ? NULL : setting->offer;
+/* What a layout may choose from. NULL means that it is free, or that a policy is required. */
+static inline const RematOffer *cost_context_offer(const CostContext *setting) {
+    return cost_context_remat(setting) ? NULL : setting->offer;
 }
 
 /* Bytes of HBM that a plan may hold. */
-static inline double setting_memory_limit(const Setting *setting) {
+static inline double cost_context_memory_limit(const CostContext *setting) {
     return setting->chip->hbm_bytes.value * (1 - setting->hbm_reserve);
 }
 
-/* Load of the busiest expert over the mean: what training with a capacity pads to, whatever the router does; else the
- * profile's. */
-static inline double setting_imbalance(const Setting *setting) {
+/* The load of the busiest expert over the mean load. Training with a capacity factor pads every expert to that factor,
+ * whatever the router does; otherwise the profile tells the load. */
+static inline double cost_context_imbalance(const CostContext *setting) {
     double capacity = setting->model->training.capacity_factor;
     return capacity > 0 ? capacity : setting->profile->expert_imbalance;
 }
 
-static inline const TrainingState *setting_state(const Setting *setting) {
+static inline const TrainingState *cost_context_state(const CostContext *setting) {
     return setting->state ? setting->state : training_state_default();
 }
 

@@ -13,7 +13,7 @@ static double missing_in_flight(const Shard *shard, const Knobs *knobs) {
     return shard->slots_first * min_real(shard->microbatches, knobs->virtual_stages > 1 ? 2 * p - 1 : p);
 }
 
-void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
+void microbatches_in_flight(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
     InFlight in_flight =
         schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
     weights[MOMENT_FIRST_BACKWARD] = in_flight.first - missing_in_flight(shard, knobs) / shard->layers;
@@ -22,8 +22,8 @@ void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMEN
     weights[MOMENT_UPDATE] = 0;
 }
 
-GatheredWeights gathered_weights(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
-                                 Moment moment, double layers) {
+GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                 const StageTotals *sums, Moment moment, double layers) {
     double one = sums->layer.gathered_weights;
     bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
     GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
@@ -44,7 +44,7 @@ static double gathered_bytes(const TrainingState *state, const GatheredWeights *
 }
 
 /* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
-static double layer_working_bytes(const StageSums *sums) {
+static double layer_working_bytes(const StageTotals *sums) {
     double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
     double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
     return saved_of_sums(sums) + max_real(mlp, attention);
@@ -52,16 +52,16 @@ static double layer_working_bytes(const StageSums *sums) {
 
 /* Bytes of one parameter of a layer's matrices, of the tables, and what beside the copy for compute is kept of the
  * former. fp8 weights leave tables in bf16. Sharded parameters are cast when they have been gathered. */
-static double low_copy_bytes(const Setting *setting, const Shard *shard) {
+static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     const Profile *profile = setting->profile;
     if (!(profile->low_copies > 0.5) || profile->precision == PRECISION_BF16 || shard_weight_ways(shard) > 1) return 0;
     bool both = profile->precision != PRECISION_FP8 || profile->transposed_low_copy > 0.5;
-    int already = setting_state(setting)->dtypes.parameters == DTYPE_FP8 ? 1 : 0;
+    int already = cost_context_state(setting)->dtypes.parameters == DTYPE_FP8 ? 1 : 0;
     return precision_bytes(profile->precision) * ((both ? 2 : 1) - already);
 }
 
-double parameters_bytes_of(const Setting *setting, const Shard *shard, const Held *held) {
-    const TrainingState *state = setting_state(setting);
+double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Held *held) {
+    const TrainingState *state = cost_context_state(setting);
     double tables = held->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
     double bytes = state->parameter_bytes * held->total;
     if (state->dtypes.parameters == DTYPE_FP8) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
@@ -72,7 +72,7 @@ double parameters_bytes_of(const Setting *setting, const Shard *shard, const Hel
 }
 
 /* What a stage has sent on and waits for the gradient of: a residual stream for each microbatch in flight and chunk. */
-static double kept_outputs_bytes(const Setting *setting, const Shard *shard, const Knobs *knobs, double stream,
+static double kept_outputs_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs, double stream,
                                  bool last, Moment moment) {
     if (!(setting->profile->stage_outputs_kept > 0.5) || shard->pipeline <= 1 || last || moment == MOMENT_UPDATE)
         return 0;
@@ -81,17 +81,17 @@ static double kept_outputs_bytes(const Setting *setting, const Shard *shard, con
     return in_flight.first * (double)knobs->virtual_stages * stream;
 }
 
-double master_rest_bytes(const Setting *setting, const Knobs *knobs, const Held *held, const Held *owned) {
+double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const Held *held, const Held *owned) {
     if (!(setting->profile->whole_master > 0.5) || knobs->offload_optimizer) return 0; /* it is on the host then */
-    return dtype_bytes(setting_state(setting)->dtypes.master) * (held->total - owned->total);
+    return dtype_bytes(cost_context_state(setting)->dtypes.master) * (held->total - owned->total);
 }
 
-double reduction_bytes(const Setting *setting, const Shard *shard, const Held *owned) {
+double reduction_bytes(const CostContext *setting, const Shard *shard, const Held *owned) {
     bool replicas = shard_data_ways(shard) > 1;
     return setting->profile->update_scratch_bytes * owned->total + (replicas ? setting->profile->bucket_bytes : 0);
 }
 
-double communicators_bytes(const Setting *setting, const Shard *shard) {
+double communicators_bytes(const CostContext *setting, const Shard *shard) {
     const double degrees[] = {shard->tensor, shard->expert, shard->sequence, shard->fsdp, shard->data, shard->pipeline};
     const Profile *profile = setting->profile;
     double bytes = shard->expert > 1 ? profile->all_to_all_bytes : 0;
@@ -100,15 +100,15 @@ double communicators_bytes(const Setting *setting, const Shard *shard) {
     return bytes;
 }
 
-double regathered_bytes(const Setting *setting, const Shard *shard, const Sharding *sharding) {
+double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding) {
     bool apart = setting->profile->inputs_kept_apart > 0.5 && sharding->residual == RESIDUAL_SEQUENCE;
     return apart && shard->tensor > 1 ? BF16_BYTES * shard->tokens * (double)setting->model->d_model : 0;
 }
 
-void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                  const StageSums *sums, Moment moment, double saved_bytes, MemoryRows *out) {
+void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                  const StageTotals *sums, Moment moment, double saved_bytes, MemoryRows *out) {
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
-    const TrainingState *state = setting_state(setting);
+    const TrainingState *state = cost_context_state(setting);
     double d_model = (double)setting->model->d_model;
     Held held = held_of_sums(setting, shard, knobs, sums, last), owned = owned_of_held(shard, knobs, &held);
     double reduced = held.total, layers = last ? shard->layers_last : shard->layers;
@@ -144,14 +144,14 @@ void rows_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += on_host / max_real(1, layers);
 }
 
-void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void memory_rows(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                  Moment moment, double saved_bytes, MemoryRows *out) {
-    StageSums sums;
+    StageTotals sums;
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
 }
 
-double memory_on_device(const Setting *setting, const Shard *shard, double allocated) {
+double memory_on_device(const CostContext *setting, const Shard *shard, double allocated) {
     return allocated * (1 + setting->profile->fragmentation_share) + setting->profile->context_bytes +
            communicators_bytes(setting, shard);
 }

@@ -23,19 +23,19 @@ double memory_total(const MemoryRows *rows);
 /* How many times one saved layer-activation of one microbatch counts in a moment's bytes, per layer of the fullest
  * stage: in-flight microbatches (MOMENT_FIRST_BACKWARD: of the first stage; LAST_*: of the last, scaled by its layers;
  * UPDATE: 0). */
-void moment_weights(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
+void microbatches_in_flight(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
 
 /* What a device's own tool (nvidia-smi) shows when so much is allocated: what the allocator holds beside it, the
  * context, communicators. Planning keeps the reserve for them. */
-double memory_on_device(const Setting *setting, const Shard *shard, double allocated);
+double memory_on_device(const CostContext *setting, const Shard *shard, double allocated);
 
 /* What the buffers of its communicators take of a chip. No row counts them: the reserve is there for them, for
  * fragmentation and for the runtime; memory_parts() says whether it suffices. */
-double communicators_bytes(const Setting *setting, const Shard *shard);
+double communicators_bytes(const CostContext *setting, const Shard *shard);
 
 /* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and
  * microbatches. */
-void memory_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void memory_rows(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                  Moment moment, double saved_bytes, MemoryRows *out);
 
 #endif

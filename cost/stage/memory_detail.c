@@ -55,8 +55,8 @@ static void add_gathered(const TrainingState *state, const GatheredWeights *weig
     add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * weights->table);
 }
 
-static void add_working(const Setting *setting, const Shard *shard, const Sharding *sharding, const StageSums *sums,
-                        Moment moment, const MemoryRows *rows, double passing, Parts *to) {
+static void add_working(const CostContext *setting, const Shard *shard, const Sharding *sharding,
+                        const StageTotals *sums, Moment moment, const MemoryRows *rows, double passing, Parts *to) {
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
@@ -80,7 +80,7 @@ static void add_working(const Setting *setting, const Shard *shard, const Shardi
 
 /* The reserve holds the communicators first; what is left is for fragmentation, the runtime and code. Where it does not
  * hold them, a larger --hbm-reserve is wanted. */
-static void add_reserve(const Setting *setting, const Shard *shard, Parts *to) {
+static void add_reserve(const CostContext *setting, const Shard *shard, Parts *to) {
     double reserve = setting->chip->hbm_bytes.value * setting->hbm_reserve;
     double communicators = communicators_bytes(setting, shard);
     add(to, MEMORY_RESERVE, "communicators", min_real(reserve, communicators));
@@ -97,19 +97,19 @@ static void add_host(const ActivationCost costs[ACTIVATION_COUNT], const Layout 
     add(to, MEMORY_HOST, "activations", bytes);
 }
 
-int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
+int memory_parts(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment,
                  MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight) {
     const Knobs *knobs = &plan->knobs;
     const Sharding *sharding = &plan->layout.sharding;
-    const TrainingState *state = setting_state(setting);
+    const TrainingState *state = cost_context_state(setting);
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT], saved = 0;
-    StageSums sums;
+    StageTotals sums;
     MemoryRows rows;
     Parts all = {parts, 0};
     stage_activations(setting, shard, knobs, sharding, costs);
-    moment_weights(shard, knobs, weights);
+    microbatches_in_flight(shard, knobs, weights);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);

@@ -30,7 +30,7 @@ enum { MEMORY_PARTS_MAX = 40 };
 
 /* The parts that are not nothing, in the order of rows; returns how many. *in_flight: microbatches whose activations
  * are kept at that moment, in layers of the fullest stage. */
-int memory_parts(const Setting *setting, const Shard *shard, const Plan *plan, Moment moment,
+int memory_parts(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment,
                  MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
 
 #endif

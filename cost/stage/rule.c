@@ -29,8 +29,8 @@ static void data_traffic(const TrainingState *state, const Shard *shard, const K
 /* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
  * whatever the precision of the model's. State on the host streams in and out meanwhile, both ways at once; this stands
  * behind the step's own offloading, so that the link is never asked for twice. */
-static double update_seconds(const Setting *setting, const Knobs *knobs, const Held *owned) {
-    const TrainingState *state = setting_state(setting);
+static double update_seconds(const CostContext *setting, const Knobs *knobs, const Held *owned) {
+    const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
     double bytes = 0, flops = 0;
     for (int part = 0; part < HELD_COUNT; part++) {
@@ -81,7 +81,7 @@ static void reduce_by_chunk(double chunks, StepRule *rule) {
 
 /* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
  * units' rate. */
-static double weight_gradient_seconds(const Setting *setting, const Shard *shard, double layers) {
+static double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers) {
     double active = shard->layer_active;
     if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
     double flops = 2 * shard->tokens * active / shard->tensor * layers;
@@ -91,7 +91,7 @@ static double weight_gradient_seconds(const Setting *setting, const Shard *shard
     return flops / (setting->chip->bf16_flops_per_second.value * rate);
 }
 
-static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
+static void set_bubble(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
                        StepRule *out) {
     Bubble bubble =
         schedule_bubble(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
@@ -107,7 +107,7 @@ static void set_bubble(const Setting *setting, const Shard *shard, const Knobs *
  * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins),
  * and comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side
  * beyond. */
-static double offload_rate(const Setting *setting, const Shard *shard, Schedule schedule) {
+static double offload_rate(const CostContext *setting, const Shard *shard, Schedule schedule) {
     if (!(setting->chip->host_bytes.value > 0)) return 0;
     double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;
     bool turns = shard->pipeline > 1 && schedule != SCHEDULE_GPIPE && schedule != SCHEDULE_CIRCULAR;
@@ -131,10 +131,10 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
     out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] =
         profile->fsdp_exposed;
     out->exposed[GROUP_DATA] = out->exposed[GROUP_EXPERT_DATA] = profile->data_exposed;
-    for (int group = 0; group < GROUP_COUNT; group++) out->far_exposed[group] = out->exposed[group];
-    out->far_exposed[GROUP_TENSOR] = out->far_exposed[GROUP_EXPERT_TENSOR] = 1;
+    for (int group = 0; group < GROUP_COUNT; group++) out->exposed_scale_out[group] = out->exposed[group];
+    out->exposed_scale_out[GROUP_TENSOR] = out->exposed_scale_out[GROUP_EXPERT_TENSOR] = 1;
     for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
-        out->far_exposed[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
+        out->exposed_scale_out[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
 }
 
 /* Share of the layers that have experts. */
@@ -145,7 +145,7 @@ static double expert_layer_share(const Model *model) {
     return layers / (double)model->layers;
 }
 
-void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out) {
     const Profile *profile = setting->profile;
     Held held = held_of_sums(setting, shard, knobs, sums, false), owned = owned_of_held(shard, knobs, &held);
@@ -160,19 +160,19 @@ void rule_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs
             profile->step_seconds + ranks +
             shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
         .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
-        .memory_limit_bytes = setting_memory_limit(setting),
+        .memory_limit_bytes = cost_context_memory_limit(setting),
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
-    gradient_traffic(setting_state(setting), shard, knobs, &held, out);
+    gradient_traffic(cost_context_state(setting), shard, knobs, &held, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, knobs, &owned);
 }
 
-void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
+void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
     Sharding shardings[SHARDINGS_MAX];
     shardings_of(setting, shard, shardings);
-    StageSums sums;
+    StageTotals sums;
     stage_sums(setting, shard, &knobs->methods, &shardings[0], &sums);
     rule_of_sums(setting, shard, knobs, &sums, out);
 }

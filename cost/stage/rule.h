@@ -9,6 +9,6 @@
 #include "cost/time/step.h"
 
 /* The rule of a plan's step. */
-void step_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, StepRule *out);
+void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out);
 
 #endif

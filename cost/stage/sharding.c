@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding *sharding) {
+bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding) {
     bool split = shard->tensor > 1;
     double local = shard->seq / shard->sequence;
     bool sequence_divides = split && fmod(local, shard->tensor) == 0;
@@ -21,7 +21,7 @@ bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding
     return true;
 }
 
-int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]) {
+int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]) {
     static const ResidualChoice RESIDUALS[] = {RESIDUAL_SEQUENCE, RESIDUAL_REPLICATED};
     int count = 0;
     for (int residual = 0; residual < 2; residual++)

@@ -10,7 +10,7 @@
  * > 1. Lists every allowed combination (<= 32); the first is the default (sequence, tensor, split or replicated,
  * vocabulary, vocabulary). */
 enum { SHARDINGS_MAX = 32 };
-int shardings_of(const Setting *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
-bool sharding_allowed(const Setting *setting, const Shard *shard, const Sharding *sharding);
+int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
+bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding);
 
 #endif

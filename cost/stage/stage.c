@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-double stage_layer_weight(const Setting *setting, int64_t seq) {
+double stage_layer_weight(const CostContext *setting, int64_t seq) {
     const Profile *profile = setting->profile;
     const Model *model = setting->model;
     /* forward FLOPs of a token in the mean layer: of all, of experts, of these over their rate beside plain matmuls */
@@ -29,7 +29,7 @@ double stage_layer_weight(const Setting *setting, int64_t seq) {
     return (linear + attention) * plain / all;
 }
 
-StagePace stage_pace(const Setting *setting, const Shard *shard) {
+StagePace stage_pace(const CostContext *setting, const Shard *shard) {
     const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
     double layers = (double)model->layers;
@@ -91,9 +91,9 @@ static void add_sums(const TrainingState *state, const Knobs *knobs, const PartS
     }
 }
 
-static void add_communication(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                              const StagePace *pace, const StageSums *sums, Resources *to) {
-    const TrainingState *state = setting_state(setting);
+static void add_communication(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                              const Sharding *sharding, const StagePace *pace, const StageTotals *sums, Resources *to) {
+    const TrainingState *state = cost_context_state(setting);
     if (shard_weight_ways(shard) > 1) {
         add_gathers(to, GROUP_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
         if (pace->embedding) add_gathers(to, GROUP_WEIGHTS, state, knobs, 1, sums->embedding.dense_weights);
@@ -114,18 +114,18 @@ static void add_communication(const Setting *setting, const Shard *shard, const 
     }
 }
 
-void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                       const StageSums *sums, Resources *out) {
+void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                       const StageTotals *sums, Resources *out) {
     StagePace pace = stage_pace(setting, shard);
     memset(out, 0, sizeof(*out));
-    const TrainingState *state = setting_state(setting);
+    const TrainingState *state = cost_context_state(setting);
     add_sums(state, knobs, &sums->layer, pace.layers, out);
     if (pace.embedding) add_sums(state, knobs, &sums->embedding, 1, out);
     if (pace.logits) add_sums(state, knobs, &sums->logits, 1, out);
     add_communication(setting, shard, knobs, sharding, &pace, sums, out);
 
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);
-    moment_weights(shard, knobs, weights);
+    microbatches_in_flight(shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
         rows_of_sums(setting, shard, knobs, sharding, sums, (Moment)moment, weights[moment] * shard->layers * saved,
@@ -134,9 +134,9 @@ void resources_of_sums(const Setting *setting, const Shard *shard, const Knobs *
     }
 }
 
-void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void stage_resources(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      Resources *out) {
-    StageSums sums;
+    StageTotals sums;
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     resources_of_sums(setting, shard, knobs, sharding, &sums, out);
 }

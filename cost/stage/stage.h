@@ -26,23 +26,23 @@ typedef struct {
     double others; /* all other stages over this one, in such FLOPs: stages - 1 when they are equal */
     bool embedding, logits;
 } StagePace;
-StagePace stage_pace(const Setting *setting, const Shard *shard);
+StagePace stage_pace(const CostContext *setting, const Shard *shard);
 
 /* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
  * bf16 matmuls, layers have other precisions, experts and attention. 1 in `ideal`. Work.layer_weight keeps it. */
-double stage_layer_weight(const Setting *setting, int64_t seq);
+double stage_layer_weight(const CostContext *setting, int64_t seq);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of
  * the stage; with several stages each moment counts its own stage). Pure. */
-void stage_resources(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void stage_resources(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      Resources *out);
 
 /* What having each activation again takes, `offloadable` left false: the knobs' methods alone matter. Pure. */
-void activation_costs(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void activation_costs(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                       ActivationCost costs[ACTIVATION_COUNT]);
 
 /* Per layer and microbatch; index by Activation. */
-void stage_activations(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+void stage_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        ActivationCost costs[ACTIVATION_COUNT]);
 
 /* The change that having `count` of the fullest stage's layers recompute (or offload) one activation makes: adds to

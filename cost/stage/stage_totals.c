@@ -13,14 +13,14 @@ static double weights_width(const TrainingState *state, Phase phase) {
     return (state->parameter_bytes + gradient) / (2 * BF16_BYTES);
 }
 
-static void add_op(const Setting *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
+static void add_op(const CostContext *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
     bool memory_bound;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double seconds = op_seconds(op, (Phase)phase, setting->chip, setting->profile, &memory_bound);
         *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
         for (int group = 0; group < GROUP_DATA; group++) {
             double bytes = times * op->traffic[group][phase].bytes;
-            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(setting_state(setting), (Phase)phase);
+            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(cost_context_state(setting), (Phase)phase);
             to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
             to->traffic[group][phase].bytes += bytes;
         }
@@ -34,42 +34,43 @@ static void add_op(const Setting *setting, const Shard *shard, const Op *op, dou
     if (op->makes >= 0) to->saved[op->makes] += times * op_saved_bytes(op, setting->profile);
 }
 
-void layer_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+void layer_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 PartSums *out) {
     const Model *model = setting->model;
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, methods, setting_imbalance(setting), ops);
+        int count =
+            ops_of_layer(model, &model->kinds[i], shard, sharding, methods, cost_context_imbalance(setting), ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, out);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     out->saved[ACTIVATION_LAYER_INPUT] = BF16_BYTES * own * (double)model->d_model;
 }
 
-void embedding_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+void embedding_sums(const CostContext *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     int count = ops_of_embedding(setting->model, shard, sharding, ops);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }
 
-void logits_sums(const Setting *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
+void logits_sums(const CostContext *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     int count = ops_of_logits(setting->model, shard, sharding, ops);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }
 
-void stage_sums(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
-                StageSums *out) {
+void stage_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
+                StageTotals *out) {
     layer_sums(setting, shard, methods, sharding, &out->layer);
     embedding_sums(setting, shard, sharding, &out->embedding);
     logits_sums(setting, shard, sharding, &out->logits);
 }
 
-static Held held_of_stage(const Setting *setting, const Shard *shard, const StageSums *sums, bool last) {
+static Held held_of_stage(const CostContext *setting, const Shard *shard, const StageTotals *sums, bool last) {
     double layers = last ? shard->layers_last : shard->layers - shard->slots_first;
     bool whole = shard->pipeline <= 1;
     double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
@@ -81,7 +82,8 @@ static Held held_of_stage(const Setting *setting, const Shard *shard, const Stag
         .total = (dense + tables) / ways + expert / expert_ways};
 }
 
-Held held_of_sums(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums, bool last) {
+Held held_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
+                  bool last) {
     Held held = held_of_stage(setting, shard, sums, last);
     if (schedule_copies(knobs->schedule) == 1) return held;
     /* Stage s and stage p - 1 - s: the first and the last together. */
@@ -115,13 +117,13 @@ double optimizer_bytes_of(const TrainingState *state, const Held *owned) {
     return bytes;
 }
 
-double host_optimizer_bytes(const Setting *setting, const Knobs *knobs, const Held *owned) {
+double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const Held *owned) {
     if (!knobs->offload_optimizer) return 0;
     double room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
-    return min_real(room, optimizer_bytes_of(setting_state(setting), owned));
+    return min_real(room, optimizer_bytes_of(cost_context_state(setting), owned));
 }
 
-double saved_of_sums(const StageSums *sums) {
+double saved_of_sums(const StageTotals *sums) {
     double bytes = 0;
     for (int i = 0; i < ACTIVATION_COUNT; i++) bytes += sums->layer.saved[i];
     return bytes;

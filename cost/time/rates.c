@@ -195,12 +195,12 @@ static void method_rates(const Wiring *wiring, const Placement *placement, const
         role_rate(wiring, placement, GROUP_EXPERT_TENSOR, methods, out);
         role_rate(wiring, placement, GROUP_EXPERT_DATA, methods, out);
     }
-    out->far = rates_far(wiring->mesh, out);
+    out->leaves_scale_up = rates_far(wiring->mesh, out);
 }
 
 void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out) {
     out->axis_count = wiring->mesh->axis_count;
-    out->open = false;
+    out->is_lower_bound = false;
     role_rate(wiring, placement, GROUP_TENSOR, methods, out);
     copy_rate(out, GROUP_TENSOR_WEIGHTS, GROUP_TENSOR);
     role_rate(wiring, placement, GROUP_PIPELINE, methods, out);
@@ -210,8 +210,8 @@ void rates_of_placement(const Wiring *wiring, const Placement *placement, const 
 int64_t rates_open(const Degrees *degrees, const Methods *methods, Group group, Rates *out) {
     int64_t degree = group_degree(group, degrees, methods);
     out->axis_count = GROUP_COUNT;
-    out->far = 0;
-    out->open = true;
+    out->leaves_scale_up = 0;
+    out->is_lower_bound = true;
     out->axes[group] = degree > 1 ? 1u << group : 0;
     return degree;
 }

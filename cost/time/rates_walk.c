@@ -69,7 +69,7 @@ static void settle(RatesWalk *walk, int level) {
 }
 
 static void finish(RatesWalk *walk) {
-    walk->rates.far = rates_far(walk->wiring->mesh, &walk->rates);
+    walk->rates.leaves_scale_up = rates_far(walk->wiring->mesh, &walk->rates);
     walk->visit(walk);
 }
 

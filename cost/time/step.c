@@ -33,7 +33,7 @@ typedef struct {
 StepRule rule_at(const StepRule *rule, const Rates *rates) {
     StepRule at = *rule;
     for (int group = 0; group < GROUP_COUNT; group++)
-        if (rates->far >> group & 1) at.exposed[group] = rule->far_exposed[group];
+        if (rates->leaves_scale_up >> group & 1) at.exposed[group] = rule->exposed_scale_out[group];
     return at;
 }
 
@@ -93,7 +93,7 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
 double step_seconds(const StepRule *rule, const Resources *resources, const Rates *rates) {
     Sums sums;
     StepRule at;
-    if (rates->far) at = rule_at(rule, rates), rule = &at;
+    if (rates->leaves_scale_up) at = rule_at(rule, rates), rule = &at;
     step_sums(rule, resources, rates, &sums);
     return sums.main + sums.bubble + rule->optimizer_seconds + rule->other_seconds;
 }
@@ -101,7 +101,7 @@ double step_seconds(const StepRule *rule, const Resources *resources, const Rate
 void step_time(const StepRule *rule, const Resources *resources, const Rates *rates, StepTime *out) {
     Sums sums;
     StepRule at;
-    if (rates->far) at = rule_at(rule, rates), rule = &at;
+    if (rates->leaves_scale_up) at = rule_at(rule, rates), rule = &at;
     step_sums(rule, resources, rates, &sums);
     memset(out, 0, sizeof(*out));
     double m = rule->microbatches;

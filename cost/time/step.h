@@ -14,7 +14,7 @@
  *   main  = max(m (crit_f + crit_b) + exposed shares of background groups + A + B, PCIe time of offloaded activations)
  *   bubble = bubble_f (C_f + crit_f) + bubble_b (C_b + crit_b) - bubble_saved
  *   step  = main + bubble + optimizer + other
- * x_g is far_exposed where a group leaves the scale-up network (Rates.far), else exposed. Only sums, products and
+ * x_g is exposed_scale_out where a group leaves the scale-up network (Rates.far), else exposed. Only sums, products and
  * maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of one degree
  * tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
 #ifndef SHARDOPT_COST_TIME_STEP_H
@@ -69,9 +69,9 @@ typedef struct {
     /* idle forwards and backwards of one microbatch on the stage that sets the pace; and what weight gradients fill of
      * them, from FLOPs alone so that it is no more than they take: see cost/time/schedule.h */
     double bubble[PHASE_COUNT], bubble_saved_seconds;
-    double exposed[GROUP_COUNT];     /* x_g of a group that stays within the scale-up network */
-    double far_exposed[GROUP_COUNT]; /* x_g of one that leaves it: >= exposed */
-    bool ring;                       /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
+    double exposed[GROUP_COUNT];           /* x_g of a group that stays within the scale-up network */
+    double exposed_scale_out[GROUP_COUNT]; /* x_g of one that leaves it: >= exposed */
+    bool ring;                             /* sequence by ring attention: exposed = max(x t, t - (1 - x) attention) */
     /* per step over GROUP_DATA and GROUP_EXPERT_DATA: parameter gather of ZeRO; gradient reduction */
     Traffic data_start[DATA_GROUPS], data_end[DATA_GROUPS];
     double optimizer_seconds, other_seconds;
@@ -82,9 +82,10 @@ typedef struct {
 typedef struct {
     CollectiveCost cost[GROUP_COUNT];
     unsigned axes[GROUP_COUNT]; /* bit a: the group lies on axis a of the mesh */
-    unsigned far;               /* bit g: group g leaves the scale-up network where that matters: x_g is far_exposed */
+    unsigned
+        leaves_scale_up; /* bit g: group g leaves the scale-up network where that matters: x_g is exposed_scale_out */
     int axis_count;
-    bool open; /* least rates: the placement is not settled, and so `far` is not */
+    bool is_lower_bound; /* least rates: the placement is not settled, and so `far` is not */
 } Rates;
 
 /* The machine's axes (with the profile's rates), and how roles nest on them. */

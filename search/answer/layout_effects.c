@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     const RankedPlan *ranked;
-    Setting setting;
+    CostContext setting;
     Price as_it_is;
     LayoutEffect *out;
     int count;
@@ -99,7 +99,7 @@ static void add_states(Effects *effects) {
 }
 
 int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]) {
-    Effects effects = {.ranked = ranked, .setting = ranked_setting(request, ranked), .out = out};
+    Effects effects = {.ranked = ranked, .setting = ranked_cost_context(request, ranked), .out = out};
     Sharding shardings[SHARDINGS_MAX];
     effects.as_it_is = price_of(&effects, &ranked->plan);
     if (shardings_of(&effects.setting, &ranked->estimate.shard, shardings) < 1) return 0;

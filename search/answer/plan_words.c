@@ -143,8 +143,8 @@ Training training_of(const Request *request, const RankedPlan *ranked) {
     return training;
 }
 
-Setting ranked_setting(const Request *request, const RankedPlan *ranked) {
-    Setting setting = request_setting(request);
+CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked) {
+    CostContext setting = request_cost_context(request);
     setting.work = ranked->work;
     return setting;
 }
@@ -157,6 +157,6 @@ int64_t stage_layers(const Plan *plan) {
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX],
                double *in_flight) {
     const Estimate *estimate = &ranked->estimate;
-    Setting setting = ranked_setting(request, ranked);
+    CostContext setting = ranked_cost_context(request, ranked);
     return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
 }

@@ -11,7 +11,7 @@
 enum { WORDS_SIZE = 320 };
 
 /* The setting that a plan was priced with: the request's, with the plan's own batch. */
-Setting ranked_setting(const Request *request, const RankedPlan *ranked);
+CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked);
 
 /* "data=8 fsdp=256 tensor=16 1f1b m=32": degrees above 1, then the schedule where there are stages. */
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);

@@ -94,7 +94,7 @@ static bool merge(Term *to, const Term *second) {
 }
 
 static void add_lane(const StepRule *rule, const Resources *resources, const Lane *lane, RowSums *row) {
-    double share = lane->far ? rule->far_exposed[lane->group] : rule->exposed[lane->group];
+    double share = lane->far ? rule->exposed_scale_out[lane->group] : rule->exposed[lane->group];
     bool ring = lane->group == GROUP_SEQUENCE && rule->ring && share < 1;
     int before = row->term_count;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {

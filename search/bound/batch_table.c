@@ -9,7 +9,7 @@
 
 static int64_t whole_vectors(int64_t count) { return (count + LOOP_WIDTH - 1) / LOOP_WIDTH * LOOP_WIDTH; }
 
-static bool is_far(const Rates *rates, int group) { return rates->far >> group & 1; }
+static bool is_far(const Rates *rates, int group) { return rates->leaves_scale_up >> group & 1; }
 
 static double rate_of(const Rates *rates, int group, int which) {
     const CollectiveCost *cost = &rates->cost[group];

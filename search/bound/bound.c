@@ -15,7 +15,7 @@ static const double SLACK = 1 - 0x1p-40;
 
 /* ---- least rates: one row per divisor of the devices ---- */
 
-struct LeastRates {
+struct LowerBoundRates {
     int64_t *divisors; /* rising */
     int64_t count;
     CollectiveCost (*cost)[4]; /* all_gather, all_to_all, permute, dispatch */
@@ -25,8 +25,8 @@ static int column(Collective op) {
     return op == COLLECTIVE_ALL_TO_ALL ? 1 : op == COLLECTIVE_PERMUTE ? 2 : op == COLLECTIVE_DISPATCH ? 3 : 0;
 }
 
-LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
-    LeastRates *table = ARENA_NEW(arena, LeastRates, 1);
+LowerBoundRates *lower_bound_rates_new(const Mesh *mesh, Arena *arena) {
+    LowerBoundRates *table = ARENA_NEW(arena, LowerBoundRates, 1);
     if (!table) return NULL;
     table->divisors = divisors_of(mesh->devices, arena);
     if (!table->divisors) return NULL;
@@ -40,8 +40,8 @@ LeastRates *least_rates_new(const Mesh *mesh, Arena *arena) {
     return table;
 }
 
-LeastRates *least_rates_copy(const LeastRates *table, Arena *arena) {
-    LeastRates *copy = ARENA_NEW(arena, LeastRates, 1);
+LowerBoundRates *lower_bound_rates_copy(const LowerBoundRates *table, Arena *arena) {
+    LowerBoundRates *copy = ARENA_NEW(arena, LowerBoundRates, 1);
     if (!copy) return NULL;
     *copy = *table; /* the same divisors */
     copy->cost = arena_alloc(arena, (size_t)table->count, sizeof(*table->cost));
@@ -50,7 +50,7 @@ LeastRates *least_rates_copy(const LeastRates *table, Arena *arena) {
     return copy;
 }
 
-void least_rates_merge(LeastRates *to, const LeastRates *from) {
+void lower_bound_rates_merge(LowerBoundRates *to, const LowerBoundRates *from) {
     for (int64_t i = 0; i < to->count; i++)
         for (int op = 0; op < 4; op++)
             for (int piece = 0; piece < 2; piece++) {
@@ -61,7 +61,7 @@ void least_rates_merge(LeastRates *to, const LeastRates *from) {
             }
 }
 
-static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) {
+static const CollectiveCost *least_row(const LowerBoundRates *table, int64_t degree) {
     int64_t low = 0, high = table->count - 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -73,7 +73,7 @@ static const CollectiveCost *least_row(const LeastRates *table, int64_t degree) 
     return table->cost[low];
 }
 
-void least_rates_of(const LeastRates *table, const Degrees *degrees, const Methods *methods, Rates *out) {
+void lower_bound_rates_of(const LowerBoundRates *table, const Degrees *degrees, const Methods *methods, Rates *out) {
     for (int group = 0; group < GROUP_COUNT; group++) {
         int64_t degree = rates_open(degrees, methods, (Group)group, out);
         out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, methods->context))];
@@ -108,8 +108,8 @@ static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, in
     }
 }
 
-void least_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods,
-                        Rates *rates) {
+void lower_bound_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods,
+                              Rates *rates) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
     GridRanks ranks;
     if (methods->grid.expert == 0 || !grid_ranks(degrees, methods, &ranks)) return;
@@ -135,14 +135,14 @@ typedef struct {
 typedef struct {
     SumsKey key;
     bool allowed, along_sequence;
-    StageSums sums;
+    StageTotals sums;
     Resources required; /* what a required remat policy adds, in one layer and microbatch; memory not */
 } SumsSlot;
 
 /* What few ask for, those near the best: made apart. */
 typedef struct {
     SumsKey key;
-    StageSums most;                            /* component-wise largest, for what is sure to fit */
+    StageTotals most;                          /* component-wise largest, for what is sure to fit */
     bool replicated;                           /* some sharding has the residual stream whole */
     ActivationCost cheapest[ACTIVATION_COUNT]; /* each figure the least, bytes the most; of shardings that have it */
     double least_bytes[ACTIVATION_COUNT];
@@ -151,7 +151,7 @@ typedef struct {
 } DetailSlot;
 
 enum { SET_BITS = 14, WAYS = 3, DETAIL_BITS = 11 };
-struct LeastSums {
+struct TotalsCache {
     /* Bits of the hash of what a slot holds, 0: nothing. Slots are read only where these say so: memory that is read before
      * it is written is mapped twice, and each time other threads wait. */
     uint32_t tags[1 << SET_BITS][WAYS];
@@ -161,8 +161,8 @@ struct LeastSums {
     DetailSlot details[1 << DETAIL_BITS];
 };
 
-LeastSums *least_sums_new(void) { return calloc(1, sizeof(LeastSums)); }
-void least_sums_free(LeastSums *cache) { free(cache); }
+TotalsCache *totals_cache_new(void) { return calloc(1, sizeof(TotalsCache)); }
+void totals_cache_free(TotalsCache *cache) { free(cache); }
 
 static void take_least(double *to, const double *from, size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = min_real(to[i], from[i]);
@@ -170,13 +170,13 @@ static void take_least(double *to, const double *from, size_t bytes) {
 static void take_most(double *to, const double *from, size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = max_real(to[i], from[i]);
 }
-_Static_assert(sizeof(StageSums) % sizeof(double) == 0 && _Alignof(StageSums) == _Alignof(double),
+_Static_assert(sizeof(StageTotals) % sizeof(double) == 0 && _Alignof(StageTotals) == _Alignof(double),
                "sums are doubles alone");
 
 /* What a layer in which a required policy stands takes beyond one that saves everything. */
-static void required_by_policy(const Setting *setting, const Shard *shard, const Methods *methods,
+static void required_by_policy(const CostContext *setting, const Shard *shard, const Methods *methods,
                                const Sharding *sharding, Resources *out) {
-    const RematRule *remat = setting_remat(setting);
+    const RematRule *remat = cost_context_remat(setting);
     memset(out, 0, sizeof(*out));
     if (!remat) return;
     static const double NO_MEMORY[MOMENT_COUNT] = {0};
@@ -188,16 +188,16 @@ static void required_by_policy(const Setting *setting, const Shard *shard, const
 }
 
 /* The same in all the layers of a stage in which it stands. */
-static void add_required(const Setting *setting, const Shard *shard, const SumsSlot *slot, Resources *to) {
-    const RematRule *remat = setting_remat(setting);
+static void add_required(const CostContext *setting, const Shard *shard, const SumsSlot *slot, Resources *to) {
+    const RematRule *remat = cost_context_remat(setting);
     if (!remat) return;
     double layers = remat->layers > 0 ? min_real((double)remat->layers, shard->layers) : shard->layers;
     for (int r = 0; r < RESOURCE_COUNT; r++) to->of[r] += layers * slot->required.of[r];
 }
 
 /* Least bytes of one microbatch that a stage keeps of its activations: none, unless a policy says which. */
-static double least_kept(const Setting *setting, const Shard *shard, const StageSums *sums) {
-    const RematRule *remat = setting_remat(setting);
+static double least_kept(const CostContext *setting, const Shard *shard, const StageTotals *sums) {
+    const RematRule *remat = cost_context_remat(setting);
     double bytes = 0;
     for (int a = 0; remat && a < ACTIVATION_COUNT; a++) {
         int64_t layers[STATE_COUNT];
@@ -208,8 +208,8 @@ static double least_kept(const Setting *setting, const Shard *shard, const Stage
 }
 
 /* What having each activation again takes at least, and what it gives up at most. */
-static void take_cheapest(const Setting *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
-                          bool first, DetailSlot *slot) {
+static void take_cheapest(const CostContext *setting, const Shard *shard, const Methods *methods,
+                          const Sharding *sharding, bool first, DetailSlot *slot) {
     Knobs knobs = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
     ActivationCost costs[ACTIVATION_COUNT];
     activation_costs(setting, shard, &knobs, sharding, costs);
@@ -245,7 +245,7 @@ static int table_choice(const Sharding *sharding, TableChoice table) {
     return (int)sharding->residual * 2 + (int)table;
 }
 
-static void fill_slot(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
+static void fill_slot(const CostContext *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
                       SumsSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
     unsigned layers = 0, embeddings = 0, logits = 0;
@@ -281,14 +281,14 @@ static void fill_slot(const Setting *setting, const Shard *shard, const Methods 
     }
 }
 
-static void fill_details(const Setting *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
+static void fill_details(const CostContext *setting, const Shard *shard, const Methods *methods, const SumsKey *key,
                          DetailSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
     unsigned layers = 0;
     int count = shardings_of(setting, shard, shardings);
     Knobs plain = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
     Sharding whole = offload_sharding(setting, shard);
-    StageSums sums;
+    StageTotals sums;
     bool any = false;
     *slot = (DetailSlot){.key = *key};
     activation_costs(setting, shard, &plain, &whole, slot->whole);
@@ -333,8 +333,8 @@ static uint64_t sums_hash(const SumsKey *key) {
     return hash * 0x9E3779B97F4A7C15u;
 }
 
-static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, const Shard *shard, const Methods *methods,
-                                  MlpChoice mlp) {
+static const SumsSlot *totals_cache_get(TotalsCache *cache, const CostContext *setting, const Shard *shard,
+                                        const Methods *methods, MlpChoice mlp) {
     SumsKey key = sums_key(shard, methods, mlp);
     uint64_t hash = sums_hash(&key), set = hash >> (64 - SET_BITS);
     uint32_t tag = (uint32_t)hash | 1;
@@ -350,7 +350,7 @@ static const SumsSlot *least_sums(LeastSums *cache, const Setting *setting, cons
     return slot;
 }
 
-static const DetailSlot *least_details(LeastSums *cache, const Setting *setting, const Shard *shard,
+static const DetailSlot *least_details(TotalsCache *cache, const CostContext *setting, const Shard *shard,
                                        const Methods *methods, MlpChoice mlp) {
     SumsKey key = sums_key(shard, methods, mlp);
     uint64_t hash = sums_hash(&key), at = hash >> (64 - DETAIL_BITS);
@@ -363,11 +363,11 @@ static const DetailSlot *least_details(LeastSums *cache, const Setting *setting,
 }
 
 /* The branch of the least sums: everything saved, and the states of activations by their cheapest. */
-static void least_branch(const Setting *setting, const Shard *shard, const DetailSlot *slot, const StepRule *rule,
+static void least_branch(const CostContext *setting, const Shard *shard, const DetailSlot *slot, const StepRule *rule,
                          const double weights[MOMENT_COUNT], const bool offloadable[ACTIVATION_COUNT], Branch *out) {
-    const RematOffer *offer = setting_offer(setting);
+    const RematOffer *offer = cost_context_offer(setting);
     out->item_count = 0;
-    for (int a = 0; a < ACTIVATION_COUNT && !setting_remat(setting); a++) {
+    for (int a = 0; a < ACTIVATION_COUNT && !cost_context_remat(setting); a++) {
         const ActivationCost *cost = &slot->cheapest[a];
         if (!cost->exists) continue;
         for (ActivationState state = STATE_RECOMPUTED; state < STATE_COUNT; state++) {
@@ -393,20 +393,20 @@ static void drop_unfit(BoundRows *rows) {
 
 /* The row of everything saved, and of what must be freed, where that can matter; knobs NULL: of a family. A branch that cannot fit is left to the
  * bounds of memory. */
-static void relax_bound(const Setting *setting, const Shard *shard, LeastSums *cache, const Methods *methods,
+static void relax_bound(const CostContext *setting, const Shard *shard, TotalsCache *cache, const Methods *methods,
                         MlpChoice mlp, const double weights[MOMENT_COUNT], const Knobs *knobs, const Resources *saved,
                         const Rates *least, double enough, BoundRow *row) {
     memset(&row->relaxation, 0, sizeof(row->relaxation));
     row->relaxation.rows = 1;
     row->relaxation.row[0].resources = *saved;
     row->relaxation.fits = true;
-    if (setting_remat(setting) || resources_fit(saved, row->rule.memory_limit_bytes)) return;
+    if (cost_context_remat(setting) || resources_fit(saved, row->rule.memory_limit_bytes)) return;
     if (step_seconds(&row->rule, saved, least) * SLACK > enough) return;
     const DetailSlot *slot = least_details(cache, setting, shard, methods, mlp);
     Branch branch;
     Relaxation relaxation;
     bool offloadable[ACTIVATION_COUNT];
-    StageSums first;
+    StageTotals first;
     first.layer.dense_weights = slot->weights[0], first.layer.expert_weights = slot->weights[1];
     first.embedding.dense_weights = slot->weights[2], first.logits.dense_weights = slot->weights[3];
     if (knobs)
@@ -451,13 +451,14 @@ static double merged_seconds(const StepRule *rule, const Resources *resources, c
  * rest. */
 static const double WEIGHTS_MOST = 1.0 / 3;
 
-static double most_chunks(const Setting *setting, double stages) {
+static double most_chunks(const CostContext *setting, double stages) {
     return max_real(1, floor((double)setting->model->layers / stages));
 }
 
 /* The best of what the rule's knobs other than microbatches choose: exposed shares of every overlap on offer, and a
  * bubble of `share` of all other stages' passes. */
-static void relax_rule(const Setting *setting, const Offers *offers, const Shard *shard, double share, StepRule *rule) {
+static void relax_rule(const CostContext *setting, const Offers *offers, const Shard *shard, double share,
+                       StepRule *rule) {
     const Profile *profile = setting->profile;
     double others = stage_pace(setting, shard).others;
     if (offers->overlaps)
@@ -485,7 +486,7 @@ static Knobs least_time(const Shard *shard, const Knobs *member) {
 }
 
 /* The rule of those, with the optimizer of the schedule that keeps two stages where that is less. */
-static void least_rule(const Setting *setting, const Shard *shard, const Knobs *knobs, const StageSums *sums,
+static void least_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                        StepRule *rule) {
     rule_of_sums(setting, shard, knobs, sums, rule);
     if (setting->profile->rank_seconds > 0) { /* what ZeRO takes for each rank is not there without it */
@@ -504,13 +505,13 @@ static void least_rule(const Setting *setting, const Shard *shard, const Knobs *
 }
 
 /* Seconds of a shard with n / b microbatches of b sequences, at most `most` of them. */
-static double shard_bound(const Setting *setting, const Offers *offers, const Rates *least, LeastSums *cache,
+static double shard_bound(const CostContext *setting, const Offers *offers, const Rates *least, TotalsCache *cache,
                           const Shard *shard, const Knobs *member, double most) {
     Knobs knobs = least_time(shard, member);
     double stages = shard->pipeline, best = INFINITY, others = stage_pace(setting, shard).others;
     double share = schedule_least_share(stages, most, most_chunks(setting, stages), WEIGHTS_MOST) / most;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         StepRule rule;
@@ -525,12 +526,12 @@ static double shard_bound(const Setting *setting, const Offers *offers, const Ra
 }
 
 /* Parameters and optimizer, in the split and schedule that hold least. */
-static double state_bytes(const Setting *setting, const Offers *offers, LeastSums *cache, const Shard *shard,
+static double state_bytes(const CostContext *setting, const Offers *offers, TotalsCache *cache, const Shard *shard,
                           const Knobs *member) {
     Knobs knobs = least_time(shard, member);
     double least = INFINITY;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &knobs.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         for (int two = 0; two < (shard->pipeline > 1 ? 2 : 1); two++) {
@@ -544,7 +545,7 @@ static double state_bytes(const Setting *setting, const Offers *offers, LeastSum
     return least;
 }
 
-static int64_t sequences_of_replica(const Setting *setting, const Degrees *degrees) {
+static int64_t sequences_of_replica(const CostContext *setting, const Degrees *degrees) {
     return divide_up(setting->work.sequences, degrees_replicas(degrees));
 }
 
@@ -558,8 +559,8 @@ static Knobs knobs_of_way(const Degrees *degrees, const Methods *methods, StageS
 }
 
 /* Exposed seconds of a step that the cheapest context method takes at least, on a shard with one microbatch. */
-static double context_seconds(const Setting *setting, PaddingRule padding, const LeastRates *table, LeastSums *cache,
-                              const Degrees *degrees, const MethodSpace *space, const Shard *plain,
+static double context_seconds(const CostContext *setting, PaddingRule padding, const LowerBoundRates *table,
+                              TotalsCache *cache, const Degrees *degrees, const MethodSpace *space, const Shard *plain,
                               const Knobs *member) {
     double best = INFINITY;
     for (int i = 0; i < space->context_count; i++) {
@@ -570,9 +571,9 @@ static double context_seconds(const Setting *setting, PaddingRule padding, const
         shard.ulysses = (double)max_whole(1, knobs.methods.ulysses);
         if (padding != PADDING_ANY && fmod(shard.heads, shard.ulysses) != 0) continue;
         Rates least;
-        least_rates_of(table, degrees, &knobs.methods, &least);
+        lower_bound_rates_of(table, degrees, &knobs.methods, &least);
         for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-            const SumsSlot *slot = least_sums(cache, setting, &shard, &knobs.methods, (MlpChoice)mlp);
+            const SumsSlot *slot = totals_cache_get(cache, setting, &shard, &knobs.methods, (MlpChoice)mlp);
             if (!slot->allowed) continue;
             const PartSums *layer = &slot->sums.layer;
             bool ring = context_is_ring(knobs.methods.context);
@@ -595,11 +596,11 @@ static double context_seconds(const Setting *setting, PaddingRule padding, const
 }
 
 /* Both splits of the layers under some methods; `context`: what context parallelism shows at least in each. */
-static void bound_methods(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
-                          LeastSums *cache, const Degrees *degrees, const Methods *methods, const double context[2],
+static void bound_methods(const CostContext *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                          TotalsCache *cache, const Degrees *degrees, const Methods *methods, const double context[2],
                           TupleBound *bound) {
     int64_t n = sequences_of_replica(setting, degrees);
-    double limit = setting_memory_limit(setting);
+    double limit = cost_context_memory_limit(setting);
     StageSplit most = degrees->of[ROLE_PIPELINE] > 1 ? STAGES_BALANCED : STAGES_EVEN;
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_way(degrees, methods, split, n);
@@ -617,8 +618,8 @@ static void bound_methods(const Setting *setting, const Offers *offers, PaddingR
     }
 }
 
-TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const LeastRates *table,
-                       LeastSums *cache, const Degrees *degrees) {
+TupleBound tuple_bound(const CostContext *setting, const Offers *offers, PaddingRule padding,
+                       const LowerBoundRates *table, TotalsCache *cache, const Degrees *degrees) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
     if (!degrees_may_divide(setting->model, &setting->work, degrees, experts_may_fold(offers, degrees), padding,
                             &bound.forbidden))
@@ -639,7 +640,7 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
     for (int64_t way = 0; way < method_space_size(&space); way++) {
         Methods methods = method_space_at(&space, way);
         Rates least;
-        least_rates_of(table, degrees, &methods, &least);
+        lower_bound_rates_of(table, degrees, &methods, &least);
         least.cost[GROUP_SEQUENCE] = least.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
         bound_methods(setting, offers, padding, &least, cache, degrees, &methods, context, &bound);
     }
@@ -648,10 +649,10 @@ TupleBound tuple_bound(const Setting *setting, const Offers *offers, PaddingRule
 }
 
 /* What the plan holds at least in its worst moment, every activation given up that may be. */
-static double least_memory(const Setting *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                           const StageSums *sums) {
+static double least_memory(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                           const StageTotals *sums) {
     double worst = 0, kept = least_kept(setting, shard, sums), weights[MOMENT_COUNT];
-    moment_weights(shard, knobs, weights);
+    microbatches_in_flight(shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
         rows_of_sums(setting, shard, knobs, sharding, sums, (Moment)moment, weights[moment] * kept, &rows);
@@ -661,7 +662,7 @@ static double least_memory(const Setting *setting, const Shard *shard, const Kno
 }
 
 /* Least bytes of a shard whatever the knobs beside methods, microbatch and split of layers. */
-static double shard_bytes(const Setting *setting, const Offers *offers, LeastSums *cache, const Shard *shard,
+static double shard_bytes(const CostContext *setting, const Offers *offers, TotalsCache *cache, const Shard *shard,
                           const Knobs *member) {
     Knobs small = least_time(shard, member);
     double least = INFINITY;
@@ -669,7 +670,7 @@ static double shard_bytes(const Setting *setting, const Offers *offers, LeastSum
     small.regather = true;
     small.offload_optimizer = offers->offloads;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &small.methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &small.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         least = min_real(least, least_memory(setting, shard, &small, &sharding, &slot->sums));
@@ -681,8 +682,8 @@ static double shard_bytes(const Setting *setting, const Offers *offers, LeastSum
     return least * SLACK;
 }
 
-double range_bound(const Setting *setting, const Offers *offers, PaddingRule padding, const Rates *least,
-                   LeastSums *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
+double range_bound(const CostContext *setting, const Offers *offers, PaddingRule padding, const Rates *least,
+                   TotalsCache *cache, const Degrees *degrees, const Methods *methods, StageSplit split, int64_t low,
                    int64_t high, double enough, double *least_bytes) {
     Rates free = *least;
     free.cost[GROUP_SEQUENCE] = free.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
@@ -726,8 +727,8 @@ double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enou
 }
 
 /* Memory of everything saved by the member that holds least: see the header. */
-static void least_memory_saved(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *fast,
-                               const Sharding *sharding, const StageSums *sums, const double weights[MOMENT_COUNT],
+static void least_memory_saved(const CostContext *setting, const Offers *offers, const Shard *shard, const Knobs *fast,
+                               const Sharding *sharding, const StageTotals *sums, const double weights[MOMENT_COUNT],
                                Resources *to) {
     Knobs small = *fast;
     small.zero_stage = small.zero_stage > 0 ? 2 : 0;
@@ -745,17 +746,17 @@ static void least_memory_saved(const Setting *setting, const Offers *offers, con
     }
 }
 
-void family_rows(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                 const Rates *least, double enough, LeastSums *cache, BoundRows *out, double *least_bytes) {
+void family_rows(const CostContext *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                 const Rates *least, double enough, TotalsCache *cache, BoundRows *out, double *least_bytes) {
     Knobs fast = least_time(shard, member);
     double share =
         schedule_least_share(shard->pipeline, shard->microbatches, most_chunks(setting, shard->pipeline), WEIGHTS_MOST);
     double chunks = shard->pipeline > 1 ? most_chunks(setting, shard->pipeline) : 1, weights[MOMENT_COUNT];
     out->count = 0;
     *least_bytes = shard_bytes(setting, offers, cache, shard, member);
-    moment_weights(shard, &fast, weights);
+    microbatches_in_flight(shard, &fast, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &fast.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         BoundRow *row = &out->row[out->count++];
@@ -777,14 +778,14 @@ void family_rows(const Setting *setting, const Offers *offers, const Shard *shar
     drop_unfit(out);
 }
 
-void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,
-               LeastSums *cache, BoundRows *out, double *least_bytes) {
+void knob_rows(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,
+               TotalsCache *cache, BoundRows *out, double *least_bytes) {
     double weights[MOMENT_COUNT];
     out->count = 0;
     *least_bytes = INFINITY;
-    moment_weights(shard, knobs, weights);
+    microbatches_in_flight(shard, knobs, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &knobs->methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &knobs->methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = least_sharding(slot, (MlpChoice)mlp);
         BoundRow *row = &out->row[out->count++];
@@ -801,28 +802,28 @@ void knob_rows(const Setting *setting, const Shard *shard, const Knobs *knobs, c
     *least_bytes *= SLACK;
 }
 
-double family_bound(const Setting *setting, const Offers *offers, const Shard *shard, const Knobs *member,
-                    const Rates *least, LeastSums *cache, double *least_bytes) {
+double family_bound(const CostContext *setting, const Offers *offers, const Shard *shard, const Knobs *member,
+                    const Rates *least, TotalsCache *cache, double *least_bytes) {
     BoundRows rows;
     family_rows(setting, offers, shard, member, least, INFINITY, cache, &rows, least_bytes);
     return rows_seconds(&rows, least);
 }
 
-double knob_bound(const Setting *setting, const Shard *shard, const Knobs *knobs, const Rates *least, LeastSums *cache,
-                  double *least_bytes) {
+double knob_bound(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Rates *least,
+                  TotalsCache *cache, double *least_bytes) {
     BoundRows rows;
     knob_rows(setting, shard, knobs, least, INFINITY, cache, &rows, least_bytes);
     return rows_seconds(&rows, least);
 }
 
-bool best_at_home(const Setting *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,
-                  LeastSums *cache) {
-    double limit = setting_memory_limit(setting) * SLACK, weights[MOMENT_COUNT];
+bool offload_never_pays(const CostContext *setting, const Shard *shard, const Knobs *knobs, double step_seconds_least,
+                        TotalsCache *cache) {
+    double limit = cost_context_memory_limit(setting) * SLACK, weights[MOMENT_COUNT];
     Knobs home = *knobs;
     home.offload_optimizer = false;
-    moment_weights(shard, &home, weights);
+    microbatches_in_flight(shard, &home, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const SumsSlot *slot = least_sums(cache, setting, shard, &home.methods, (MlpChoice)mlp);
+        const SumsSlot *slot = totals_cache_get(cache, setting, shard, &home.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         const DetailSlot *details = least_details(cache, setting, shard, &home.methods, (MlpChoice)mlp);
         StepRule here, there;

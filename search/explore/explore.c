@@ -23,12 +23,12 @@ int row_compare(const Row *a, const Row *b) {
 }
 
 bool explore_cache_new(ExploreCache *out, Error *error) {
-    *out = (ExploreCache){.sums = least_sums_new(), .memo = collective_memo_new()};
+    *out = (ExploreCache){.sums = totals_cache_new(), .memo = collective_memo_new()};
     return (out->sums && out->memo) || error_memory(error);
 }
 
 void explore_cache_free(ExploreCache *cache) {
-    least_sums_free(cache->sums);
+    totals_cache_free(cache->sums);
     collective_memo_free(cache->memo);
 }
 
@@ -169,7 +169,7 @@ static bool keyed_add(KeyedList *list, Keyed item, Error *error) {
     return true;
 }
 
-static double memory_limit(const Tuple *tuple) { return setting_memory_limit(&tuple->problem->setting); }
+static double memory_limit(const Tuple *tuple) { return cost_context_memory_limit(&tuple->problem->setting); }
 
 /* What became of a knob setting. */
 typedef struct {
@@ -186,7 +186,7 @@ static bool settled_at_home(const Tuple *tuple, const Knobs *knobs, const Shard 
     const ExploreProblem *problem = tuple->problem;
     if (problem->request->control.brute_force || problem->request->control.variants) return false;
     if (!at_home->listed) return at_home->reason == PRUNED_KNOB_BOUND;
-    return best_at_home(&problem->setting, shard, knobs, at_home->bound / problem->scale, cache->sums);
+    return offload_never_pays(&problem->setting, shard, knobs, at_home->bound / problem->scale, cache->sums);
 }
 
 static Judged knob_out(const Tuple *tuple, PruneReason reason, double bound, ExploreStats *stats) {
@@ -431,7 +431,7 @@ bool explore_tuple(const ExploreProblem *problem, const Degrees *degrees, double
 static bool hopeless_range(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods,
                            const Rates *least, StageSplit split, int64_t low, int64_t high, double threshold,
                            ExploreCache *cache, double *bound, double *missing) {
-    double bytes, scale = problem->scale, limit = setting_memory_limit(&problem->setting);
+    double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
     double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums, degrees,
                                  methods, split, low, high, threshold * CUT / scale, &bytes) *
                      scale * (1 - 0x1p-40);
@@ -460,8 +460,8 @@ bool explore_hopeless(const ExploreProblem *problem, const Degrees *degrees, dou
     for (int64_t way = 0; way < method_space_size(&space); way++) {
         Methods methods = method_space_at(&space, way);
         Rates least;
-        least_rates_of(problem->least, degrees, &methods, &least);
-        least_rates_folded(problem->wirings, problem->machine_count, degrees, &methods, &least);
+        lower_bound_rates_of(problem->least, degrees, &methods, &least);
+        lower_bound_rates_folded(problem->wirings, problem->machine_count, degrees, &methods, &least);
         for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
             if (!hopeless_range(problem, degrees, &methods, &least, (StageSplit)split, 1, max_whole(1, most), threshold,
                                 cache, bound, missing))

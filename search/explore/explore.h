@@ -45,14 +45,14 @@ typedef struct {
 
 typedef struct {
     const Request *request;
-    Setting setting; /* its work is the batch in question */
+    CostContext setting; /* its work is the batch in question */
     Offers offers;
-    const LeastRates *least; /* over all the machines */
+    const LowerBoundRates *least; /* over all the machines */
     /* Machines of as many devices, which have the same degrees: a tuple is opened once for all of them, and only where its
      * roles lie tells them apart. */
     const Wiring *wirings; /* with the profile's rates, and the order of roles in question */
     const PlacementTable *const *tables;
-    const LeastRates *const *leasts;  /* of each */
+    const LowerBoundRates *const *leasts;  /* of each */
     int machine_count, first_machine; /* number of the first among those searched */
     const Mesh *catalog_mesh;         /* of the first */
     PaddingRule padding;              /* padding_on() */
@@ -61,7 +61,7 @@ typedef struct {
 
 /* What one thread keeps from tuple to tuple. */
 typedef struct {
-    LeastSums *sums;
+    TotalsCache *sums;
     CollectiveMemo *memo;
 } ExploreCache;
 bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */

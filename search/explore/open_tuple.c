@@ -15,8 +15,8 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     if (!tuple->least || !tuple->on) return error_memory(error);
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
         Methods way = method_space_at(&tuple->space.methods, i);
-        least_rates_of(problem->least, degrees, &way, &tuple->least[i]);
-        least_rates_folded(problem->wirings, problem->machine_count, degrees, &way, &tuple->least[i]);
+        lower_bound_rates_of(problem->least, degrees, &way, &tuple->least[i]);
+        lower_bound_rates_folded(problem->wirings, problem->machine_count, degrees, &way, &tuple->least[i]);
     }
     for (int i = 0; i < problem->machine_count; i++) {
         tuple->on[i].total = placement_count(problem->tables[i], degrees);
@@ -130,6 +130,6 @@ void tuple_least_on(const Tuple *tuple, int machine, int64_t way, Rates *out) {
         return;
     }
     Methods methods = method_space_at(&tuple->space.methods, way);
-    least_rates_of(problem->leasts[machine], tuple->degrees, &methods, out);
-    least_rates_folded(&problem->wirings[machine], 1, tuple->degrees, &methods, out);
+    lower_bound_rates_of(problem->leasts[machine], tuple->degrees, &methods, out);
+    lower_bound_rates_folded(&problem->wirings[machine], 1, tuple->degrees, &methods, out);
 }

@@ -27,7 +27,7 @@ static double scale_of(const Request *request, int64_t sequences) {
 
 static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int first, int count, int64_t sequences) {
     ExploreProblem problem = {.request = tuples->request,
-                              .setting = request_setting(tuples->request),
+                              .setting = request_cost_context(tuples->request),
                               .offers = site->offers,
                               .least = site->least,
                               .wirings = &tuples->wirings[first],
@@ -55,7 +55,7 @@ ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t 
 
 double site_floor(const Tuples *tuples, int site) {
     const Request *request = tuples->request;
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->question.work.seq) *
                    (double)request->question.work.sequences * (double)request->question.work.seq;
     int64_t chips = 0;
@@ -81,7 +81,7 @@ static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
     if (!degrees_count(&shape->mesh, request->space.roles, &count) || count > INT64_MAX / 2)
         return error_set(error, ERROR_INPUT, request->asked.machine, "%s has too many ways to give degrees to roles",
                          machine->text);
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     tuples->sites[tuples->site_count++] =
         (Site){.first = index,
                .shape_count = 1,
@@ -117,7 +117,7 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     tuples->shapes = ARENA_NEW(arena, Shape, count);
     tuples->wirings = ARENA_NEW(arena, Wiring, count);
     tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
-    tuples->leasts = ARENA_NEW(arena, const LeastRates *, count);
+    tuples->leasts = ARENA_NEW(arena, const LowerBoundRates *, count);
     tuples->sites = ARENA_NEW(arena, Site, count);
     if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
         return error_memory(error);
@@ -183,14 +183,14 @@ static bool site_count_plans(Tuples *tuples, Site *site, TuplesWorker *worker, E
 }
 
 static bool site_rates(Tuples *tuples, Site *site, Arena *lasting, Error *error) {
-    LeastRates *together = NULL;
+    LowerBoundRates *together = NULL;
     for (int i = site->first; i < site->first + site->shape_count; i++) {
-        LeastRates *least = least_rates_new(&tuples->shapes[i].mesh, lasting);
+        LowerBoundRates *least = lower_bound_rates_new(&tuples->shapes[i].mesh, lasting);
         tuples->leasts[i] = least;
         if (!least) return error_memory(error);
-        if (i == site->first + 1) together = least_rates_copy(tuples->leasts[site->first], lasting);
+        if (i == site->first + 1) together = lower_bound_rates_copy(tuples->leasts[site->first], lasting);
         if (i == site->first + 1 && !together) return error_memory(error);
-        if (together) least_rates_merge(together, least);
+        if (together) lower_bound_rates_merge(together, least);
     }
     site->least = together ? together : tuples->leasts[site->first];
     return true;
@@ -322,7 +322,7 @@ static double ranked_bound(const ExploreProblem *problem, const TupleBound *boun
     return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->control.bound_error);
 }
 
-Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
+Verdict entry_judge(const Tuples *tuples, Entry *entry, TotalsCache *cache) {
     const Request *request = tuples->request;
     const Site *site = &tuples->sites[entry->site];
     const Degrees *degrees = &site->degrees[entry->tuple];
@@ -339,11 +339,11 @@ Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache) {
     entry->bound = ranked_bound(&problem, &bound);
     if (bound.forbidden || bound.unusable) return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     if (!bound.too_large) return (Verdict){.out = false};
-    return (Verdict){true, PRUNED_MEMORY, bound.least_bytes - setting_memory_limit(&problem.setting)};
+    return (Verdict){true, PRUNED_MEMORY, bound.least_bytes - cost_context_memory_limit(&problem.setting)};
 }
 
 /* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
-static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastSums *cache, Bounded *out) {
+static void bound_batches(const Tuples *tuples, Entry entry, Count plans, TotalsCache *cache, Bounded *out) {
     Coverage *coverage = &out->coverage;
     if (!count_add(coverage->plans, plans, &coverage->plans)) {
         out->too_many = true;
@@ -365,7 +365,7 @@ static void bound_batches(const Tuples *tuples, Entry entry, Count plans, LeastS
 }
 
 /* One degree tuple with every batch it may have. */
-static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, LeastSums *cache, Bounded *out) {
+static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, TotalsCache *cache, Bounded *out) {
     const Request *request = tuples->request;
     const Site *site = &tuples->sites[index];
     const Degrees *degrees = &site->degrees[tuple];
@@ -508,7 +508,7 @@ int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
     return batch_at(tuples->request, degrees_replicas(&tuples->sites[entry->site].degrees[entry->tuple]), number);
 }
 
-double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache) {
+double entry_bound(const Tuples *tuples, const Entry *entry, TotalsCache *cache) {
     ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
     const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
     TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);

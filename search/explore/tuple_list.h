@@ -22,7 +22,7 @@ typedef struct {
     Count plans;             /* in all, on all of the machines */
     Degrees *degrees;        /* tuples that may divide, of the share that is laid out */
     int64_t count;
-    const LeastRates *least;
+    const LowerBoundRates *least;
     Offers offers;
     PaddingRule padding; /* padding_on() */
 } Site;
@@ -55,7 +55,7 @@ typedef struct {
     Shape *shapes;
     Wiring *wirings; /* of each shape */
     const PlacementTable **tables;
-    const LeastRates **leasts;
+    const LowerBoundRates **leasts;
     int shape_count;
     Site *sites;
     int site_count;
@@ -99,7 +99,7 @@ int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number);
 
 /* The bound of a part of an entry's batches. Theorem: per sequence nothing takes less with fewer of them (fewer per
  * replica: smaller matmuls, the same weights and updates), so that the largest batch bounds all. */
-double entry_bound(const Tuples *tuples, const Entry *entry, LeastSums *cache);
+double entry_bound(const Tuples *tuples, const Entry *entry, TotalsCache *cache);
 
 /* Placements of an entry's degrees on all machines of its site. */
 Count tuple_placements(const Tuples *tuples, const Entry *entry);
@@ -117,7 +117,7 @@ typedef struct {
     double missing;     /* PRUNED_MEMORY: bytes above the limit */
 } Verdict;
 /* Sets entry->bound where it is not out. */
-Verdict entry_judge(const Tuples *tuples, Entry *entry, LeastSums *cache);
+Verdict entry_judge(const Tuples *tuples, Entry *entry, TotalsCache *cache);
 
 /* The parts that a degree tuple is judged in: the batch asked for, and all others together. Returns how many. */
 int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]);

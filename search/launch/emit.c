@@ -39,8 +39,8 @@ const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launch
 }
 
 StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) {
-    Setting setting = request_setting(request);
-    StateDtypes dtypes = setting_state(&setting)->dtypes;
+    CostContext setting = request_cost_context(request);
+    StateDtypes dtypes = cost_context_state(&setting)->dtypes;
     if (dtypes.gradients == DTYPE_DEFAULT)
         dtypes.gradients = ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32 : DTYPE_BF16;
     return dtypes;

@@ -55,7 +55,7 @@ typedef struct {
 
 /* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. A required policy (setting->remat) that
  * cannot be followed, because the host has no room, makes a graph of which no layout fits. */
-bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
+bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error);
 
 /* The resources of one layout in the graph (base + nodes + edges): what step_seconds takes. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct {
-    const Setting *setting;
+    const CostContext *setting;
     const Shard *shard;
     const Knobs *knobs;
     double weights[MOMENT_COUNT];
@@ -82,7 +82,7 @@ static void stage_as_required(const Builder *builder, const Sharding *sharding,
 
 /* Takes in the required policy; false: it cannot be followed here. */
 static bool require_policy(Builder *builder, const ActivationCost costs[ACTIVATION_COUNT]) {
-    const RematRule *remat = setting_remat(builder->setting);
+    const RematRule *remat = cost_context_remat(builder->setting);
     LayoutGraph *graph = builder->graph;
     bool offloads = graph->rule.offload_bytes_per_second > 0, possible = true;
     for (int a = 0; remat && a < ACTIVATION_COUNT; a++) {
@@ -100,7 +100,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
     if (count < 1) return false;
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
-    graph->offer = setting_offer(builder->setting);
+    graph->offer = cost_context_offer(builder->setting);
     graph->chunks = max_whole(1, builder->knobs->virtual_stages);
     for (int a = 0; a < ACTIVATION_COUNT; a++) graph->exists[a] = costs[a].exists;
     if (!require_policy(builder, costs)) graph->rule.memory_limit_bytes = -1; /* nothing fits */
@@ -114,7 +114,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
         LayoutNode *node = &graph->nodes[NODE_ACTIVATION + a];
         node->units = graph->layers;
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
-        if (!costs[a].exists || setting_remat(builder->setting)) continue;
+        if (!costs[a].exists || cost_context_remat(builder->setting)) continue;
         for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
             if (state == STATE_RECOMPUTED ? !costs[a].recomputable
                                           : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
@@ -223,13 +223,13 @@ static void know_defaults(Builder *builder, const Sharding *shardings, int count
             }
 }
 
-bool layout_graph(const Setting *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
+bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error) {
     Builder builder = {.setting = setting, .shard = shard, .knobs = knobs, .graph = out};
     memset(out, 0, sizeof(*out));
     out->layers = shard->layers;
     step_rule(setting, shard, knobs, &out->rule);
-    moment_weights(shard, knobs, builder.weights);
+    microbatches_in_flight(shard, knobs, builder.weights);
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
     if (!add_nodes(&builder, shardings, count))

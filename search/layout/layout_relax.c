@@ -316,7 +316,7 @@ double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, 
     /* exposed shares are at least those that the constants were made with */
     StepRule decided;
     const StepRule *rule = undecided;
-    if (rates->far) decided = rule_at(undecided, rates), rule = &decided;
+    if (rates->leaves_scale_up) decided = rule_at(undecided, rates), rule = &decided;
     double best = INFINITY;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
@@ -330,5 +330,5 @@ double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, 
     }
     /* The least rates weigh exposed and hidden seconds of a group as if it stayed near: in exact numbers never above,
      * in doubles by a rounding. */
-    return rates->open ? best * SLACK : best;
+    return rates->is_lower_bound ? best * SLACK : best;
 }

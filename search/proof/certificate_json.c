@@ -100,7 +100,7 @@ static const Rule KNOB_RULES[] = {
 
 static bool add_knobs(cJSON *to, const SearchRecord *record) {
     const Request *request = record->request;
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Offers offers = offers_of(&setting, &request->question.machine.mesh, request->space.schedules);
     cJSON *json = json_add_object(to, "knobs"), *schedules = NULL;
     int64_t heads = 0;

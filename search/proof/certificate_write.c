@@ -27,7 +27,7 @@ typedef struct {
     Tuples tuples;       /* the sites once more, one of them listed */
     OpenedTuple *opened; /* of the ledger, in the order of lines */
     FILE *out;
-    LeastSums **caches; /* per thread */
+    TotalsCache **caches; /* per thread */
     int threads;
     Line (*lines)[PARTS];    /* of one block */
     int parts[BLOCK];        /* how many each of its tuples has */
@@ -207,12 +207,12 @@ bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
         memcpy(writer->opened, ledger->opened, opened * sizeof(OpenedTuple));
         qsort(writer->opened, opened, sizeof(OpenedTuple), compare_opened);
     }
-    for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = least_sums_new()) != NULL;
+    for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = totals_cache_new()) != NULL;
     if (!ok) error_memory(error);
     ok = ok && tuples_make(record->request, 1, &arena, &writer->tuples, error);
     if (ok) write_head(writer);
     ok = ok && write_body(writer, error);
-    for (int i = 0; writer->caches && i < threads; i++) least_sums_free(writer->caches[i]);
+    for (int i = 0; writer->caches && i < threads; i++) totals_cache_free(writer->caches[i]);
     tuples_free(&writer->tuples);
     arena_free(&arena);
     free(writer->opened);

@@ -24,8 +24,8 @@ const char *padding_rule_name(PaddingRule rule) {
     return NAMES[rule];
 }
 
-Setting request_setting(const Request *request) {
-    Setting setting = (Setting){
+CostContext request_cost_context(const Request *request) {
+    CostContext setting = (CostContext){
         .model = &request->question.model,
         .chip = request->question.chip.devices_per_chip > 1 ? &request->question.device : &request->question.chip,
         .profile = &request->question.profile,

@@ -62,7 +62,7 @@ typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
 typedef struct {
     Model model;
     Chip chip;
-    Chip device; /* one of several devices of a chip (tpu7x); else not used: request_setting() */
+    Chip device; /* one of several devices of a chip (tpu7x); else not used: request_cost_context() */
     Machine machine;
     Profile profile;
     Work work; /* sequences, seq: what is used */
@@ -128,7 +128,7 @@ typedef struct {
 } Request;
 
 /* The setting that plans of this request are priced with. Points into the request. */
-Setting request_setting(const Request *request);
+CostContext request_cost_context(const Request *request);
 
 /* Whether degrees, and whether knobs, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);

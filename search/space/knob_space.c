@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-Offers offers_of(const Setting *setting, const Mesh *mesh, unsigned schedules) {
+Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules) {
     const Model *model = setting->model;
     Offers offers = {.switched = true,
                      .offloads = setting->chip->host_bytes.value > 0 && setting->chip->pcie_bytes_per_second.value > 0,

@@ -19,7 +19,7 @@ typedef struct {
     int whole_count, chunked_count;
 } Offers;
 /* `schedules`: a bit per Schedule. */
-Offers offers_of(const Setting *setting, const Mesh *mesh, unsigned schedules);
+Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules);
 
 /* Whether experts may lie on a grid of ranks in place of their role. */
 static inline bool experts_may_fold(const Offers *offers, const Degrees *degrees) {

@@ -356,12 +356,12 @@ static void fill_shortfall(const Search *search, Shortfall *out) {
     const Request *request = search->request;
     if (!(search->stats.least_missing < INFINITY)) return;
     out->known = true;
-    out->limit_bytes = request_setting(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
+    out->limit_bytes = request_cost_context(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
     out->needed_bytes = out->limit_bytes + search->stats.least_missing;
     out->plan.degrees = search->stats.missing_degrees;
     out->plan.knobs = search->stats.missing_knobs;
     if (out->plan.knobs.microbatches == 0) return;
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Shard shard;
     PaddingSet padding;
     if (!shard_of_plan(setting.model, &setting.work, &out->plan.degrees, &out->plan.knobs, PADDING_ANY, &shard,

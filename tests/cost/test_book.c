@@ -210,7 +210,7 @@ static double share_of_flops(double X, double Y) {
 
 static double saved_bytes(Model model, double tokens, Activation activation) {
     Bench bench = bench_of(model, 1, tokens);
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
     return costs[activation].bytes;
@@ -226,7 +226,7 @@ static double checkpoint_bytes(double D, double ratio, double B) {
 static double parameters_bytes(Model model, double ways) {
     Bench bench = bench_of(model, 1, 1);
     bench.shard.fsdp = ways;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     MemoryRows rows;
     memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &rows);
     return rows.parameters_bytes / LAYERS;
@@ -271,7 +271,7 @@ static double bubble_share(double stages, double microbatches) {
     bench.shard.layers = bench.shard.layers_last = 1000;
     bench.shard.microbatches = microbatches;
     bench.knobs.schedule = SCHEDULE_1F1B;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     Resources resources = bench_resources(&bench);
     StepRule rule;
     StepTime time;
@@ -287,7 +287,7 @@ static double fsdp_over_data_traffic(void) {
     fsdp.shard.fsdp = 64;
     data.shard.data = 64;
     Resources resources = bench_resources(&fsdp);
-    Setting setting = bench_setting(&data);
+    CostContext setting = bench_setting(&data);
     StepRule rule;
     step_rule(&setting, &data.shard, &data.knobs, &rule);
     return (resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] +

@@ -39,13 +39,13 @@ static void unload(void) { arena_free(&arena); }
 
 TestSuite(estimate, .init = load, .fini = unload);
 
-static Setting setting_of(int64_t sequences, int64_t seq) {
-    return (Setting){.model = &model,
-                     .chip = &chip,
-                     .profile = &profile,
-                     .work = {sequences, seq},
-                     .hbm_reserve = 0.08,
-                     .precision_flops_per_second = FLOPS};
+static CostContext setting_of(int64_t sequences, int64_t seq) {
+    return (CostContext){.model = &model,
+                         .chip = &chip,
+                         .profile = &profile,
+                         .work = {sequences, seq},
+                         .hbm_reserve = 0.08,
+                         .precision_flops_per_second = FLOPS};
 }
 
 /* All activations saved, residual stream along the sequence, one microbatch of one sequence. */
@@ -136,7 +136,7 @@ Test(estimate, llama3_70b_on_8192_chips) {
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         const Case *c = &CASES[i];
         double t = c->tensor, ways = c->sequences;
-        Setting setting = setting_of((int64_t)c->sequences, (int64_t)c->S);
+        CostContext setting = setting_of((int64_t)c->sequences, (int64_t)c->S);
         Plan plan = plan_of((Degrees){{(int64_t)t, 1, 1, (int64_t)ways, 1, 1}}, c->placement);
         Estimate estimate;
         Error error = {0};
@@ -183,7 +183,7 @@ Test(estimate, memory_of_the_first) {
     const double S = 4096, t = 8, layer = MATRICES / t + NORMS, held = (LAYERS * layer + 2 * TABLE / t + D) / 1024;
     const double F = 28672, saved = 4 * S * D / t + 4 * S * D + 2 * S * 80 * 128 / t + (2 * S * 8192 + 4 * S * 64) / t +
                                     6 * S * F / t;
-    Setting setting = setting_of(1024, 4096);
+    CostContext setting = setting_of(1024, 4096);
     Plan plan = plan_of((Degrees){{8, 1, 1, 1024, 1, 1}}, CASES[0].placement);
     Estimate estimate;
     Error error = {0};
@@ -204,7 +204,7 @@ Test(estimate, memory_of_the_first) {
  * less. */
 Test(estimate, recomputation_of_some_layers) {
     const double S = 4096, t = 8;
-    Setting setting = setting_of(1024, 4096);
+    CostContext setting = setting_of(1024, 4096);
     Plan plan = plan_of((Degrees){{8, 1, 1, 1024, 1, 1}}, CASES[0].placement), some = plan;
     for (int a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++)
         some.layout.layers[a][STATE_SAVED] = 50, some.layout.layers[a][STATE_RECOMPUTED] = 30;
@@ -231,7 +231,7 @@ Test(estimate, recomputation_of_some_layers) {
 
 /* The resources that a search adds up and the rows that a report shows are the same bytes at every moment. */
 Test(estimate, resources_and_rows_agree) {
-    Setting setting = setting_of(1024, 4096);
+    CostContext setting = setting_of(1024, 4096);
     static const struct {
         const char *name;
         Degrees degrees;
@@ -386,7 +386,7 @@ Test(estimate, what_bounds_a_step) {
             square.mesh.axes[axis].latency_seconds = rows[i].hop;
         Chip other = chip;
         other.bf16_flops_per_second.value = rows[i].peak;
-        Setting setting = setting_of(1, 64);
+        CostContext setting = setting_of(1, 64);
         setting.chip = &other, setting.precision_flops_per_second = rows[i].peak;
         Plan plan = plan_of((Degrees){{4, 1, 1, 1, 1, 1}}, (Placement){{{2, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}}});
         Estimate estimate;

@@ -35,7 +35,7 @@ static Layer layer_of(const Chip *chip, const Mesh *mesh, const Profile *profile
     bench_split(&bench, 1024, 1, 8);
     bench.shard.seq = 2048, bench.shard.sequences = 4;
     bench.sharding.residual = along ? RESIDUAL_SEQUENCE : RESIDUAL_REPLICATED;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     setting.profile = profile;
     Mesh effective = profile_mesh(profile, mesh);
     Footprint node = {{{8, 1}}};
@@ -109,7 +109,7 @@ Test(published, korthikanti_flops) {
         double found = model_flops_per_token(&model, FLOPS_FULL_ATTENTION, 2048);
         cr_expect_float_eq(found, expected, 1e-4 * expected, "%s: %.9g, not %.9g", rows[i].name, found, expected);
         Bench bench = bench_of(model, 1, s);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         ActivationCost costs[ACTIVATION_COUNT];
         stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);

@@ -42,7 +42,7 @@ Test(scale, jitter_and_slices_stretch_the_step) {
     double alone = 0;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile scaled = profile_at_scale(&profile, rows[i].chips, rows[i].slices);
-        Setting setting = {
+        CostContext setting = {
             .model = &model, .chip = &chip, .profile = &scaled, .work = {16, 4096}, .precision_flops_per_second = 1e15};
         Nesting nesting = nesting_canonical();
         Estimate estimate;
@@ -86,7 +86,7 @@ Test(scale, other_seconds) {
         bench.shard.layers = bench.shard.layers_last = 61, bench.shard.microbatches = 4;
         bench.shard.data = rows[i].data, bench.shard.sequence = rows[i].context, bench.shard.sequence_replicates = true;
         bench.knobs.zero_stage = rows[i].zero_stage, bench.knobs.methods.sequence_replicates = true;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
@@ -118,7 +118,7 @@ Test(scale, latency_rules_small_steps) {
                  .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true},
                  .layout = {.sharding = {.residual = RESIDUAL_SEQUENCE}}};
     for (int a = 0; a < ACTIVATION_COUNT; a++) plan.layout.layers[a][STATE_SAVED] = 12;
-    Setting setting = {
+    CostContext setting = {
         .model = &model, .chip = &chip, .profile = &profile, .work = {1, 128}, .precision_flops_per_second = 1e15};
     Nesting nesting = nesting_canonical();
     Estimate estimate;
@@ -154,7 +154,7 @@ Test(scale, hybrid_sharding) {
         Bench bench = bench_of(book_model(8192, 28672), 1, 1024);
         bench.shard.layers = bench.shard.layers_last = 1000; /* so that the norm and tables of one column are nothing */
         bench.shard.fsdp = all ? 32 : 8, bench.shard.data = all ? 1 : 4;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         Resources resources = bench_resources(&bench);
         StepRule rule;
         StepTime time;

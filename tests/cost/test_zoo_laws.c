@@ -69,7 +69,7 @@ static bool random_cut(const Model *model, uint64_t *state, Cut *out) {
     PaddingSet padding;
     if (!shard_of_plan(model, &work, &degrees, &out->bench.knobs, PADDING_NONE, &out->bench.shard, &padding))
         return false;
-    Setting setting = bench_setting(&out->bench);
+    CostContext setting = bench_setting(&out->bench);
     Sharding shardings[SHARDINGS_MAX];
     cr_assert_gt(shardings_of(&setting, &out->bench.shard, shardings), 0, "%s", model->name);
     out->bench.sharding = shardings[0];
@@ -182,7 +182,7 @@ Test(zoo_laws, weight_gradients_fit) {
             for (int p = 0; p < 2; p++)
                 for (int way = 0; way < 2; way++) {
                     bench->knobs.schedule = way ? SCHEDULE_DUALPIPE : SCHEDULE_ZB_H1;
-                    Setting setting = bench_setting(bench);
+                    CostContext setting = bench_setting(bench);
                     setting.profile = profiles[p];
                     StepRule rule;
                     step_rule(&setting, &bench->shard, &bench->knobs, &rule);

@@ -69,8 +69,8 @@ static inline Chip bench_chip(double flops_per_second, double hbm_bytes_per_seco
                   .hbm_bytes = {.value = 96e9}};
 }
 
-static inline Setting bench_setting(const Bench *bench) {
-    return (Setting){.model = &bench->model, .chip = &bench->chip, .profile = &IDEAL};
+static inline CostContext bench_setting(const Bench *bench) {
+    return (CostContext){.model = &bench->model, .chip = &bench->chip, .profile = &IDEAL};
 }
 
 /* The layer of the book's part 5: two matrices and nothing else. */
@@ -150,7 +150,7 @@ static inline void bench_rate(Bench *bench, Group group, CollectiveCost cost, in
 }
 
 static inline Resources bench_resources(const Bench *bench) {
-    Setting setting = bench_setting(bench);
+    CostContext setting = bench_setting(bench);
     Resources resources;
     stage_resources(&setting, &bench->shard, &bench->knobs, &bench->sharding, &resources);
     return resources;
@@ -173,7 +173,7 @@ static inline double layer_compute_seconds(const Bench *bench, Phase phase) {
 /* A step in which all communication may hide: what is exposed is what there is too much of. Share of the compute
  * time. */
 static inline double bench_exposed(const Bench *bench) {
-    Setting setting = bench_setting(bench);
+    CostContext setting = bench_setting(bench);
     Resources resources = bench_resources(bench);
     StepRule rule;
     StepTime time;

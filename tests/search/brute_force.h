@@ -58,7 +58,7 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
 }
 
 /* What --require, --padding and --for admit; *takers: launchers of which one has to place it, all bits: nobody has to. */
-static inline bool admitted(const Request *request, const Setting *setting, const Mesh *mesh, const Plan *plan,
+static inline bool admitted(const Request *request, const CostContext *setting, const Mesh *mesh, const Plan *plan,
                             Shard *shard, LauncherSet *takers) {
     PaddingSet padding;
     *takers = ~0u;
@@ -74,7 +74,7 @@ static inline bool admitted(const Request *request, const Setting *setting, cons
 }
 
 /* Whether one of them can put the roles there. */
-static inline bool placed(const Wiring *wiring, const Setting *setting, LauncherSet takers,
+static inline bool placed(const Wiring *wiring, const CostContext *setting, LauncherSet takers,
                           const Placement *placement) {
     LauncherSet placing;
     if (takers == ~0u) return true;
@@ -83,7 +83,7 @@ static inline bool placed(const Wiring *wiring, const Setting *setting, Launcher
 }
 
 /* One knob setting under all placements. */
-static inline void brute_plan(const Request *request, const Setting *setting, int machine, const Degrees *degrees,
+static inline void brute_plan(const Request *request, const CostContext *setting, int machine, const Degrees *degrees,
                               const Knobs *knobs, const Placement *placements, const Wiring *wiring, int64_t count,
                               Brute *brute) {
     Plan plan = {.degrees = *degrees, .knobs = *knobs};
@@ -130,7 +130,7 @@ static inline void brute_tuple(const Request *request, int machine, const Mesh *
     cr_assert(placements_enumerate(mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
     Wiring wiring = {mesh, request->space.nesting};
     for (int64_t b = 0; b < batch_count; b++) {
-        Setting setting = request_setting(request);
+        CostContext setting = request_cost_context(request);
         setting.work.sequences = batches[b];
         int64_t knob_total = brute_knobs(request, mesh, degrees, batches[b], knobs);
         for (int64_t i = 0; i < knob_total; i++)

@@ -143,7 +143,7 @@ bool look_figure_move(Request *request, int figure, double factor) {
 }
 
 bool look_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits) {
-    Setting setting = request_setting(changed);
+    CostContext setting = request_cost_context(changed);
     Estimate estimate;
     Error error = {0};
     setting.work.sequences = ranked->work.sequences; /* how stages weigh is the changed figures' */

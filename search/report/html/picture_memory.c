@@ -22,8 +22,8 @@ static int list_bars(const LookView *view, Bar bars[BARS_MAX], double *limit, do
     const SearchResult *result = &view->report->result;
     const RankedPlan *first = view_first(view);
     int count = 0;
-    Setting setting = request_setting(request);
-    *limit = setting_memory_limit(&setting);
+    CostContext setting = request_cost_context(request);
+    *limit = cost_context_memory_limit(&setting);
     *reserve = setting.chip->hbm_bytes.value - *limit;
     if (!first) {
         if (!result->shortfall.known) return 0;

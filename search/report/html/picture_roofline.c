@@ -20,7 +20,7 @@ static bool is_point(const EstimatePart *part) {
 }
 
 static Roof roof_of(const Request *request, const Estimate *estimate) {
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Roof roof = {setting.precision_flops_per_second / (double)max_whole(1, request->question.chip.devices_per_chip),
                  setting.chip->hbm_bytes_per_second.value, 0, 0, 0};
     double ridge = roof.peak / roof.hbm;

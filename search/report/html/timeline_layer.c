@@ -93,14 +93,14 @@ static const LayerKind *commonest(const Model *model) {
 
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out) {
     const Estimate *estimate = &ranked->estimate;
-    Setting setting = ranked_setting(request, ranked);
+    CostContext setting = ranked_cost_context(request, ranked);
     StepRule rule = rule_at(&estimate->rule, &estimate->rates);
     Op ops[OPS_MAX];
     double now = 0, free_at[GROUP_COUNT] = {0};
     *out = (LayerLine){.lanes = 1};
     int count =
         ops_of_layer(&request->question.model, commonest(&request->question.model), &estimate->shard,
-                     &ranked->plan.layout.sharding, &ranked->plan.knobs.methods, setting_imbalance(&setting), ops);
+                     &ranked->plan.layout.sharding, &ranked->plan.knobs.methods, cost_context_imbalance(&setting), ops);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         add_weights(out, estimate, (Phase)phase, now);
         for (int i = 0; i < count; i++) {

@@ -26,7 +26,7 @@ bool memory_add_json(cJSON *to, const char *key, const MemoryRows *rows, double 
 
 bool memory_add_moments(cJSON *to, const Request *request, const RankedPlan *ranked) {
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    Setting setting = ranked_setting(request, ranked);
+    CostContext setting = ranked_cost_context(request, ranked);
     cJSON *json = json_add_array(to, "memory_moments");
     bool ok = json != NULL;
     for (int i = 0; i < MOMENT_COUNT && ok; i++) {

@@ -326,7 +326,7 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
               json_add_real(json, "mfu", estimate->mfu) &&
               json_add_real(json, "mfu_full_attention", estimate->mfu_full_attention) &&
               json_add_text(json, "flop_convention", "6N + causal attention, useful tokens") &&
-              json_add_real(json, "peak_flops_per_chip", request_setting(request).precision_flops_per_second) &&
+              json_add_real(json, "peak_flops_per_chip", request_cost_context(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
               memory_add_json(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
     return ok && memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
@@ -397,7 +397,7 @@ static bool add_nearest(cJSON *to, const Report *report) {
              json_add_real(json, "needed_bytes", shortfall->needed_bytes) &&
              json_add_real(json, "limit_bytes", shortfall->limit_bytes) &&
              memory_add_json(json, "memory", &shortfall->memory, shortfall->limit_bytes,
-                             request_setting(report->request).chip->hbm_bytes.value *
+                             request_cost_context(report->request).chip->hbm_bytes.value *
                                  report->request->question.hbm_reserve);
     }
     cJSON *nearest = ok ? json_add_array(to, "nearest") : NULL;

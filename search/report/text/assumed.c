@@ -101,7 +101,7 @@ static void add_profile(const Request *request, Prose *to) {
 }
 
 void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], words[STATE_WORDS_SIZE];
     const Work *work = &request->question.work;
     double tokens = (double)work->sequences * (double)work->seq, price = request->question.chip.usd_per_chip_hour.value;
@@ -118,7 +118,7 @@ void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
               origin_text(request->asked.tokens_origin, "20 per parameter"));
     prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),
-              training_state_words(setting_state(&setting), words));
+              training_state_words(cost_context_state(&setting), words));
     prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->question.hbm_reserve, b),
               number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
     add_profile(request, &text);

@@ -119,7 +119,7 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, FILE 
                                           {"optimizer", true}, {"activations", true}, {"gathered", true},
                                           {"logits", true},    {"transients", true},  {"total", true}};
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    Setting setting = ranked_setting(request, ranked);
+    CostContext setting = ranked_cost_context(request, ranked);
     char limit[NUMBER_TEXT_SIZE], reserve[NUMBER_TEXT_SIZE];
     fprintf(out, "\nHBM at each moment that can peak (limit %s, %s kept back; > marks the peak):\n",
             number_bytes(ranked->estimate.memory_limit_bytes, limit),

@@ -111,7 +111,7 @@ static void write_shortfall(const Report *report, FILE *out) {
     prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
     prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->question.chip.title, title),
               number_bytes(shortfall->limit_bytes, keeps),
-              number_bytes(request_setting(request).chip->hbm_bytes.value, all));
+              number_bytes(request_cost_context(request).chip->hbm_bytes.value, all));
     prose_write(out, "", "", text.text);
 }
 

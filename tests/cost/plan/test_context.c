@@ -212,7 +212,7 @@ Test(context, sequence_shards_or_replicates) {
         cr_expect_eq((double)group_degree(GROUP_DATA, &degrees, &methods), rows[i].data_ways, "%s", rows[i].name);
         cr_expect_eq(group_degree(GROUP_SEQUENCE, &degrees, &methods), 4, "%s", rows[i].name);
 
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         MemoryRows found;
         StepRule rule;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);

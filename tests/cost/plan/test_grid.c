@@ -213,7 +213,7 @@ Test(grid, deepseek_v3_bytes) {
         cr_expect(shard_data_ways(shard) == 128 && shard_expert_data_ways(shard) == 2, "128 replicas, 2 of experts");
         cr_expect(shard_weight_ways(shard) == 1 && shard_expert_ways(shard) == 1, "ZeRO-1 shards no parameters");
 
-        Setting setting = bench_setting(&d.bench);
+        CostContext setting = bench_setting(&d.bench);
         MemoryRows rows;
         memory_rows(&setting, shard, &d.bench.knobs, &d.bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
         /* DualPipe: this stage's and its mirror's, the last one with the logits and their norm. */

@@ -195,9 +195,9 @@ Test(kernels, imbalance_and_capacity) {
         bench.shard.expert = 8, bench.shard.experts = 8;
         Profile profile = IDEAL;
         profile.expert_imbalance = rows[i].imbalance;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
-        double load = setting_imbalance(&setting);
+        double load = cost_context_imbalance(&setting);
         cr_expect_eq(load, rows[i].load, "%s", rows[i].name);
         Op up = op_named(&bench, "expert gate and up", load), shared = op_named(&bench, "mlp gate and up", load),
            dispatch = op_named(&bench, "expert dispatch", load), router = op_named(&bench, "router", load);

@@ -21,7 +21,7 @@ static Bench bench_plan(const Model *model, int64_t tensor, int64_t expert, int6
     PaddingSet padding;
     cr_assert(shard_of_plan(model, &work, &degrees, &bench.knobs, PADDING_ANY, &bench.shard, &padding), "%s",
               model->name);
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     Sharding shardings[SHARDINGS_MAX];
     cr_assert_gt(shardings_of(&setting, &bench.shard, shardings), 0);
     bench.sharding = shardings[0];

@@ -95,11 +95,11 @@ Test(overlap, exposed_near_and_far) {
         Profile profile = IDEAL;
         profile.tensor_exposed = rows[i].plain, profile.tensor_overlapped = rows[i].overlapped;
         Bench bench = bench_overlap(rows[i].overlap);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        Rates near = {0}, far = {.far = 1u << GROUP_TENSOR};
+        Rates near = {0}, far = {.leaves_scale_up = 1u << GROUP_TENSOR};
         cr_expect_eq(rule_at(&rule, &near).exposed[GROUP_TENSOR], rows[i].near, "%s", rows[i].name);
         cr_expect_eq(rule_at(&rule, &far).exposed[GROUP_TENSOR], 1, "%s", rows[i].name);
         cr_expect_eq(rule.exposed[GROUP_EXPERT_TENSOR], rows[i].plain, "%s: experts' matmuls are not chunked",
@@ -117,7 +117,7 @@ Test(overlap, of_a_step) {
     const double layers = 1000, shapes[4][2] = {{1280, 8192}, {8192, 1024}, {7168, 8192}, {8192, 3584}};
     for (int overlap = 0; overlap < 2; overlap++) {
         Bench bench = bench_overlap(overlap);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         bench.shard.layers = bench.shard.layers_last = layers;
         GroupAxis axis = switch_axis(8, 450e9);
@@ -151,7 +151,7 @@ Test(overlap, dispatch_beside_dualpipe) {
         bench.shard.pipeline = 4, bench.shard.microbatches = 8;
         bench.knobs.schedule = (Schedule)schedule;
         bench.knobs.virtual_stages = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR ? 2 : 1;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);

@@ -18,7 +18,7 @@ static Bench bench_70b(double t) {
 }
 
 static void costs_of(const Bench *bench, ActivationCost costs[ACTIVATION_COUNT]) {
-    Setting setting = bench_setting(bench);
+    CostContext setting = bench_setting(bench);
     stage_activations(&setting, &bench->shard, &bench->knobs, &bench->sharding, costs);
 }
 
@@ -49,8 +49,8 @@ Test(activations, bytes_of_a_dense_layer) {
         Bench bench = bench_70b(t);
         bench.sharding = rows[i].sharding;
         ActivationCost costs[ACTIVATION_COUNT];
-        StageSums sums;
-        Setting setting = bench_setting(&bench);
+        StageTotals sums;
+        CostContext setting = bench_setting(&bench);
         costs_of(&bench, costs);
         stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
         for (int a = 0; a < ACTIVATION_COUNT; a++) {
@@ -111,7 +111,7 @@ Test(activations, full_recomputation_of_a_whole_call) {
     profile.recompute_whole = 1;
     for (double t = 1; t <= 8; t *= 2) {
         Bench bench = bench_70b(t);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         ActivationCost costs[ACTIVATION_COUNT];
         stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
@@ -248,7 +248,7 @@ Test(activations, offloaded_within_the_host) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_70b(4);
         ActivationCost costs[ACTIVATION_COUNT];
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         double bytes = 2 * bench.shard.tokens * (double)bench.model.d_model * bench.shard.layers;
         bench.chip.host_bytes.value = rows[i].host_bytes_of_layer_inputs * bytes;
         stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
@@ -300,7 +300,7 @@ Test(activations, korthikanti_in_flight) {
             bench.shard.microbatches = 4 * p;
             bench.knobs.virtual_stages = v, bench.knobs.schedule = v > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
             double weights[MOMENT_COUNT];
-            moment_weights(&bench.shard, &bench.knobs, weights);
+            microbatches_in_flight(&bench.shard, &bench.knobs, weights);
             double factor = v > 1 ? 1 + (p - 1.) / (p * (double)v) : 1;
             cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * bench.shard.layers, L * factor, 1e-9 * L, "p=%d v=%d",
                                p, v);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static MemoryRows rows_of(const Bench *bench, Moment moment, double saved) {
-    Setting setting = bench_setting(bench);
+    CostContext setting = bench_setting(bench);
     MemoryRows rows;
     memory_rows(&setting, &bench->shard, &bench->knobs, &bench->sharding, moment, saved, &rows);
     return rows;
@@ -145,7 +145,7 @@ Test(memory, gathered_by_matrix) {
         bench.model.kinds[0].gated = rows[i].gated;
         bench.shard.vocab = 32000, bench.shard.fsdp = 8, bench.knobs.regather = rows[i].regather;
         bench.shard.layers = bench.shard.layers_last = 80;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         MemoryRows found;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
@@ -208,7 +208,7 @@ Test(memory, in_flight) {
                                    : rows[i].stages > 1 ? SCHEDULE_1F1B
                                                         : SCHEDULE_NONE};
         double weights[MOMENT_COUNT];
-        moment_weights(&shard, &knobs, weights);
+        microbatches_in_flight(&shard, &knobs, weights);
         cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD], rows[i].first, 1e-12, "%s: %g", rows[i].name,
                            weights[MOMENT_FIRST_BACKWARD]);
         cr_expect_float_eq(weights[MOMENT_LAST_LOGITS], rows[i].last, 1e-12, "%s: %g", rows[i].name,
@@ -272,7 +272,7 @@ Test(memory, communicators) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(llama3_70b(), 1, 512);
         Profile profile = IDEAL;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         profile.communicator_bytes = 0.69e9, profile.all_to_all_bytes = 3.28e9;
         bench.chip.hbm_bytes.value = rows[i].hbm;
         setting.profile = &profile, setting.hbm_reserve = 0.08;
@@ -304,9 +304,9 @@ Test(memory, inputs_kept_apart) {
     Bench bench = bench_of(llama3_70b(), 1, T);
     bench_split(&bench, T / 8, 64, 8);
     bench.shard.seq = T;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     setting.profile = &profile;
-    StageSums gathered, apart;
+    StageTotals gathered, apart;
     stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &gathered);
     MemoryRows before = rows_of(&bench, MOMENT_FIRST_BACKWARD, 0), after;
     profile.inputs_kept_apart = 1;
@@ -336,9 +336,9 @@ Test(memory, low_inputs) {
         Bench bench = bench_of(llama3_70b(), 1, T);
         bench_split(&bench, T, 64, 1);
         bench.shard.seq = T;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
-        StageSums sums;
+        StageTotals sums;
         stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
         const double *saved = sums.layer.saved;
         cr_expect_eq(saved[ACTIVATION_LAYER_INPUT], 2 * T * D);
@@ -379,7 +379,7 @@ Test(memory, low_weights) {
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
         state.parameter_bytes = dtype_bytes(state.dtypes.parameters);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
@@ -404,7 +404,7 @@ Test(memory, slots) {
         bench.knobs.virtual_stages = (int64_t)rows[i].chunks;
         bench.knobs.schedule = rows[i].chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
         double weights[MOMENT_COUNT];
-        moment_weights(shard, &bench.knobs, weights);
+        microbatches_in_flight(shard, &bench.knobs, weights);
         cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * rows[i].layers, rows[i].in_flight, 1e-9, "%zu: %g", i,
                            weights[MOMENT_FIRST_BACKWARD] * rows[i].layers);
         double held = (rows[i].layers - 1) * (855638016. + 16384) + 128256. * 8192;
@@ -434,7 +434,7 @@ Test(memory, deepspeed) {
         bench.knobs.zero_stage = rows[i].data > 1 ? 1 : 0;
         TrainingState state = *training_state_default();
         state.gradient_bytes[0] = state.gradient_bytes[1] = rows[i].gradients;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
@@ -458,7 +458,7 @@ Test(memory, everything_that_software_keeps) {
     bench.shard.fsdp = 1, bench.shard.pipeline = 8, bench.shard.data = 4, bench.shard.microbatches = 32;
     bench.shard.layers = bench.shard.layers_last = 10;
     bench.knobs.schedule = SCHEDULE_1F1B, bench.knobs.zero_stage = 1;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     setting.profile = &profile;
     Plan plan = {.knobs = bench.knobs, .layout.sharding = bench.sharding};
     for (int a = 0; a < ACTIVATION_COUNT; a++) plan.layout.layers[a][STATE_SAVED] = 10;

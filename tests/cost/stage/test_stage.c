@@ -39,7 +39,7 @@ Test(stage, pace) {
         Bench bench = staged(rows[i].stages, rows[i].layers, rows[i].layers_last);
         if (rows[i].stages == 3) bench.shard.microbatches = 15;
         bench.knobs.virtual_stages = rows[i].chunks, bench.knobs.schedule = rows[i].schedule;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         StagePace pace = stage_pace(&setting, &bench.shard);
         cr_expect_eq(pace.layers, rows[i].paced, "%s", rows[i].name);
         StepRule rule;
@@ -89,8 +89,8 @@ Test(stage, mean_layer) {
     model.kinds[1].experts = 8, model.kinds[1].top_k = 2, model.kinds[1].d_ff_expert = 14336 / 4;
     Bench bench = bench_of(model, 1, 1000);
     bench.shard.experts = 8, bench.shard.d_ff_expert = 14336 / 4;
-    Setting setting = bench_setting(&bench);
-    StageSums sums;
+    CostContext setting = bench_setting(&bench);
+    StageTotals sums;
     stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
     double mlp = 2 * 3. * 4096 * 14336 * 1000, attention = 2 * 4096. * 128 * 80 * 1000, router = 2 * 4096. * 8 * 1000;
     double expected = attention + (3 * mlp + mlp / 2 + router) / 4;
@@ -106,7 +106,7 @@ Test(stage, weights_gathered_over_tensor) {
     Bench bench = staged(1, 80, 80);
     bench_split(&bench, 1024, 1, 4);
     bench.sharding.mlp = MLP_GATHERED;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     MemoryRows rows;
     memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
     cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
@@ -120,7 +120,7 @@ Test(stage, weights_kept_over_tensor) {
         bench_split(&bench, 1024, 1, 4);
         bench.sharding.mlp = MLP_GATHERED;
         bench.knobs.regather = regather;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         Resources resources;
         stage_resources(&setting, &bench.shard, &bench.knobs, &bench.sharding, &resources);
         double forward = resources.of[res_bytes(GROUP_TENSOR_WEIGHTS, PHASE_FORWARD)];
@@ -155,7 +155,7 @@ Test(stage, transient) {
         Bench bench = staged(1, 80, 80);
         bench.model.kinds[0].d_ff = rows[i].d_ff;
         bench_split(&bench, T / t, 1, t);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         MemoryRows found;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
         cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name,
@@ -177,7 +177,7 @@ Test(stage, rule_of_a_profile) {
         bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.hbm_bytes.value = 100e9,
         bench.chip.pcie_bytes_per_second.value = 1e10, bench.chip.host_bytes.value = 1e12;
         bench.shard.sequence = 2, bench.knobs.methods.context = (ContextMethod)context;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.hbm_reserve = 0.08;
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
@@ -254,7 +254,7 @@ Test(stage, shardings) {
         Bench bench = staged(1, 80, 80);
         bench_split(&bench, 512, 1, rows[i].tensor);
         bench.shard.seq = rows[i].seq;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         Sharding found[SHARDINGS_MAX];
         int count = shardings_of(&setting, &bench.shard, found);
         cr_expect_eq(count, rows[i].count, "%s: %d", rows[i].name, count);
@@ -291,7 +291,7 @@ Test(stage, weight_traffic) {
         bench.shard.fsdp = rows[i].fsdp, bench.shard.data = rows[i].data,
         bench.shard.microbatches = rows[i].microbatches;
         bench.knobs.zero_stage = rows[i].zero_stage, bench.knobs.regather = rows[i].regather;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         Resources resources = bench_resources(&bench);
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
@@ -333,7 +333,7 @@ Test(stage, pipeline) {
         bench.shard.pipeline = rows[i].stages, bench.shard.microbatches = rows[i].microbatches;
         bench.shard.layers = bench.shard.layers_last = 16000;
         bench.knobs.virtual_stages = rows[i].chunks, bench.knobs.schedule = rows[i].schedule;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         Resources resources = bench_resources(&bench);
         StepRule rule;
         StepTime time;
@@ -362,7 +362,7 @@ Test(stage, layers_against_logits) {
                                        .experts = 8,
                                        .top_k = 2,
                                        .d_ff_expert = 32};
-    Setting setting = {.model = &bench.model, .chip = &bench.chip, .profile = &IDEAL};
+    CostContext setting = {.model = &bench.model, .chip = &bench.chip, .profile = &IDEAL};
     cr_expect_float_eq(stage_layer_weight(&setting, 256), 1, 1e-12);
     Profile profile = IDEAL;
     profile.matrix_efficiency = 0.8, profile.linear_efficiency = 1.2, profile.grouped_efficiency = 0.5;

@@ -152,7 +152,7 @@ Test(remat, which_activations_there_are) {
                   error.text);
         Bench bench = bench_of(model, 1, 1024);
         ActivationCost costs[ACTIVATION_COUNT];
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);
         for (Activation a = 0; a < ACTIVATION_COUNT; a++)
             cr_expect_eq(activation_exists(&model, a), costs[a].exists, "%s: %s", names[i], activation_name(a));

@@ -110,7 +110,7 @@ Test(state, zero_figure_1) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(book_model(8192, 28672), 1, 1);
         TrainingState state = state_of(&bench.model, "adamw", "gradients=bf16");
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         MemoryRows memory;
         setting.state = &state;
         bench.shard.layers = bench.shard.layers_last = 7.5e9 / (2. * 8192 * 28672);
@@ -207,7 +207,7 @@ Test(state, muon_in_a_step) {
         Bench bench = bench_of(book_model((int64_t)D, (int64_t)F), 1e15, 1);
         bench.chip.hbm_bytes_per_second.value = 1e12;
         TrainingState state = state_of(&bench.model, "muon", "default");
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.state = &state;
         bench.shard.layers = bench.shard.layers_last = L;
         bench.shard.data = rows[i].data, bench.shard.fsdp = rows[i].fsdp;
@@ -242,7 +242,7 @@ Test(state, traffic) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(book_model(1024, 4096), 1, 1);
         TrainingState state = state_of(&bench.model, "adamw", rows[i].dtypes);
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         setting.state = &state;
         bench.shard.layers = bench.shard.layers_last = 8, bench.shard.fsdp = 8;
         Resources resources;
@@ -340,7 +340,7 @@ Test(state, on_the_host) {
         bench.knobs.offload_optimizer = true;
         bench.chip.hbm_bytes_per_second.value = 1e12, bench.chip.pcie_bytes_per_second.value = 1e10;
         bench.chip.host_bytes.value = rows[i].room * STATE;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         MemoryRows update, early;
         StepRule rule;
         memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &update);
@@ -369,10 +369,10 @@ Test(state, capacity) {
         model.training.capacity_factor = rows[i].capacity;
         Bench bench = bench_of(model, 1, 1024);
         Profile profile = IDEAL;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         profile.expert_imbalance = rows[i].imbalance;
         setting.profile = &profile;
-        StageSums sums;
+        StageTotals sums;
         ActivationCost costs[ACTIVATION_COUNT];
         stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &sums);
         stage_activations(&setting, &bench.shard, &bench.knobs, &bench.sharding, costs);

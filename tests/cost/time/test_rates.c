@@ -245,10 +245,10 @@ Test(rates, far) {
         Wiring wiring = {&mesh, nesting_canonical()};
         Methods methods = {0};
         rates_of_placement(&wiring, &placement, &methods, &rates);
-        cr_expect_eq(rates.far, rows[i].far, "%s: %x", rows[i].name, rates.far);
+        cr_expect_eq(rates.leaves_scale_up, rows[i].far, "%s: %x", rows[i].name, rates.leaves_scale_up);
         StepRule rule = {0};
         for (int group = 0; group < GROUP_COUNT; group++)
-            rule.exposed[group] = 0.05 * (group + 1), rule.far_exposed[group] = 1;
+            rule.exposed[group] = 0.05 * (group + 1), rule.exposed_scale_out[group] = 1;
         StepRule at = rule_at(&rule, &rates);
         for (int group = 0; group < GROUP_COUNT; group++)
             cr_expect_eq(at.exposed[group], rows[i].far >> group & 1 ? 1 : rule.exposed[group], "%s: group %d",

@@ -38,7 +38,7 @@ static double stepped_beyond(int p, int m, int v, double R) {
     bench.knobs.schedule = v > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B, bench.knobs.virtual_stages = v;
     /* two passes of 4 bytes (fp32, accumulated) */
     bench_rate(&bench, GROUP_DATA, (CollectiveCost){.seconds_per_byte = {0, R / (2 * 4 * layers * P)}}, 0);
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     Resources resources = bench_resources(&bench);
     StepRule rule;
     StepTime time;
@@ -88,7 +88,7 @@ Test(reduction, loops_reduce_at_their_end) {
     for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++) {
         bool chunks = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR;
         bench.knobs.schedule = (Schedule)schedule, bench.knobs.virtual_stages = chunks ? 4 : 1;
-        Setting setting = bench_setting(&bench);
+        CostContext setting = bench_setting(&bench);
         StepRule rule;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
         double all = rule.data_start[0].bytes + rule.data_end[0].bytes;
@@ -130,7 +130,7 @@ Test(reduction, pace_of_logits) {
     model.vocab = 5 * 28672; /* 2 V D FLOPs: 2.5 layers of 4 D F */
     Bench bench = bench_of(model, 1, 1024);
     bench.shard.pipeline = 7, bench.shard.layers = 10, bench.shard.layers_last = 8;
-    Setting setting = bench_setting(&bench);
+    CostContext setting = bench_setting(&bench);
     StagePace pace = stage_pace(&setting, &bench.shard);
     cr_expect(pace.logits && !pace.embedding, "the last is the longest: 10.5 layers");
     cr_expect_eq(pace.layers, 8);
@@ -176,7 +176,7 @@ Test(reduction, ends_of_fsdp) {
         Profile profile = IDEAL;
         for (int ends = 0; ends < 2; ends++) {
             profile.fsdp_exposed = ends ? 2. / (3 * L) : 0;
-            Setting setting = bench_setting(&bench);
+            CostContext setting = bench_setting(&bench);
             setting.profile = &profile;
             Resources resources;
             StepRule rule;

@@ -234,7 +234,7 @@ Test(schedule, bubble_of_a_step) {
             bench.shard.pipeline = rows[i].p, bench.shard.microbatches = rows[i].m;
             bench.shard.layers = bench.shard.layers_last = layers;
             bench.knobs.schedule = rows[i].schedule, bench.knobs.virtual_stages = rows[i].v;
-            Setting setting = bench_setting(&bench);
+            CostContext setting = bench_setting(&bench);
             Resources resources = bench_resources(&bench);
             StepRule rule;
             StepTime time;

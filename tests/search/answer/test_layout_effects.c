@@ -20,7 +20,7 @@ static void price(const Request *request, const RankedPlan *ranked, const Layout
                   double *bytes) {
     static Estimate estimate;
     Error error = {0};
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Plan plan = ranked->plan;
     plan.layout = *layout;
     setting.work = ranked->work;

@@ -18,13 +18,13 @@ typedef struct {
     const Mesh *mesh; /* the profile's rates */
     Wiring wiring;
     Offers offers;
-    const LeastRates *least;
+    const LowerBoundRates *least;
     char text[384];
 } Problem;
 
 static void note(const LayoutGraph *graph, const Relaxation *relaxation, const Rates *rates, int64_t count) {
     unsigned far = 0;
-    for (int64_t i = 0; i < count; i++) far |= rates[i].far;
+    for (int64_t i = 0; i < count; i++) far |= rates[i].leaves_scale_up;
     seen.compared += count;
     seen.long_tables += count > 512;
     seen.far += far != 0;
@@ -56,7 +56,7 @@ static void disturb(Draw *draw, Rates *rates) {
     for (int group = 0; group < GROUP_COUNT; group++) {
         if (rates->axes[group] == 0) continue;
         rates->axes[group] = (unsigned)draw_whole(draw, 1, (1 << rates->axis_count) - 1);
-        if (draw_chance(draw, 0.3)) rates->far ^= 1u << group;
+        if (draw_chance(draw, 0.3)) rates->leaves_scale_up ^= 1u << group;
         for (int piece = 0; piece < 2; piece++) {
             rates->cost[group].latency_seconds[piece] *= draw_real(draw, 0, 3);
             rates->cost[group].seconds_per_byte[piece] *= draw_real(draw, 0, 3);
@@ -66,7 +66,7 @@ static void disturb(Draw *draw, Rates *rates) {
 
 static void check_knobs(const Problem *problem, const Degrees *degrees, const Knobs *knobs, const Placement *placements,
                         int64_t count, Draw *draw, Arena *arena) {
-    Setting setting = request_setting(problem->request);
+    CostContext setting = request_cost_context(problem->request);
     Shard shard;
     PaddingSet padding;
     LayoutGraph graph;
@@ -77,7 +77,7 @@ static void check_knobs(const Problem *problem, const Degrees *degrees, const Kn
     if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages) ||
         !shard_of_plan(setting.model, &setting.work, degrees, knobs, PADDING_ANY, &shard, &padding))
         return;
-    least_rates_of(problem->least, degrees, &knobs->methods, &least);
+    lower_bound_rates_of(problem->least, degrees, &knobs->methods, &least);
     cr_assert(rates && layout_graph(&setting, &shard, knobs, arena, &graph, &error), "%s", error.text);
     layout_relax(&graph, &least, &relaxation);
     if (!relaxation.fits) return;
@@ -88,7 +88,7 @@ static void check_knobs(const Problem *problem, const Degrees *degrees, const Kn
 }
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
-    Setting setting = request_setting(problem->request);
+    CostContext setting = request_cost_context(problem->request);
     Arena arena = {0};
     Error error = {0};
     KnobSpace space;
@@ -112,12 +112,12 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     double share = DRAW_FROM(&draw, 1, 3, 10, 100); /* of HBM: tight, and less so */
     set_hbm(&request, request.question.chip.hbm_bytes.value * share / 100);
     Mesh mesh = profile_mesh(&request.question.profile, &request.question.machine.mesh);
-    Setting setting = request_setting(&request);
+    CostContext setting = request_cost_context(&request);
     Problem problem = {.request = &request,
                        .mesh = &mesh,
                        .wiring = {&mesh, request.space.nesting},
                        .offers = offers_of(&setting, &mesh, request.space.schedules),
-                       .least = least_rates_new(&mesh, &arena)};
+                       .least = lower_bound_rates_new(&mesh, &arena)};
     char text[320];
     snprintf(problem.text, sizeof problem.text, "problem %llu (%s)", (unsigned long long)seed,
              problem_text(&request, text));

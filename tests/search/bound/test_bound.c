@@ -28,8 +28,8 @@ typedef struct {
     const Mesh *mesh; /* the profile's rates */
     Wiring wiring;
     Offers offers;
-    const LeastRates *least;
-    LeastSums *cache;
+    const LowerBoundRates *least;
+    TotalsCache *cache;
     ExploreCache *walks;
     const PlacementTable *table;
     int site;
@@ -37,7 +37,7 @@ typedef struct {
     const char *text;
 } Problem;
 
-static Shard plan_shard(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+static Shard plan_shard(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         bool *ok) {
     Shard shard = {0};
     PaddingSet padding;
@@ -53,7 +53,7 @@ static double peak(const Resources *resources) {
 }
 
 /* The layout that was found is a plan: priced anew, from the ops, it takes that long and holds that much. */
-static void check_estimate(const Problem *problem, const Setting *setting, const Plan *plan,
+static void check_estimate(const Problem *problem, const CostContext *setting, const Plan *plan,
                            const LayoutSolution *solution) {
     Estimate estimate;
     Error error = {0};
@@ -106,12 +106,12 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
     Error error = {0};
     Arena arena = {0};
     Tuple tuple;
-    const LeastRates *least = problem->least;
+    const LowerBoundRates *least = problem->least;
     static Request anyone; /* may launch it */
     anyone = *problem->request;
     anyone.space.launchers = 0;
     ExploreProblem explored = {.request = &anyone,
-                               .setting = request_setting(problem->request),
+                               .setting = request_cost_context(problem->request),
                                .offers = problem->offers,
                                .least = least,
                                .wirings = &problem->wiring,
@@ -153,7 +153,7 @@ typedef struct {
     BoundRows family_rows, knob_rows;
 } Bounds;
 
-static void check_placement(const Problem *problem, const Setting *setting, const Bounds *bounds,
+static void check_placement(const Problem *problem, const CostContext *setting, const Bounds *bounds,
                             const LayoutGraph *graph, const Relaxation *relaxation, Plan *plan) {
     Rates rates;
     LayoutSolution solution;
@@ -201,7 +201,7 @@ static void check_placement(const Problem *problem, const Setting *setting, cons
     check_estimate(problem, setting, plan, &solution);
 }
 
-static void check_knobs(const Problem *problem, const Setting *setting, const Degrees *degrees, const Knobs *knobs,
+static void check_knobs(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         int64_t way, const TupleBound *tuple, Draw *draw) {
     bool divides;
     if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages))
@@ -216,7 +216,7 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
     Relaxation relaxation;
     Error error = {0};
     Arena arena = {0};
-    least_rates_of(problem->least, degrees, &knobs->methods, &least);
+    lower_bound_rates_of(problem->least, degrees, &knobs->methods, &least);
     Bounds bounds = {.tuple = *tuple};
     bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
     bounds.family =
@@ -257,7 +257,7 @@ static void check_knobs(const Problem *problem, const Setting *setting, const De
 }
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
-    Setting setting = request_setting(problem->request);
+    CostContext setting = request_cost_context(problem->request);
     TupleBound bound = tuple_bound(&setting, &problem->offers, problem->request->space.padding, problem->least,
                                    problem->cache, degrees);
     seen.forbidden += bound.forbidden != 0;
@@ -277,7 +277,7 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
 /* HBM around what some plan of the problem holds with everything saved: a third of the problems is tight, a third
  * loose, a third in between. */
 static void limit_memory(Request *request, const Degrees *tuples, int64_t count, Draw *draw) {
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     for (int tries = 0; tries < 50; tries++) {
         const Degrees *degrees = &tuples[draw_below(draw, count)];
         int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
@@ -303,11 +303,11 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
 }
 
 static Offers problem_offers(const Request *request, const Mesh *mesh) {
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     return offers_of(&setting, mesh, request->space.schedules);
 }
 
-static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cache, ExploreCache *walks) {
+static void check_problem(const Catalog *catalog, uint64_t seed, TotalsCache *cache, ExploreCache *walks) {
     Draw draw = draw_seeded(seed);
     Arena arena = {0};
     Error error = {0};
@@ -323,7 +323,7 @@ static void check_problem(const Catalog *catalog, uint64_t seed, LeastSums *cach
                        .mesh = &mesh,
                        .wiring = {&mesh, request.space.nesting},
                        .offers = problem_offers(&request, &mesh),
-                       .least = least_rates_new(&mesh, &arena),
+                       .least = lower_bound_rates_new(&mesh, &arena),
                        .cache = cache,
                        .walks = walks,
                        .table = placement_table(&mesh, request.space.roles, &arena),
@@ -343,10 +343,10 @@ Test(bound, stands_below_every_plan) {
     Error error = {0};
     cr_assert(explore_cache_new(&walks, &error));
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
-        LeastSums *cache = least_sums_new(); /* of one setting */
+        TotalsCache *cache = totals_cache_new(); /* of one setting */
         cr_assert_not_null(cache);
         check_problem(&catalog, seed, cache, &walks);
-        least_sums_free(cache);
+        totals_cache_free(cache);
     }
     explore_cache_free(&walks);
     arena_free(&arena);
@@ -371,14 +371,14 @@ static Methods random_methods(Draw *draw, const Mesh *mesh, const Degrees *degre
 
 /* Rates of every placement are at least the least of its degrees, part by part; and the table gives what the walk over
  * footprints gives. */
-Test(bound, least_rates) {
+Test(bound, lower_bound_rates) {
     Draw draw = draw_seeded(77);
     int64_t compared = 0;
     for (int round = 0; round < 120; round++) {
         Arena arena = {0};
         Error error = {0};
         Mesh mesh = random_mesh(&draw, 48);
-        const LeastRates *table = least_rates_new(&mesh, &arena);
+        const LowerBoundRates *table = lower_bound_rates_new(&mesh, &arena);
         Degrees *tuples;
         int64_t count;
         cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
@@ -387,7 +387,7 @@ Test(bound, least_rates) {
             Methods methods = random_methods(&draw, &mesh, degrees);
             Wiring wiring = {&mesh, nesting_canonical()};
             Rates least, walked, rates;
-            least_rates_of(table, degrees, &methods, &least);
+            lower_bound_rates_of(table, degrees, &methods, &least);
             rates_least(&mesh, degrees, &methods, &walked);
             cr_expect_arr_eq(least.cost, walked.cost, sizeof least.cost);
             cr_expect_arr_eq(least.axes, walked.axes, sizeof least.axes);
@@ -419,7 +419,8 @@ static void meet(RatesWalk *walk) {
     rates_of_placement(walk->wiring, &walk->placement, walk->methods, &rates);
     cr_expect_arr_eq(rates.cost, walk->rates.cost, sizeof rates.cost);
     cr_expect_arr_eq(rates.axes, walk->rates.axes, sizeof rates.axes);
-    cr_expect(rates.far == walk->rates.far && rates.axis_count == walk->rates.axis_count && !walk->rates.open);
+    cr_expect(rates.leaves_scale_up == walk->rates.leaves_scale_up && rates.axis_count == walk->rates.axis_count &&
+              !walk->rates.is_lower_bound);
     for (int64_t i = 0; i < walked->count; i++) {
         if (placement_compare(&walked->placements[i], &walk->placement) != 0) continue;
         cr_expect(!walked->met[i], "a placement was met twice");

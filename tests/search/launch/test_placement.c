@@ -274,7 +274,7 @@ static Placement placement_of(const Mesh *mesh, const Factor factors[10]) {
 static void busy(StepRule *rule, Resources *resources) {
     *rule = (StepRule){.microbatches = 1};
     *resources = (Resources){{0}};
-    for (int group = 0; group < GROUP_COUNT; group++) rule->exposed[group] = rule->far_exposed[group] = 1;
+    for (int group = 0; group < GROUP_COUNT; group++) rule->exposed[group] = rule->exposed_scale_out[group] = 1;
     for (int group = 0; group < GROUP_DATA; group++)
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             resources->of[res_messages((Group)group, (Phase)phase)] = 1;

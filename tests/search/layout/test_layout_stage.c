@@ -17,7 +17,7 @@ typedef struct {
     Chip chip;
     Profile profile;
     Mesh mesh;
-    Setting setting;
+    CostContext setting;
 } World;
 
 static void world_open(World *world, const char *model, const char *chip, const char *slice, int nodes,
@@ -38,12 +38,12 @@ static void world_open(World *world, const char *model, const char *chip, const 
               error.text);
     cr_assert(machine_from_request(&world->chip, &request, &machine, &error), "%s: %s", error.where, error.text);
     world->mesh = profile_mesh(&world->profile, &machine.mesh);
-    world->setting = (Setting){.model = &world->model,
-                               .chip = &world->chip,
-                               .profile = &world->profile,
-                               .work = {sequences, 8192},
-                               .hbm_reserve = 0.08,
-                               .precision_flops_per_second = world->chip.bf16_flops_per_second.value};
+    world->setting = (CostContext){.model = &world->model,
+                                   .chip = &world->chip,
+                                   .profile = &world->profile,
+                                   .work = {sequences, 8192},
+                                   .hbm_reserve = 0.08,
+                                   .precision_flops_per_second = world->chip.bf16_flops_per_second.value};
 }
 
 /* Few layers, so that all layouts can be tried: the first kinds keep one each. */
@@ -121,7 +121,7 @@ Test(layout_stage, graph) {
             cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
             Sharding shardings[SHARDINGS_MAX];
             double weights[MOMENT_COUNT];
-            moment_weights(&shard, &knobs, weights);
+            microbatches_in_flight(&shard, &knobs, weights);
             int count = shardings_of(&world.setting, &shard, shardings);
             for (int s = 0; s < count; s++) {
                 Layout layout = {.sharding = shardings[s]};
@@ -188,7 +188,7 @@ Test(layout_stage, exhaustive, .timeout = 300) {
                 continue;
             }
             double weights[MOMENT_COUNT], freed = 0, peak = 0;
-            moment_weights(&shard, &knobs, weights);
+            microbatches_in_flight(&shard, &knobs, weights);
             for (int node = NODE_ACTIVATION; node < NODE_COUNT; node++)
                 if (of.graph.nodes[node].strategy_count > 1)
                     freed -= of.graph.layers *
@@ -223,7 +223,7 @@ Test(layout_stage, exhaustive, .timeout = 300) {
 }
 
 /* The parts of each row of memory add up to it, at every moment. */
-static void expect_parts(const Setting *setting, const Shard *shard, const Plan *plan, const char *name) {
+static void expect_parts(const CostContext *setting, const Shard *shard, const Plan *plan, const char *name) {
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryPart parts[MEMORY_PARTS_MAX];
         MemoryRows rows;
@@ -279,7 +279,7 @@ Test(layout_stage, required) {
             StepRule rule;
             double weights[MOMENT_COUNT], best = INFINITY, tightest = INFINITY;
             int count = shardings_of(&world.setting, &shard, shardings);
-            moment_weights(&shard, &knobs, weights);
+            microbatches_in_flight(&shard, &knobs, weights);
             step_rule(&world.setting, &shard, &knobs, &rule);
             bool possible = true;
             for (int s = 0; s < count; s++) {

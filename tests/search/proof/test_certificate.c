@@ -32,7 +32,7 @@ static Count space_size(const Request *request, const SearchResult *result) {
         Arena arena = {0};
         Error error = {0};
         const Mesh *mesh = &result->machines[m].machine.mesh;
-        Setting setting = request_setting(request);
+        CostContext setting = request_cost_context(request);
         Offers offers = offers_of(&setting, mesh, request->space.schedules);
         PlacementTable *table = placement_table(mesh, request->space.roles, &arena);
         Degrees *tuples;

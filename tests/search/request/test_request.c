@@ -181,7 +181,7 @@ Test(request, setting_points_into_the_request) {
     request->question.hbm_reserve = 0.08;
     request->question.chip.bf16_flops_per_second.value = 1e15;
     request->question.chip.fp8_flops_per_second.value = 2e15;
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     cr_expect_eq(setting.model, &request->question.model);
     cr_expect_eq(setting.chip, &request->question.chip);
     cr_expect_eq(setting.profile, &request->question.profile);
@@ -189,7 +189,7 @@ Test(request, setting_points_into_the_request) {
     cr_expect_float_eq(setting.hbm_reserve, 0.08, 0);
     cr_expect_float_eq(setting.precision_flops_per_second, 1e15, 0);
     request->question.precision = PRECISION_FP8;
-    cr_expect_float_eq(request_setting(request).precision_flops_per_second, 2e15, 0);
+    cr_expect_float_eq(request_cost_context(request).precision_flops_per_second, 2e15, 0);
     free(request);
 }
 

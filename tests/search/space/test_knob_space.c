@@ -68,7 +68,7 @@ static void check_list(const Request *request, const Degrees *degrees, int64_t s
     static Knobs listed[KNOBS_MAX], wanted[KNOBS_MAX];
     const Model *model = &request->question.model;
     const Mesh *mesh = &request->question.machine.mesh;
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Offers offers = offers_of(&setting, mesh, request->space.schedules);
     Arena arena = {0};
     Error error = {0};

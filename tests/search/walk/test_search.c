@@ -202,10 +202,10 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
     int count = 0;
     Arena arena = {0};
     Mesh mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh);
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     Offers offers = offers_of(&setting, &mesh, request->space.schedules);
-    LeastRates *least = least_rates_new(&mesh, &arena);
-    LeastSums *cache = least_sums_new();
+    LowerBoundRates *least = lower_bound_rates_new(&mesh, &arena);
+    TotalsCache *cache = totals_cache_new();
     for (int i = 0; i < brute->count; i++) {
         bool known = false;
         for (int j = 0; j < count && !known; j++)
@@ -215,7 +215,7 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
                 tuple_bound(&setting, &offers, request->space.padding, least, cache, &brute->rows[i].degrees).seconds,
                 brute->rows[i].degrees};
     }
-    least_sums_free(cache);
+    totals_cache_free(cache);
     arena_free(&arena);
     qsort(tuples, (size_t)count, sizeof(Bounded), compare_bounds);
     memset(open, 0, sizeof open);
@@ -252,7 +252,7 @@ static void check_shortfall(const Request *request, const SearchResult *result, 
     const Shortfall *shortfall = &result->shortfall;
     cr_expect(all.plan_count == 0 || shortfall->known, "%s: memory is what is missing, and that is not said", text);
     if (shortfall->known) {
-        double limit = request_setting(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
+        double limit = request_cost_context(request).chip->hbm_bytes.value * (1 - request->question.hbm_reserve);
         cr_expect(fabs(shortfall->limit_bytes - limit) <= 1e-12 * limit &&
                       shortfall->needed_bytes > shortfall->limit_bytes,
                   "%s: needs %.17g of %.17g", text, shortfall->needed_bytes, shortfall->limit_bytes);
@@ -268,11 +268,11 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
     static Knobs knobs[KNOBS_MAX];
     Arena arena = {0};
     Error error = {0};
-    Setting setting = request_setting(request);
+    CostContext setting = request_cost_context(request);
     setting.work = plan->work;
     Mesh mesh = profile_mesh(&request->question.profile, &plan->machine.mesh);
     Wiring wiring = {&mesh, request->space.nesting};
-    LeastRates *table = least_rates_new(&mesh, &arena);
+    LowerBoundRates *table = lower_bound_rates_new(&mesh, &arena);
     int64_t count = brute_knobs(request, &mesh, &plan->plan.degrees, plan->work.sequences, knobs), placement_total;
     Placement *placements;
     Count within = 0;
@@ -287,7 +287,7 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
         if (!rows_together(&knobs[i], &plan->plan.knobs) ||
             !admitted(request, &setting, &plan->machine.mesh, &other, &shard, &takers))
             continue;
-        least_rates_of(table, &other.degrees, &knobs[i].methods, &least);
+        lower_bound_rates_of(table, &other.degrees, &knobs[i].methods, &least);
         cr_assert(layout_graph(&setting, &shard, &knobs[i], &arena, &graph, &error));
         layout_relax(&graph, &least, &relaxation);
         for (int64_t j = 0; j < placement_total && relaxation.fits; j++) {
