@@ -19,7 +19,7 @@ typedef struct {
     double processor;                                 /* seconds that they had one */
     double best[TOP_MOST];                            /* the least relaxed times, rising */
     int best_count, top;
-    Row rows[ROWS_MOST]; /* best exact plan of each (degrees, schedule, grid) within the limit */
+    BestPlan rows[ROWS_MOST]; /* best exact plan of each (degrees, schedule, grid) within the limit */
     int row_count;
     bool failed;
 } Found;
@@ -48,11 +48,11 @@ static void note_best(Found *found, double seconds) {
     found->best[at] = seconds;
 }
 
-static bool keep_row(Found *found, const Row *row) {
+static bool keep_row(Found *found, const BestPlan *row) {
     for (int i = 0; i < found->row_count; i++) {
-        Row *own = &found->rows[i];
-        if (degrees_compare(&own->degrees, &row->degrees) != 0 || !rows_together(&own->knobs, &row->knobs)) continue;
-        if (row_compare(row, own) < 0) *own = *row;
+        BestPlan *own = &found->rows[i];
+        if (degrees_compare(&own->degrees, &row->degrees) != 0 || !knobs_compete(&own->knobs, &row->knobs)) continue;
+        if (best_plan_compare(row, own) < 0) *own = *row;
         return true;
     }
     if (found->row_count == ROWS_MOST) return false;
@@ -75,7 +75,7 @@ static bool solve(const OpenTuple *tuple, const struct Way *way, const Knobs *kn
     double **order = ARENA_NEW(&arena, double *, (size_t)tuple->placement_count), *relaxed = walk->seconds[0];
     bool ok = (order || error_memory(error)) && layout_graph(&space->setting, shard, knobs, &arena, &graph, error);
     int64_t count = 0;
-    Row best = {0};
+    BestPlan best = {0};
     if (ok) layout_relax(&graph, &way->least, &relaxation);
     if (ok && relaxation.fits) {
         batch_relaxed_seconds(&graph.rule, &relaxation, &way->table, relaxed);
@@ -90,15 +90,15 @@ static bool solve(const OpenTuple *tuple, const struct Way *way, const Knobs *kn
         ok = layout_solve(&graph, &way->rates[placement], &solution, error);
         walk->found->solved++;
         if (!ok || !solution.found) break; /* memory is the same for all placements */
-        Row row = {.found = true,
-                   .ranked_seconds = solution.seconds * walk->scale,
-                   .degrees = *tuple->degrees,
-                   .knobs = *knobs,
-                   .placement = tuple->placements[placement],
-                   .sequences = space->setting.work.sequences};
+        BestPlan row = {.found = true,
+                        .ranked_seconds = solution.seconds * walk->scale,
+                        .degrees = *tuple->degrees,
+                        .knobs = *knobs,
+                        .placement = tuple->placements[placement],
+                        .sequences = space->setting.work.sequences};
         for (int moment = 0; moment < MOMENT_COUNT; moment++)
             row.memory_bytes = max_real(row.memory_bytes, solution.resources.of[RES_MEMORY + moment]);
-        if (!best.found || row_compare(&row, &best) < 0) best = row;
+        if (!best.found || best_plan_compare(&row, &best) < 0) best = row;
     }
     if (ok && best.found && best.ranked_seconds <= walk->limit)
         ok = keep_row(walk->found, &best) ||
@@ -248,15 +248,15 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
     return !all->failed;
 }
 
-static int by_row(const void *a, const void *b) { return row_compare(a, b); }
+static int by_row(const void *a, const void *b) { return best_plan_compare(a, b); }
 
 /* Whether what was found within the limit are the search's rows: no other, no time that differs in a bit. */
 static bool equal(const SearchResult *search, Found *found) {
     int matched = 0;
-    qsort(found->rows, (size_t)found->row_count, sizeof(Row), by_row);
+    qsort(found->rows, (size_t)found->row_count, sizeof(BestPlan), by_row);
     for (int i = 0; i < search->plan_count && i < found->row_count; i++) {
         const RankedPlan *plan = &search->plans[i];
-        const Row *row = &found->rows[i];
+        const BestPlan *row = &found->rows[i];
         matched += row->ranked_seconds == plan->ranked_seconds && row->sequences == plan->work.sequences &&
                    degrees_compare(&row->degrees, &plan->plan.degrees) == 0 &&
                    knobs_compare(&row->knobs, &plan->plan.knobs) == 0 &&

@@ -86,7 +86,7 @@ static bool in_order(const Space *space, const Degrees *degrees, Placement *out)
     for (int axis = 0; axis < MESH_AXES_MAX; axis++)
         for (int role = 0; role < ROLE_COUNT; role++) out->factor[axis][role] = 1;
     for (int i = 0; i < ROLE_COUNT; i++) {
-        Role role = space->wiring.nesting.order[i];
+        Role role = space->nested_mesh.nesting.order[i];
         int64_t rest = degrees->of[role];
         for (int axis = 0; axis < space->mesh.axis_count; axis++) {
             int64_t factor = common_divisor(rest, left[axis]);

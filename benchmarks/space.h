@@ -30,7 +30,7 @@ typedef struct {
     const Request *request;
     CostContext setting;
     Mesh mesh; /* the profile's rates */
-    Wiring wiring;
+    NestedMesh nested_mesh;
     Offers offers;
     LowerBoundRates *least;
     PlacementTable *table;
@@ -42,7 +42,7 @@ static inline bool space_open(const Request *request, Arena *arena, Space *out, 
     *out = (Space){.request = request,
                    .setting = request_cost_context(request),
                    .mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh)};
-    out->wiring = (Wiring){&out->mesh, request->space.nesting};
+    out->nested_mesh = (NestedMesh){&out->mesh, request->space.nesting};
     out->offers = offers_of(&out->setting, &out->mesh, request->space.schedules);
     out->least = lower_bound_rates_new(&out->mesh, arena);
     out->table = placement_table(&out->mesh, request->space.roles, arena);
@@ -86,7 +86,7 @@ static inline bool tuple_way(OpenTuple *tuple, int64_t number, Arena *arena, Err
     way->rates = ARENA_NEW(arena, Rates, (size_t)tuple->placement_count);
     if (!way->rates) return error_memory(error);
     for (int64_t i = 0; i < tuple->placement_count; i++)
-        rates_of_placement(&space->wiring, &tuple->placements[i], &methods, &way->rates[i]);
+        rates_of_placement(&space->nested_mesh, &tuple->placements[i], &methods, &way->rates[i]);
     return rate_table_fill(way->rates, tuple->placement_count, arena, &way->table, error);
 }
 

@@ -173,8 +173,8 @@ bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *
     Mesh effective = profile_mesh(setting->profile, mesh);
     step_rule(setting, &out->shard, &plan->knobs, &out->rule);
     plan_resources(setting, &out->shard, plan, &out->resources);
-    Wiring wiring = {&effective, *nesting};
-    rates_of_placement(&wiring, &plan->placement, &plan->knobs.methods, &out->rates);
+    NestedMesh nested_mesh = {&effective, *nesting};
+    rates_of_placement(&nested_mesh, &plan->placement, &plan->knobs.methods, &out->rates);
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);

@@ -94,13 +94,13 @@ static void set_rate(const Mesh *mesh, Group group, ContextMethod context, const
 
 /* Searches come here most: strides only where the group lies. Of a sequence group that exchanges heads first, the heads
  * take neighbours, from the innermost axis on, and the ring joins what is left. */
-static unsigned role_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods,
-                               Footprint *out) {
+static unsigned role_footprint(const NestedMesh *nested_mesh, const Placement *placement, Group group,
+                               const Methods *methods, Footprint *out) {
     RoleSet roles = group_roles(group, methods);
     unsigned axes = 0;
     int64_t heads = methods->ulysses > 1 ? methods->ulysses : 1;
     bool split = heads > 1 && (group == GROUP_SEQUENCE || group == GROUP_ULYSSES);
-    for (int axis = 0; axis < wiring->mesh->axis_count; axis++) {
+    for (int axis = 0; axis < nested_mesh->mesh->axis_count; axis++) {
         const int32_t *factors = placement->factor[axis];
         int64_t factor = 1, inner = 1;
         for (int role = 0; role < ROLE_COUNT; role++)
@@ -113,16 +113,17 @@ static unsigned role_footprint(const Wiring *wiring, const Placement *placement,
         out->on[axis] = (Span){factor, 1};
         if (factor == 1) continue;
         axes |= 1u << axis;
-        out->on[axis].stride = nesting_stride(&wiring->nesting, factors, roles) * (group == GROUP_SEQUENCE ? inner : 1);
+        out->on[axis].stride =
+            nesting_stride(&nested_mesh->nesting, factors, roles) * (group == GROUP_SEQUENCE ? inner : 1);
     }
     return axes;
 }
 
-static void role_rate(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods,
+static void role_rate(const NestedMesh *nested_mesh, const Placement *placement, Group group, const Methods *methods,
                       Rates *out) {
     Footprint footprint;
-    unsigned axes = role_footprint(wiring, placement, group, methods, &footprint);
-    set_rate(wiring->mesh, group, methods->context, &footprint, axes, out);
+    unsigned axes = role_footprint(nested_mesh, placement, group, methods, &footprint);
+    set_rate(nested_mesh->mesh, group, methods->context, &footprint, axes, out);
 }
 
 static GridFootprints footprints_of_grid(const Mesh *mesh, const Placement *placement, const Methods *methods) {
@@ -137,25 +138,26 @@ static GridFootprints footprints_of_grid(const Mesh *mesh, const Placement *plac
 }
 
 /* Ranks of a folded grid. */
-static void grid_rates(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out) {
+static void grid_rates(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods, Rates *out) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
-    GridFootprints at = footprints_of_grid(wiring->mesh, placement, methods);
+    GridFootprints at = footprints_of_grid(nested_mesh->mesh, placement, methods);
     const Footprint *footprints[] = {&at.expert_tensor, &at.expert, &at.weights, &at.data};
     for (int i = 0; i < 4; i++)
-        set_rate(wiring->mesh, GROUPS[i], methods->context, footprints[i], footprint_axes(wiring->mesh, footprints[i]),
-                 out);
+        set_rate(nested_mesh->mesh, GROUPS[i], methods->context, footprints[i],
+                 footprint_axes(nested_mesh->mesh, footprints[i]), out);
 }
 
-Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods) {
+Footprint group_footprint(const NestedMesh *nested_mesh, const Placement *placement, Group group,
+                          const Methods *methods) {
     Footprint footprint;
     if (methods->grid.expert > 0 && group_roles(group, methods) == 0) {
-        GridFootprints at = footprints_of_grid(wiring->mesh, placement, methods);
+        GridFootprints at = footprints_of_grid(nested_mesh->mesh, placement, methods);
         if (group == GROUP_EXPERT_TENSOR) return at.expert_tensor;
         if (group == GROUP_EXPERT) return at.expert;
         if (group == GROUP_EXPERT_WEIGHTS) return at.weights;
         if (group == GROUP_EXPERT_DATA) return at.data;
     }
-    role_footprint(wiring, placement, group, methods, &footprint);
+    role_footprint(nested_mesh, placement, group, methods, &footprint);
     return footprint;
 }
 
@@ -180,31 +182,32 @@ static void copy_rate(Rates *rates, Group to, Group from) {
 }
 
 /* Groups of which the methods decide who is in them. */
-static void method_rates(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out) {
+static void method_rates(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods,
+                         Rates *out) {
     static const Group GROUPS[] = {GROUP_SEQUENCE, GROUP_ULYSSES, GROUP_WEIGHTS, GROUP_DATA};
-    for (int i = 0; i < 4; i++) role_rate(wiring, placement, GROUPS[i], methods, out);
+    for (int i = 0; i < 4; i++) role_rate(nested_mesh, placement, GROUPS[i], methods, out);
     if (methods->grid.expert > 0) {
-        grid_rates(wiring, placement, methods, out);
+        grid_rates(nested_mesh, placement, methods, out);
     } else {
-        role_rate(wiring, placement, GROUP_EXPERT, methods, out);
+        role_rate(nested_mesh, placement, GROUP_EXPERT, methods, out);
         /* The same chips under another name cost the same. */
         if (out->axes[GROUP_EXPERT] != 0)
-            role_rate(wiring, placement, GROUP_EXPERT_WEIGHTS, methods, out);
+            role_rate(nested_mesh, placement, GROUP_EXPERT_WEIGHTS, methods, out);
         else
             copy_rate(out, GROUP_EXPERT_WEIGHTS, GROUP_WEIGHTS);
-        role_rate(wiring, placement, GROUP_EXPERT_TENSOR, methods, out);
-        role_rate(wiring, placement, GROUP_EXPERT_DATA, methods, out);
+        role_rate(nested_mesh, placement, GROUP_EXPERT_TENSOR, methods, out);
+        role_rate(nested_mesh, placement, GROUP_EXPERT_DATA, methods, out);
     }
-    out->leaves_scale_up = rates_far(wiring->mesh, out);
+    out->leaves_scale_up = rates_far(nested_mesh->mesh, out);
 }
 
-void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out) {
-    out->axis_count = wiring->mesh->axis_count;
+void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods, Rates *out) {
+    out->axis_count = nested_mesh->mesh->axis_count;
     out->is_lower_bound = false;
-    role_rate(wiring, placement, GROUP_TENSOR, methods, out);
+    role_rate(nested_mesh, placement, GROUP_TENSOR, methods, out);
     copy_rate(out, GROUP_TENSOR_WEIGHTS, GROUP_TENSOR);
-    role_rate(wiring, placement, GROUP_PIPELINE, methods, out);
-    method_rates(wiring, placement, methods, out);
+    role_rate(nested_mesh, placement, GROUP_PIPELINE, methods, out);
+    method_rates(nested_mesh, placement, methods, out);
 }
 
 int64_t rates_open(const Degrees *degrees, const Methods *methods, Group group, Rates *out) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static bool is_member(const RatesWalk *walk, RoleSet roles, int level) {
-    return roles >> walk->wiring->nesting.order[level] & 1;
+    return roles >> walk->nested_mesh->nesting.order[level] & 1;
 }
 
 /* Where a group lies whose roles are placed up to `level`: factors of its roles multiply, and its stride is what the
@@ -18,13 +18,13 @@ static unsigned footprint_at(const RatesWalk *walk, Group group, int level, bool
     unsigned axes = 0;
     for (int axis = 0; axis < walk->rates.axis_count; axis++) {
         const int32_t *factors = walk->placement.factor[axis];
-        int64_t factor = factors[walk->wiring->nesting.order[level]], others = 1, stride = 1;
+        int64_t factor = factors[walk->nested_mesh->nesting.order[level]], others = 1, stride = 1;
         if (alone) {
             stride = factor > 1 ? walk->inside[level][axis] : 1;
         } else {
             factor = 1;
             for (int i = 0; i <= level; i++) {
-                int64_t here = factors[walk->wiring->nesting.order[i]];
+                int64_t here = factors[walk->nested_mesh->nesting.order[i]];
                 if (!is_member(walk, roles, i)) {
                     others *= here;
                 } else if (here > 1) {
@@ -53,15 +53,15 @@ static void settle(RatesWalk *walk, int level) {
         if (is_plain(walk, group)) {
             axes = footprint_at(walk, group, level, walk->settled[level][i].alone, &footprint);
         } else {
-            footprint = group_footprint(walk->wiring, &walk->placement, group, walk->methods);
-            axes = footprint_axes(walk->wiring->mesh, &footprint);
+            footprint = group_footprint(walk->nested_mesh, &walk->placement, group, walk->methods);
+            axes = footprint_axes(walk->nested_mesh->mesh, &footprint);
         }
         walk->rates.axes[group] = axes;
         walk->rates.cost[group] = (CollectiveCost){{0, 0}, {0, 0}};
         if (axes)
             walk->rates.cost[group] =
                 collective_cost_kept(walk->memo, walk->site, group_collective(group, walk->methods->context),
-                                     walk->wiring->mesh, &footprint);
+                                     walk->nested_mesh->mesh, &footprint);
         Group twin = walk->settled[level][i].twin;
         walk->rates.axes[twin] = axes;
         walk->rates.cost[twin] = walk->rates.cost[group];
@@ -69,14 +69,14 @@ static void settle(RatesWalk *walk, int level) {
 }
 
 static void finish(RatesWalk *walk) {
-    walk->rates.leaves_scale_up = rates_far(walk->wiring->mesh, &walk->rates);
+    walk->rates.leaves_scale_up = rates_far(walk->nested_mesh->mesh, &walk->rates);
     walk->visit(walk);
 }
 
 static void place_level(RatesWalk *walk, int level);
 
 static void set_factor(RatesWalk *walk, int level, int axis, int64_t factor) {
-    walk->placement.factor[axis][walk->wiring->nesting.order[level]] = (int32_t)factor;
+    walk->placement.factor[axis][walk->nested_mesh->nesting.order[level]] = (int32_t)factor;
     walk->rest[level + 1][axis] = walk->rest[level][axis] / factor;
     walk->inside[level + 1][axis] = walk->inside[level][axis] * factor;
 }
@@ -151,14 +151,14 @@ static void list_groups(RatesWalk *walk, const Degrees *degrees) {
 }
 
 bool rates_walk(RatesWalk *walk, const Degrees *degrees) {
-    const Mesh *mesh = walk->wiring->mesh;
+    const Mesh *mesh = walk->nested_mesh->mesh;
     int64_t product = 1;
     Arena arena = {0};
     walk->rates = (Rates){.axis_count = mesh->axis_count};
     walk->last = 0;
     memset(walk->settled_count, 0, sizeof walk->settled_count);
     for (int i = 0; i < ROLE_COUNT; i++) {
-        walk->degree[i] = degrees->of[walk->wiring->nesting.order[i]];
+        walk->degree[i] = degrees->of[walk->nested_mesh->nesting.order[i]];
         if (walk->degree[i] < 1 || __builtin_mul_overflow(product, walk->degree[i], &product)) return false;
         if (walk->degree[i] > 1) walk->last = i;
     }

@@ -12,7 +12,7 @@
 
 typedef struct RatesWalk RatesWalk;
 struct RatesWalk {
-    const Wiring *wiring;
+    const NestedMesh *nested_mesh;
     const Methods *methods;
     CollectiveMemo *memo;
     int site;                       /* the number of the wiring's mesh in the memo */

@@ -92,17 +92,18 @@ typedef struct {
 typedef struct {
     const Mesh *mesh;
     Nesting nesting;
-} Wiring;
+} NestedMesh;
 
 /* Rates of a placement: one collective per group (sequence by its context method: rings PERMUTE, else ALL_GATHER;
  * expert and ulysses ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). */
-void rates_of_placement(const Wiring *wiring, const Placement *placement, const Methods *methods, Rates *out);
+void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods, Rates *out);
 
 /* Rates.far by what Rates.axes says. */
 unsigned rates_far(const Mesh *mesh, const Rates *rates);
 
 /* Where the chips of a group stand. */
-Footprint group_footprint(const Wiring *wiring, const Placement *placement, Group group, const Methods *methods);
+Footprint group_footprint(const NestedMesh *nested_mesh, const Placement *placement, Group group,
+                          const Methods *methods);
 
 /* The rule as it is for these rates: each x_g decided. step_seconds of both is the same. */
 StepRule rule_at(const StepRule *rule, const Rates *rates);

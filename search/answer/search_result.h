@@ -51,9 +51,9 @@ typedef struct {
      * a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of which
      * only the best is a row. */
     double threshold;
-    CutTuple least_cut;            /* of the least bound of all that was cut */
-    CutTuple least_beyond;         /* of the least bound above the threshold */
-    CutTuple closest[CLOSEST_MAX]; /* cut whole, by rising bound */
+    CutTuple least_cut;             /* of the least bound of all that was cut */
+    CutTuple least_above_threshold; /* of the least bound above the threshold */
+    CutTuple closest[CLOSEST_MAX];  /* cut whole, by rising bound */
     int closest_count;
 } Certificate;
 

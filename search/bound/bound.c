@@ -81,10 +81,10 @@ void lower_bound_rates_of(const LowerBoundRates *table, const Degrees *degrees, 
 }
 
 /* The least of a folded grid's costs over the ways to place the pipeline on axes `axis` and up. */
-static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, int axis, int64_t stages,
+static void least_over_pipeline(const NestedMesh *nested_mesh, const GridRanks *ranks, int axis, int64_t stages,
                                 Placement *placement, CollectiveCost least[4]) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
-    const Mesh *mesh = wiring->mesh;
+    const Mesh *mesh = nested_mesh->mesh;
     if (axis == mesh->axis_count) {
         if (stages > 1) return;
         GridFootprints at = grid_footprints(mesh, placement, ranks);
@@ -104,12 +104,12 @@ static void least_over_pipeline(const Wiring *wiring, const GridRanks *ranks, in
     for (int64_t factor = 1; factor <= most; factor++) {
         if (stages % factor != 0 || mesh->axes[axis].size % factor != 0) continue;
         placement->factor[axis][ROLE_PIPELINE] = (int32_t)factor;
-        least_over_pipeline(wiring, ranks, axis + 1, stages / factor, placement, least);
+        least_over_pipeline(nested_mesh, ranks, axis + 1, stages / factor, placement, least);
     }
 }
 
-void lower_bound_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods,
-                              Rates *rates) {
+void lower_bound_rates_folded(const NestedMesh *nested_meshes, int count, const Degrees *degrees,
+                              const Methods *methods, Rates *rates) {
     static const Group GROUPS[] = {GROUP_EXPERT_TENSOR, GROUP_EXPERT, GROUP_EXPERT_WEIGHTS, GROUP_EXPERT_DATA};
     GridRanks ranks;
     if (methods->grid.expert == 0 || !grid_ranks(degrees, methods, &ranks)) return;
@@ -117,7 +117,7 @@ void lower_bound_rates_folded(const Wiring *wirings, int count, const Degrees *d
     for (int i = 0; i < 4; i++) least[i] = (CollectiveCost){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
     for (int i = 0; i < count; i++) {
         Placement placement = {0};
-        least_over_pipeline(&wirings[i], &ranks, 0, degrees->of[ROLE_PIPELINE], &placement, least);
+        least_over_pipeline(&nested_meshes[i], &ranks, 0, degrees->of[ROLE_PIPELINE], &placement, least);
     }
     for (int i = 0; i < 4; i++)
         if (least[i].latency_seconds[0] < INFINITY) rates->cost[GROUPS[i]] = least[i];

@@ -19,8 +19,8 @@ void lower_bound_rates_of(const LowerBoundRates *table, const Degrees *degrees, 
 /* Raises the least rates of a folded grid's groups: its ranks take neighbours of what the pipeline leaves of each axis,
  * so that only the few ways to place the pipeline are to be looked at; the least over `count` machines. Nothing without a
  * grid. */
-void lower_bound_rates_folded(const Wiring *wirings, int count, const Degrees *degrees, const Methods *methods,
-                              Rates *rates);
+void lower_bound_rates_folded(const NestedMesh *nested_meshes, int count, const Degrees *degrees,
+                              const Methods *methods, Rates *rates);
 
 /* Component-wise least sums over the shardings with one choice of MLP, kept by what they depend on. One per thread. */
 typedef struct TotalsCache TotalsCache;

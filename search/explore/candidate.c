@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-int keyed_compare(const void *a, const void *b) {
-    const Keyed *x = a, *y = b;
+int bounded_index_compare(const void *a, const void *b) {
+    const BoundedIndex *x = a, *y = b;
     int order = (x->bound > y->bound) - (x->bound < y->bound);
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Whether one of `takers` can place roles so. */
-static bool placed_by(const Places *on, int64_t placement, LauncherSet takers) {
-    return takers == LAUNCHERS_NONE_NEEDED || (on->placing[placement] & takers) != 0;
+/* Whether one of `able_launchers` can place roles so. */
+static bool placed_by(const MachinePlacements *on, int64_t placement, LauncherSet able_launchers) {
+    return able_launchers == ANY_LAUNCHER || (on->able_launchers[placement] & able_launchers) != 0;
 }
 
-void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
+void note_missing(const OpenTuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats) {
     if (missing >= stats->least_missing) return;
     stats->least_missing = missing;
     stats->missing_degrees = *tuple->degrees;
@@ -28,19 +28,19 @@ void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, Explor
 /* The layouts it offers, and what none of them beats. */
 typedef struct {
     Knobs knobs;
-    int64_t way; /* number of its methods */
-    LauncherSet takers;
+    int64_t methods_index; /* number of its methods */
+    LauncherSet able_launchers;
     LayoutGraph graph;
     Relaxation relaxation;
 } Candidate;
 
-static bool candidate_open(const Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, Arena *arena,
-                           Candidate *out, Error *error) {
+static bool candidate_open(const OpenTuple *tuple, int64_t index, const Shard *shard, LauncherSet able_launchers,
+                           Arena *arena, Candidate *out, Error *error) {
     out->knobs = knob_space_at(&tuple->space, index);
-    out->way = knob_space_methods(&tuple->space, index);
-    out->takers = takers;
+    out->methods_index = knob_space_methods(&tuple->space, index);
+    out->able_launchers = able_launchers;
     if (!layout_graph(&tuple->problem->setting, shard, &out->knobs, arena, &out->graph, error)) return false;
-    layout_relax(&out->graph, &tuple->least[out->way], &out->relaxation);
+    layout_relax(&out->graph, &tuple->least[out->methods_index], &out->relaxation);
     return true;
 }
 
@@ -50,90 +50,93 @@ static double relaxed_at(const void *what, const Rates *rates) {
 }
 
 /* Every placement on one machine, all by the vectorised loop; its bounds are no more than the true ones. */
-static bool evaluate_machine(Tuple *tuple, const Candidate *candidate, int machine, double limit, ExploreCache *cache,
-                             Arena *arena, ReachList *list, Error *error) {
-    Places *on = &tuple->on[machine];
-    if (!tuple_rates(tuple, machine, candidate->way, cache, error) ||
-        (candidate->takers != LAUNCHERS_NONE_NEEDED && !tuple_placing(tuple, machine, error)))
+static bool evaluate_machine(OpenTuple *tuple, const Candidate *candidate, int machine, double limit,
+                             ExploreCache *cache, Arena *arena, PlacementList *list, Error *error) {
+    MachinePlacements *on = &tuple->on[machine];
+    if (!open_tuple_rates(tuple, machine, candidate->methods_index, cache, error) ||
+        (candidate->able_launchers != ANY_LAUNCHER && !open_tuple_launchers(tuple, machine, error)))
         return false;
     list->visited += on->total;
     list->refused += on->total - (Count)on->count;
     double *relaxed = ARENA_NEW(arena, double, (size_t)on->count), scale = tuple->problem->scale;
     if (!relaxed) return error_memory(error);
-    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->way], relaxed);
+    batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->methods_index],
+                          relaxed);
     for (int64_t i = 0; i < on->count; i++) {
-        Reached item = {.bound = relaxed[i] * scale, .machine = machine, .placement = on->placements[i]};
-        if (!placed_by(on, i, candidate->takers)) {
+        BoundedPlacement item = {.bound = relaxed[i] * scale, .machine = machine, .placement = on->placements[i]};
+        if (!placed_by(on, i, candidate->able_launchers)) {
             list->refused++;
             continue;
         }
         if (item.bound <= limit) {
-            tuple_rates_at(tuple, machine, candidate->way, i, &item.rates);
+            open_tuple_rates_at(tuple, machine, candidate->methods_index, i, &item.rates);
             item.bound = relaxed_at(candidate, &item.rates) * scale;
         }
         if (item.bound > limit)
-            list->beyond = min_real(list->beyond, item.bound);
-        else if (!reach_add(list, &item))
+            list->cut_bound = min_real(list->cut_bound, item.bound);
+        else if (!placement_list_add(list, &item))
             return error_memory(error);
     }
     return true;
 }
 
-static bool evaluate_all(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
-                         ReachList *list, Error *error) {
+static bool evaluate_all(OpenTuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                         PlacementList *list, Error *error) {
     for (int machine = 0; machine < tuple->problem->machine_count; machine++)
         if (!evaluate_machine(tuple, candidate, machine, limit, cache, arena, list, error)) return false;
     return true;
 }
 
 /* Placements whose relaxed time is within the limit. */
-static bool find_within(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
-                        ReachList *list, Error *error) {
+static bool find_within(OpenTuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
+                        PlacementList *list, Error *error) {
     return tuple->problem->request->control.brute_force
                ? evaluate_all(tuple, candidate, limit, cache, arena, list, error)
-               : reach_find(tuple, candidate->way, candidate->takers, relaxed_at, candidate, limit, cache, list, error);
+               : frontier_find(tuple, candidate->methods_index, candidate->able_launchers, relaxed_at, candidate, limit,
+                               cache, list, error);
 }
 
 /* What became of all placements. */
-static void count_evaluated(const Tuple *tuple, const ReachList *list, ExploreStats *stats) {
+static void count_evaluated(const OpenTuple *tuple, const PlacementList *list, ExploreStats *stats) {
     stats->evaluated += list->visited - list->refused;
     stats->pruned[PRUNED_REQUIRE] += list->refused;
     stats->pruned[PRUNED_KNOB_BOUND] += tuple->placement_total - list->visited;
     if (list->visited < tuple->placement_total)
-        explore_note_cut(stats, list->beyond);
+        explore_note_cut(stats, list->cut_bound);
     else
-        explore_note_evaluated(stats, list->beyond);
+        explore_note_evaluated(stats, list->cut_bound);
 }
 
-static Row row_of_solution(const Tuple *tuple, const Knobs *knobs, const Reached *at, const LayoutSolution *solution) {
+static BestPlan row_of_solution(const OpenTuple *tuple, const Knobs *knobs, const BoundedPlacement *at,
+                                const LayoutSolution *solution) {
     const ExploreProblem *problem = tuple->problem;
-    Row row = {.found = true,
-               .ranked_seconds = solution->seconds * problem->scale,
-               .degrees = *tuple->degrees,
-               .knobs = *knobs,
-               .placement = at->placement,
-               .layout = solution->layout,
-               .nesting = problem->wirings[at->machine].nesting,
-               .machine = problem->first_machine + at->machine,
-               .sequences = problem->setting.work.sequences,
-               .memory_bytes = resources_peak(&solution->resources)};
+    BestPlan row = {.found = true,
+                    .ranked_seconds = solution->seconds * problem->scale,
+                    .degrees = *tuple->degrees,
+                    .knobs = *knobs,
+                    .placement = at->placement,
+                    .layout = solution->layout,
+                    .nesting = problem->nested_meshes[at->machine].nesting,
+                    .machine = problem->first_machine + at->machine,
+                    .sequences = problem->setting.work.sequences,
+                    .memory_bytes = resources_peak(&solution->resources)};
     return row;
 }
 
 /* Whether a placement comes behind the best one by the tie rule, which among one candidate's plans is the order of
  * machines and placements. */
-static bool comes_later(const Tuple *tuple, const Reached *at, const Row *best) {
+static bool comes_later(const OpenTuple *tuple, const BoundedPlacement *at, const BestPlan *best) {
     int machine = tuple->problem->first_machine + at->machine;
     if (machine != best->machine) return machine > best->machine;
     return placement_compare(&at->placement, &best->placement) >= 0;
 }
 
 /* The best layout over placements in reach: solves those whose bound lies below the best time so far. */
-static bool best_of(const Tuple *tuple, const Candidate *candidate, const ReachList *list, const Keyed *order,
-                    double limit, Row *best, ExploreStats *stats, Error *error) {
+static bool best_of(const OpenTuple *tuple, const Candidate *candidate, const PlacementList *list,
+                    const BoundedIndex *order, double limit, BestPlan *best, ExploreStats *stats, Error *error) {
     double scale = tuple->problem->scale;
     for (int64_t i = 0; i < list->count; i++) {
-        const Reached *at = &list->items[order[i].index];
+        const BoundedPlacement *at = &list->items[order[i].index];
         double reach = best->found ? min_real(best->ranked_seconds, limit) : limit;
         if (at->bound > reach) break;
         bool later = best->found && comes_later(tuple, at, best);
@@ -152,47 +155,47 @@ static bool best_of(const Tuple *tuple, const Candidate *candidate, const ReachL
 }
 
 /* The best placement and layout of a candidate, if it is within the limit. */
-static bool candidate_best(Tuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache, Arena *arena,
-                           Row *best, ExploreStats *stats, Error *error) {
+static bool candidate_best(OpenTuple *tuple, const Candidate *candidate, double limit, ExploreCache *cache,
+                           Arena *arena, BestPlan *best, ExploreStats *stats, Error *error) {
     if (!candidate->relaxation.fits) {
         stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
         note_missing(tuple, &candidate->knobs, candidate->relaxation.missing_bytes, stats);
         return true;
     }
-    ReachList list = REACH_NOTHING;
-    Keyed *order = NULL;
+    PlacementList list = PLACEMENT_LIST_EMPTY;
+    BoundedIndex *order = NULL;
     bool ok = find_within(tuple, candidate, limit * CUT, cache, arena, &list, error);
     if (ok) count_evaluated(tuple, &list, stats);
-    if (ok) order = ARENA_NEW(arena, Keyed, (size_t)list.count);
+    if (ok) order = ARENA_NEW(arena, BoundedIndex, (size_t)list.count);
     ok = ok && (order || error_memory(error));
-    for (int64_t i = 0; ok && i < list.count; i++) order[i] = (Keyed){list.items[i].bound, i};
-    if (ok) qsort(order, (size_t)list.count, sizeof(Keyed), keyed_compare);
+    for (int64_t i = 0; ok && i < list.count; i++) order[i] = (BoundedIndex){list.items[i].bound, i};
+    if (ok) qsort(order, (size_t)list.count, sizeof(BoundedIndex), bounded_index_compare);
     ok = ok && best_of(tuple, candidate, &list, order, limit * CUT, best, stats, error);
-    reach_free(&list);
+    placement_list_free(&list);
     return ok;
 }
 
-bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                       ExploreCache *cache, Row *row, ExploreStats *stats, Error *error) {
+bool candidate_explore(OpenTuple *tuple, int64_t index, const Shard *shard, LauncherSet able_launchers, double limit,
+                       ExploreCache *cache, BestPlan *row, ExploreStats *stats, Error *error) {
     Arena arena = {0};
     Candidate candidate;
-    Row best = {0};
-    bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error) &&
+    BestPlan best = {0};
+    bool ok = candidate_open(tuple, index, shard, able_launchers, &arena, &candidate, error) &&
               candidate_best(tuple, &candidate, limit, cache, &arena, &best, stats, error);
-    if (ok && best.found && (!row->found || row_compare(&best, row) < 0)) *row = best;
+    if (ok && best.found && (!row->found || best_plan_compare(&best, row) < 0)) *row = best;
     arena_free(&arena);
     return ok;
 }
 
-bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                            ExploreCache *cache, Count *within, Error *error) {
+bool candidate_count_within(OpenTuple *tuple, int64_t index, const Shard *shard, LauncherSet able_launchers,
+                            double limit, ExploreCache *cache, Count *within, Error *error) {
     Arena arena = {0};
     Candidate candidate;
-    ReachList list = REACH_NOTHING;
-    bool ok = candidate_open(tuple, index, shard, takers, &arena, &candidate, error);
+    PlacementList list = PLACEMENT_LIST_EMPTY;
+    bool ok = candidate_open(tuple, index, shard, able_launchers, &arena, &candidate, error);
     if (ok && candidate.relaxation.fits) ok = find_within(tuple, &candidate, limit, cache, &arena, &list, error);
     *within += (Count)list.count;
-    reach_free(&list);
+    placement_list_free(&list);
     arena_free(&arena);
     return ok;
 }

@@ -13,19 +13,19 @@ static const double CUT = 1 + 1e-12;
 typedef struct {
     double bound;
     int64_t index;
-} Keyed;
-int keyed_compare(const void *a, const void *b); /* for qsort: ties by index */
+} BoundedIndex;
+int bounded_index_compare(const void *a, const void *b); /* for qsort: ties by index */
 
 /* What does not fit, and by how many bytes. */
-void note_missing(const Tuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
+void note_missing(const OpenTuple *tuple, const Knobs *knobs, double missing, ExploreStats *stats);
 
 /* The best placement and layout of knob setting `index` of the space, into *row when it beats what is there. `limit`:
- * what is above is of no use. The shard is that of the knobs; one of `takers` must be able to place roles so. */
-bool candidate_explore(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                       ExploreCache *cache, Row *row, ExploreStats *stats, Error *error);
+ * what is above is of no use. The shard is that of the knobs; one of `able_launchers` must be able to place roles so. */
+bool candidate_explore(OpenTuple *tuple, int64_t index, const Shard *shard, LauncherSet able_launchers, double limit,
+                       ExploreCache *cache, BestPlan *row, ExploreStats *stats, Error *error);
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
-bool candidate_count_within(Tuple *tuple, int64_t index, const Shard *shard, LauncherSet takers, double limit,
-                            ExploreCache *cache, Count *within, Error *error);
+bool candidate_count_within(OpenTuple *tuple, int64_t index, const Shard *shard, LauncherSet able_launchers,
+                            double limit, ExploreCache *cache, Count *within, Error *error);
 
 #endif

@@ -14,30 +14,30 @@ typedef struct {
     CollectiveCost cost[KEPT][GROUPS_KEPT];
     bool wanted[KEPT];
     int count;
-} Verdicts;
+} BranchVerdicts;
 
 typedef struct {
-    const Tuple *tuple;
+    const OpenTuple *tuple;
     int machine;
-    LauncherSet takers;
+    LauncherSet able_launchers;
     BoundAt bound;
     const void *what;
     double threshold;
-    ReachList *list;
+    PlacementList *list;
     Rates least, partly; /* partly: the settled groups at their cost, the others at their least */
-    Verdicts verdicts[ROLE_COUNT];
+    BranchVerdicts verdicts[ROLE_COUNT];
     bool no_memory;
-} Finding;
+} FrontierWalk;
 
-void reach_free(ReachList *list) {
+void placement_list_free(PlacementList *list) {
     free(list->items);
-    *list = REACH_NOTHING;
+    *list = PLACEMENT_LIST_EMPTY;
 }
 
-bool reach_add(ReachList *list, const Reached *item) {
+bool placement_list_add(PlacementList *list, const BoundedPlacement *item) {
     if (list->count == list->room) {
         int64_t room = list->room ? 2 * list->room : 16;
-        Reached *grown = realloc(list->items, (size_t)room * sizeof(Reached));
+        BoundedPlacement *grown = realloc(list->items, (size_t)room * sizeof(BoundedPlacement));
         if (!grown) return false;
         list->items = grown;
         list->room = room;
@@ -47,7 +47,7 @@ bool reach_add(ReachList *list, const Reached *item) {
 }
 
 /* The number of a verdict on the same costs; or -1. */
-static int verdict_on(const Verdicts *verdicts, const CollectiveCost *cost, int groups) {
+static int verdict_on(const BranchVerdicts *verdicts, const CollectiveCost *cost, int groups) {
     for (int i = 0; i < verdicts->count; i++)
         if (memcmp(verdicts->cost[i], cost, (size_t)groups * sizeof(*cost)) == 0) return i;
     return -1;
@@ -62,10 +62,10 @@ static void take_costs(const RatesWalk *walk, int level, const Rates *from, Rate
 }
 
 static bool enter(RatesWalk *walk, int level) {
-    Finding *finding = walk->context;
+    FrontierWalk *finding = walk->context;
     CollectiveCost cost[GROUP_COUNT];
     int groups = walk->settled_count[level];
-    Verdicts *verdicts = &finding->verdicts[level];
+    BranchVerdicts *verdicts = &finding->verdicts[level];
     for (int inner = level + 1; inner < ROLE_COUNT; inner++) {
         finding->verdicts[inner].count = 0;
         take_costs(walk, inner, &finding->least, &finding->partly);
@@ -76,7 +76,7 @@ static bool enter(RatesWalk *walk, int level) {
     if (known >= 0) return verdicts->wanted[known];
     double bound = finding->bound(finding->what, &finding->partly) * finding->tuple->problem->scale;
     bool wanted = bound <= finding->threshold;
-    if (!wanted) finding->list->beyond = min_real(finding->list->beyond, bound);
+    if (!wanted) finding->list->cut_bound = min_real(finding->list->cut_bound, bound);
     if (groups <= GROUPS_KEPT && verdicts->count < KEPT) {
         memcpy(verdicts->cost[verdicts->count], cost, (size_t)groups * sizeof(*cost));
         verdicts->wanted[verdicts->count++] = wanted;
@@ -85,20 +85,20 @@ static bool enter(RatesWalk *walk, int level) {
 }
 
 /* Whether the placement is one that is asked for and that some launcher in question makes. */
-static bool admitted(const Finding *finding, const RatesWalk *walk) {
+static bool admitted(const FrontierWalk *finding, const RatesWalk *walk) {
     const ExploreProblem *problem = finding->tuple->problem;
     const Request *request = problem->request;
-    if (!request_admits_placement(request, walk->wiring->mesh, &walk->placement)) return false;
-    LauncherSet takers = finding->takers, placing;
-    if (takers == LAUNCHERS_NONE_NEEDED) takers = request->space.launchers; /* of which one has to, or none */
-    if (takers == 0) return true;
-    launchers_placing(takers, walk->wiring, problem->setting.chip->name, &walk->placement, 1, &placing);
+    if (!request_admits_placement(request, walk->nested_mesh->mesh, &walk->placement)) return false;
+    LauncherSet able_launchers = finding->able_launchers, placing;
+    if (able_launchers == ANY_LAUNCHER) able_launchers = request->space.launchers; /* of which one has to, or none */
+    if (able_launchers == 0) return true;
+    launchers_placing(able_launchers, walk->nested_mesh, problem->setting.chip->name, &walk->placement, 1, &placing);
     return placing != 0;
 }
 
 static void visit(RatesWalk *walk) {
-    Finding *finding = walk->context;
-    ReachList *list = finding->list;
+    FrontierWalk *finding = walk->context;
+    PlacementList *list = finding->list;
     double bound = finding->bound(finding->what, &walk->rates) * finding->tuple->problem->scale;
     list->visited++;
     if (!admitted(finding, walk)) {
@@ -106,26 +106,27 @@ static void visit(RatesWalk *walk) {
         return;
     }
     if (bound > finding->threshold) {
-        list->beyond = min_real(list->beyond, bound);
+        list->cut_bound = min_real(list->cut_bound, bound);
         return;
     }
-    Reached item = {.bound = bound, .machine = finding->machine, .placement = walk->placement, .rates = walk->rates};
-    finding->no_memory = finding->no_memory || !reach_add(list, &item);
+    BoundedPlacement item = {
+        .bound = bound, .machine = finding->machine, .placement = walk->placement, .rates = walk->rates};
+    finding->no_memory = finding->no_memory || !placement_list_add(list, &item);
 }
 
-static bool find_on(Finding *finding, int64_t way, ExploreCache *cache, Error *error) {
-    const Tuple *tuple = finding->tuple;
+static bool find_on(FrontierWalk *finding, int64_t methods_index, ExploreCache *cache, Error *error) {
+    const OpenTuple *tuple = finding->tuple;
     const ExploreProblem *problem = tuple->problem;
-    Methods methods = method_space_at(&tuple->space.methods, way);
-    tuple_least_on(tuple, finding->machine, way, &finding->least);
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
+    open_tuple_least_rates_on(tuple, finding->machine, methods_index, &finding->least);
     finding->partly = finding->least;
     for (int level = 0; level < ROLE_COUNT; level++) finding->verdicts[level].count = 0;
     double bound = finding->bound(finding->what, &finding->least) * problem->scale;
     if (bound > finding->threshold) {
-        finding->list->beyond = min_real(finding->list->beyond, bound);
+        finding->list->cut_bound = min_real(finding->list->cut_bound, bound);
         return true;
     }
-    RatesWalk walk = {.wiring = &problem->wirings[finding->machine],
+    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[finding->machine],
                       .methods = &methods,
                       .memo = cache->memo,
                       .site = problem->first_machine + finding->machine,
@@ -135,11 +136,15 @@ static bool find_on(Finding *finding, int64_t way, ExploreCache *cache, Error *e
     return (rates_walk(&walk, tuple->degrees) && !finding->no_memory) || error_memory(error);
 }
 
-bool reach_find(const Tuple *tuple, int64_t way, LauncherSet takers, BoundAt bound, const void *what, double threshold,
-                ExploreCache *cache, ReachList *list, Error *error) {
-    Finding finding = {
-        .tuple = tuple, .takers = takers, .bound = bound, .what = what, .threshold = threshold, .list = list};
+bool frontier_find(const OpenTuple *tuple, int64_t methods_index, LauncherSet able_launchers, BoundAt bound,
+                   const void *what, double threshold, ExploreCache *cache, PlacementList *list, Error *error) {
+    FrontierWalk finding = {.tuple = tuple,
+                            .able_launchers = able_launchers,
+                            .bound = bound,
+                            .what = what,
+                            .threshold = threshold,
+                            .list = list};
     for (; finding.machine < tuple->problem->machine_count; finding.machine++)
-        if (!find_on(&finding, way, cache, error)) return false;
+        if (!find_on(&finding, methods_index, cache, error)) return false;
     return true;
 }

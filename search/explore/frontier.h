@@ -19,23 +19,23 @@ typedef struct {
     int machine;  /* of the problem */
     Placement placement;
     Rates rates;
-} Reached;
+} BoundedPlacement;
 
 typedef struct {
-    Reached *items; /* machine after machine, in the order of the walks; freed by reach_free */
+    BoundedPlacement *items; /* machine after machine, in the order of the walks; freed by placement_list_free */
     int64_t count, room;
-    double beyond; /* the least bound of what is out of reach, ranked; INFINITY: nothing is */
-    /* Placements looked at one by one: in reach, beyond, or none that pins, launchers asked for and takers allow. All
+    double cut_bound; /* the least bound of what is out of reach, ranked; INFINITY: nothing is */
+    /* Placements looked at one by one: in reach, beyond, or none that pins, launchers asked for and able_launchers allow. All
      * others lie in branches that were left. */
     Count visited, refused;
-} ReachList;
-static const ReachList REACH_NOTHING = {.beyond = 1.0 / 0.0};
-void reach_free(ReachList *list);
-bool reach_add(ReachList *list, const Reached *item); /* false: memory is out */
+} PlacementList;
+static const PlacementList PLACEMENT_LIST_EMPTY = {.cut_bound = 1.0 / 0.0};
+void placement_list_free(PlacementList *list);
+bool placement_list_add(PlacementList *list, const BoundedPlacement *item); /* false: memory is out */
 
 /* Adds the placements on all machines of the problem, under the methods of number `way`, whose bound is not above the
- * threshold (ranked) and that one of `takers` can make. */
-bool reach_find(const Tuple *tuple, int64_t way, LauncherSet takers, BoundAt bound, const void *what, double threshold,
-                ExploreCache *cache, ReachList *list, Error *error);
+ * threshold (ranked) and that one of `able_launchers` can make. */
+bool frontier_find(const OpenTuple *tuple, int64_t methods_index, LauncherSet able_launchers, BoundAt bound,
+                   const void *what, double threshold, ExploreCache *cache, PlacementList *list, Error *error);
 
 #endif

@@ -4,19 +4,21 @@
 #include "base/util.h"
 #include "search/launch/placement.h"
 
-bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error) {
-    *tuple = (Tuple){.problem = problem, .degrees = degrees, .arena = arena};
+bool open_tuple_make(OpenTuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena,
+                     Error *error) {
+    *tuple = (OpenTuple){.problem = problem, .degrees = degrees, .arena = arena};
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
                     &tuple->space, error))
         return false;
     size_t methods = (size_t)tuple->space.method_count;
     tuple->least = ARENA_NEW(arena, Rates, methods);
-    tuple->on = ARENA_NEW(arena, Places, (size_t)problem->machine_count);
+    tuple->on = ARENA_NEW(arena, MachinePlacements, (size_t)problem->machine_count);
     if (!tuple->least || !tuple->on) return error_memory(error);
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
-        Methods way = method_space_at(&tuple->space.methods, i);
-        lower_bound_rates_of(problem->least, degrees, &way, &tuple->least[i]);
-        lower_bound_rates_folded(problem->wirings, problem->machine_count, degrees, &way, &tuple->least[i]);
+        Methods methods_index = method_space_at(&tuple->space.methods, i);
+        lower_bound_rates_of(problem->least, degrees, &methods_index, &tuple->least[i]);
+        lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &methods_index,
+                                 &tuple->least[i]);
     }
     for (int i = 0; i < problem->machine_count; i++) {
         tuple->on[i].total = placement_count(problem->tables[i], degrees);
@@ -25,15 +27,15 @@ bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degr
     return true;
 }
 
-bool tuple_placing(Tuple *tuple, int machine, Error *error) {
+bool open_tuple_launchers(OpenTuple *tuple, int machine, Error *error) {
     const ExploreProblem *problem = tuple->problem;
-    Places *on = &tuple->on[machine];
+    MachinePlacements *on = &tuple->on[machine];
     LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->space.launchers;
-    if (on->placing) return true;
-    on->placing = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
-    if (!on->placing) return error_memory(error);
-    launchers_placing(asked ? asked : all, &problem->wirings[machine], problem->setting.chip->name, on->placements,
-                      on->count, on->placing);
+    if (on->able_launchers) return true;
+    on->able_launchers = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
+    if (!on->able_launchers) return error_memory(error);
+    launchers_placing(asked ? asked : all, &problem->nested_meshes[machine], problem->setting.chip->name,
+                      on->placements, on->count, on->able_launchers);
     return true;
 }
 
@@ -41,42 +43,42 @@ bool tuple_placing(Tuple *tuple, int machine, Error *error) {
 typedef struct {
     Rates *rates;
     int64_t room;
-    Placement *placements; /* NULL: they are known */
-    const int64_t *walked; /* of the placements in question, NULL: all */
+    Placement *placements;     /* NULL: they are known */
+    const int64_t *walk_index; /* of the placements in question, NULL: all */
     int64_t at, kept;
-} Listing;
+} PlacementWalk;
 
 static void list_placement(RatesWalk *walk) {
-    Listing *listing = walk->context;
+    PlacementWalk *listing = walk->context;
     int64_t at = listing->at++;
-    if (listing->kept == listing->room || (listing->walked && listing->walked[listing->kept] != at)) return;
+    if (listing->kept == listing->room || (listing->walk_index && listing->walk_index[listing->kept] != at)) return;
     if (listing->placements) listing->placements[at] = walk->placement;
     listing->rates[listing->kept++] = walk->rates;
 }
 
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
-static bool choose_placements(Tuple *tuple, int machine, Error *error) {
+static bool choose_placements(OpenTuple *tuple, int machine, Error *error) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
-    Places *on = &tuple->on[machine];
+    MachinePlacements *on = &tuple->on[machine];
     if (!request->space.launchers && request->space.pin_count == 0) return true;
-    if (request->space.launchers && !tuple_placing(tuple, machine, error)) return false;
-    on->walked = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
-    if (!on->walked) return error_memory(error);
+    if (request->space.launchers && !open_tuple_launchers(tuple, machine, error)) return false;
+    on->walk_index = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
+    if (!on->walk_index) return error_memory(error);
     int64_t kept = 0;
     for (int64_t i = 0; i < on->count; i++) {
-        if (request->space.launchers && !on->placing[i]) continue;
-        if (!request_admits_placement(request, problem->wirings[machine].mesh, &on->placements[i])) continue;
+        if (request->space.launchers && !on->able_launchers[i]) continue;
+        if (!request_admits_placement(request, problem->nested_meshes[machine].mesh, &on->placements[i])) continue;
         on->placements[kept] = on->placements[i];
-        if (on->placing) on->placing[kept] = on->placing[i];
-        on->walked[kept++] = i;
+        if (on->able_launchers) on->able_launchers[kept] = on->able_launchers[i];
+        on->walk_index[kept++] = i;
     }
     on->count = kept;
     return true;
 }
 
-static bool open_places(Tuple *tuple, int machine, Error *error) {
-    Places *on = &tuple->on[machine];
+static bool open_places(OpenTuple *tuple, int machine, Error *error) {
+    MachinePlacements *on = &tuple->on[machine];
     size_t methods = (size_t)tuple->space.method_count;
     if (on->total > PLACEMENTS_MAX)
         return error_set(error, ERROR_INPUT, "degrees", "more than %d placements of one tuple of degrees",
@@ -88,19 +90,19 @@ static bool open_places(Tuple *tuple, int machine, Error *error) {
     return (on->placements && on->tables && on->filled) || error_memory(error);
 }
 
-bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Error *error) {
+bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index, ExploreCache *cache, Error *error) {
     const ExploreProblem *problem = tuple->problem;
-    Places *on = &tuple->on[machine];
+    MachinePlacements *on = &tuple->on[machine];
     bool first = !on->placements;
-    if (!first && on->filled[way]) return true;
+    if (!first && on->filled[methods_index]) return true;
     if (first && !open_places(tuple, machine, error)) return false;
     Arena arena = {0};
-    Methods methods = method_space_at(&tuple->space.methods, way);
-    Listing listing = {.rates = ARENA_NEW(&arena, Rates, (size_t)on->count),
-                       .room = on->count,
-                       .placements = first ? on->placements : NULL,
-                       .walked = on->walked};
-    RatesWalk walk = {.wiring = &problem->wirings[machine],
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
+    PlacementWalk listing = {.rates = ARENA_NEW(&arena, Rates, (size_t)on->count),
+                             .room = on->count,
+                             .placements = first ? on->placements : NULL,
+                             .walk_index = on->walk_index};
+    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[machine],
                       .methods = &methods,
                       .memo = cache->memo,
                       .site = problem->first_machine + machine,
@@ -110,26 +112,27 @@ bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Er
     if (ok && (Count)listing.at != on->total)
         ok = error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
     ok = ok && (!first || choose_placements(tuple, machine, error));
-    for (int64_t i = 0; ok && first && on->walked && i < on->count; i++)
-        listing.rates[i] = listing.rates[on->walked[i]];
-    ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[way], error);
-    on->filled[way] = ok;
+    for (int64_t i = 0; ok && first && on->walk_index && i < on->count; i++)
+        listing.rates[i] = listing.rates[on->walk_index[i]];
+    ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[methods_index], error);
+    on->filled[methods_index] = ok;
     arena_free(&arena);
     return ok;
 }
 
-void tuple_rates_at(const Tuple *tuple, int machine, int64_t way, int64_t placement, Rates *out) {
-    Methods methods = method_space_at(&tuple->space.methods, way);
-    rates_of_placement(&tuple->problem->wirings[machine], &tuple->on[machine].placements[placement], &methods, out);
+void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out) {
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
+    rates_of_placement(&tuple->problem->nested_meshes[machine], &tuple->on[machine].placements[placement], &methods,
+                       out);
 }
 
-void tuple_least_on(const Tuple *tuple, int machine, int64_t way, Rates *out) {
+void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out) {
     const ExploreProblem *problem = tuple->problem;
     if (problem->machine_count == 1) {
-        *out = tuple->least[way];
+        *out = tuple->least[methods_index];
         return;
     }
-    Methods methods = method_space_at(&tuple->space.methods, way);
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
     lower_bound_rates_of(problem->leasts[machine], tuple->degrees, &methods, out);
-    lower_bound_rates_folded(&problem->wirings[machine], 1, tuple->degrees, &methods, out);
+    lower_bound_rates_folded(&problem->nested_meshes[machine], 1, tuple->degrees, &methods, out);
 }

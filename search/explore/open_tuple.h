@@ -10,18 +10,18 @@
 #include "search/space/knob_space.h"
 
 /* No launcher has to take a plan. */
-static const LauncherSet LAUNCHERS_NONE_NEEDED = ~0u;
+static const LauncherSet ANY_LAUNCHER = ~0u;
 
 /* Where its roles can lie on one machine. */
 typedef struct {
     Count total;           /* all its placements */
     Placement *placements; /* those in question; NULL until a knob needs them */
     int64_t count;
-    int64_t *walked;      /* number of each in the order of rates_walk(); NULL: all are in question */
-    LauncherSet *placing; /* of each: launchers that can place roles so; NULL: that is not asked */
-    RateTable *tables;    /* by number of the methods (knob_space_methods) */
+    int64_t *walk_index;         /* number of each in the order of rates_walk(); NULL: all are in question */
+    LauncherSet *able_launchers; /* of each: launchers that can place roles so; NULL: that is not asked */
+    RateTable *tables;           /* by number of the methods (knob_space_methods) */
     bool *filled;
-} Places;
+} MachinePlacements;
 
 /* What the knob settings of one degree tuple share; lives in the arena. */
 typedef struct {
@@ -30,20 +30,21 @@ typedef struct {
     Arena *arena;
     KnobSpace space;
     Count placement_total; /* over all machines */
-    Places *on;            /* by machine of the problem */
+    MachinePlacements *on; /* by machine of the problem */
     Rates *least;          /* over all machines, by number of the methods */
-} Tuple;
+} OpenTuple;
 
-bool tuple_open(Tuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena, Error *error);
+bool open_tuple_make(OpenTuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena,
+                     Error *error);
 
 /* The placements in question on one machine and the table of their rates under the methods of one number. */
-bool tuple_rates(Tuple *tuple, int machine, int64_t way, ExploreCache *cache, Error *error);
+bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index, ExploreCache *cache, Error *error);
 
 /* Who can place roles so, for each placement on the machine, which has its rates. */
-bool tuple_placing(Tuple *tuple, int machine, Error *error);
+bool open_tuple_launchers(OpenTuple *tuple, int machine, Error *error);
 
 /* The rates of one placement, and the least on one machine. */
-void tuple_rates_at(const Tuple *tuple, int machine, int64_t way, int64_t placement, Rates *out);
-void tuple_least_on(const Tuple *tuple, int machine, int64_t way, Rates *out);
+void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
+void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void lower_limit(const ExploreProblem *problem, const RowList *list, double *limit) {
+static void lower_limit(const ExploreProblem *problem, const BestPlanList *list, double *limit) {
     for (int64_t row = 0; row < list->count && problem->request->control.top == 1; row++)
         *limit = min_real(*limit, list->rows[row].ranked_seconds);
 }
@@ -16,14 +16,14 @@ static void repeat(ExploreStats *stats, const ExploreStats *before, int64_t time
     for (int i = 0; i < PRUNED_COUNT; i++) stats->pruned[i] += (stats->pruned[i] - before->pruned[i]) * (Count)times;
 }
 
-static bool explore_all(const ExploreProblem *problem, Wiring *wirings, const Degrees *degrees, double *limit,
-                        ExploreCache *cache, RowList *list, ExploreStats *stats, Error *error) {
+static bool explore_all(const ExploreProblem *problem, NestedMesh *nested_meshes, const Degrees *degrees, double *limit,
+                        ExploreCache *cache, BestPlanList *list, ExploreStats *stats, Error *error) {
     ExploreProblem own = *problem;
-    own.wirings = wirings;
+    own.nested_meshes = nested_meshes;
     for (int64_t order = 0, orders = nesting_orders(degrees); order < orders; order++) {
         ExploreStats before = *stats;
         Nesting nesting = nesting_order(degrees, order);
-        for (int i = 0; i < problem->machine_count; i++) wirings[i].nesting = nesting;
+        for (int i = 0; i < problem->machine_count; i++) nested_meshes[i].nesting = nesting;
         stats->ordered = false;
         if (!explore_tuple(&own, degrees, *limit, cache, list, stats, error)) return false;
         lower_limit(problem, list, limit);
@@ -36,17 +36,17 @@ static bool explore_all(const ExploreProblem *problem, Wiring *wirings, const De
 }
 
 bool explore_orders(const ExploreProblem *problem, const Degrees *degrees, double *limit, ExploreCache *cache,
-                    RowList *list, ExploreStats *stats, Error *error) {
+                    BestPlanList *list, ExploreStats *stats, Error *error) {
     if (!problem->request->space.nesting_all) {
         if (!explore_tuple(problem, degrees, *limit, cache, list, stats, error)) return false;
         lower_limit(problem, list, limit);
         return true;
     }
     Arena arena = {0};
-    Wiring *wirings = ARENA_NEW(&arena, Wiring, (size_t)problem->machine_count);
-    if (!wirings) return error_memory(error);
-    memcpy(wirings, problem->wirings, (size_t)problem->machine_count * sizeof(Wiring));
-    bool ok = explore_all(problem, wirings, degrees, limit, cache, list, stats, error);
+    NestedMesh *nested_meshes = ARENA_NEW(&arena, NestedMesh, (size_t)problem->machine_count);
+    if (!nested_meshes) return error_memory(error);
+    memcpy(nested_meshes, problem->nested_meshes, (size_t)problem->machine_count * sizeof(NestedMesh));
+    bool ok = explore_all(problem, nested_meshes, degrees, limit, cache, list, stats, error);
     arena_free(&arena);
     return ok;
 }

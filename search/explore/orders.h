@@ -10,6 +10,6 @@
  * the first leaves out before anything was asked that depends on the order is out in all. Where one plan is wanted, the
  * best of an order is the limit of the next: *limit (ranked) falls to it. */
 bool explore_orders(const ExploreProblem *problem, const Degrees *degrees, double *limit, ExploreCache *cache,
-                    RowList *list, ExploreStats *stats, Error *error);
+                    BestPlanList *list, ExploreStats *stats, Error *error);
 
 #endif

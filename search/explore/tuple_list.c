@@ -14,7 +14,7 @@
 
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough sites for a time limit to come in between. */
-enum { ENTRIES_ENOUGH = 1000000, SITES_AT_ONCE = 32 };
+enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32 };
 
 /* Quotients by sequences in another order than the bounds of each: far above their rounding. */
 static const double BATCH_SLACK = 1 - 0x1p-40;
@@ -25,56 +25,57 @@ static double scale_of(const Request *request, int64_t sequences) {
     return (double)request->question.work.sequences / (double)sequences;
 }
 
-static ExploreProblem problem_on(const Tuples *tuples, const Site *site, int first, int count, int64_t sequences) {
+static ExploreProblem problem_on(const TupleList *tuples, const DeviceCountGroup *group, int first, int count,
+                                 int64_t sequences) {
     ExploreProblem problem = {.request = tuples->request,
                               .setting = request_cost_context(tuples->request),
-                              .offers = site->offers,
-                              .least = site->least,
-                              .wirings = &tuples->wirings[first],
+                              .offers = group->offers,
+                              .least = group->least,
+                              .nested_meshes = &tuples->nested_meshes[first],
                               .tables = &tuples->tables[first],
                               .leasts = &tuples->leasts[first],
                               .machine_count = count,
                               .first_machine = first,
                               .catalog_mesh = &tuples->shapes[first].machine.mesh,
-                              .padding = site->padding,
+                              .padding = group->padding,
                               .scale = scale_of(tuples->request, sequences)};
     problem.setting.work.sequences = sequences;
     return problem;
 }
 
-ExploreProblem tuples_problem(const Tuples *tuples, int site, int64_t sequences) {
-    const Site *on = &tuples->sites[site];
+ExploreProblem tuple_list_problem(const TupleList *tuples, int group, int64_t sequences) {
+    const DeviceCountGroup *on = &tuples->groups[group];
     return problem_on(tuples, on, on->first, on->shape_count, sequences);
 }
 
-ExploreProblem tuples_problem_of_shape(const Tuples *tuples, int shape, int64_t sequences) {
-    const Site *site = tuples->sites;
-    while (shape >= site->first + site->shape_count) site++;
-    return problem_on(tuples, site, shape, 1, sequences);
+ExploreProblem tuple_list_problem_of_shape(const TupleList *tuples, int shape, int64_t sequences) {
+    const DeviceCountGroup *group = tuples->groups;
+    while (shape >= group->first + group->shape_count) group++;
+    return problem_on(tuples, group, shape, 1, sequences);
 }
 
-double site_floor(const Tuples *tuples, int site) {
+double group_floor_seconds(const TupleList *tuples, int group) {
     const Request *request = tuples->request;
     CostContext setting = request_cost_context(request);
     double flops = model_flops_per_token(setting.model, FLOPS_CAUSAL, request->question.work.seq) *
                    (double)request->question.work.sequences * (double)request->question.work.seq;
     int64_t chips = 0;
-    for (int i = 0; i < tuples->sites[site].shape_count; i++)
-        chips = max_whole(chips, tuples->shapes[tuples->sites[site].first + i].machine.mesh.chips);
+    for (int i = 0; i < tuples->groups[group].shape_count; i++)
+        chips = max_whole(chips, tuples->shapes[tuples->groups[group].first + i].machine.mesh.chips);
     return flops / (setting.precision_flops_per_second * (double)chips) * BATCH_SLACK;
 }
 
 /* ---- machines ---- */
 
 /* A shape, on the site of the one before it where that has as many devices. */
-static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
+static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
     const Request *request = tuples->request;
     int index = tuples->shape_count++;
-    Shape *shape = &tuples->shapes[index];
-    *shape = (Shape){.machine = *machine, .mesh = profile_mesh(&request->question.profile, &machine->mesh)};
-    tuples->wirings[index] = (Wiring){&shape->mesh, request->space.nesting};
+    MachineShape *shape = &tuples->shapes[index];
+    *shape = (MachineShape){.machine = *machine, .mesh = profile_mesh(&request->question.profile, &machine->mesh)};
+    tuples->nested_meshes[index] = (NestedMesh){&shape->mesh, request->space.nesting};
     if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
-        tuples->sites[tuples->site_count - 1].shape_count++;
+        tuples->groups[tuples->group_count - 1].shape_count++;
         return true;
     }
     Count count;
@@ -82,16 +83,16 @@ static bool add_shape(Tuples *tuples, const Machine *machine, Error *error) {
         return error_set(error, ERROR_INPUT, request->asked.machine, "%s has too many ways to give degrees to roles",
                          machine->text);
     CostContext setting = request_cost_context(request);
-    tuples->sites[tuples->site_count++] =
-        (Site){.first = index,
-               .shape_count = 1,
-               .tuples = (int64_t)count,
-               .offers = offers_of(&setting, &shape->mesh, request->space.schedules),
-               .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
+    tuples->groups[tuples->group_count++] =
+        (DeviceCountGroup){.first = index,
+                           .shape_count = 1,
+                           .tuples = (int64_t)count,
+                           .offers = offers_of(&setting, &shape->mesh, request->space.schedules),
+                           .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
     return true;
 }
 
-static int64_t girth(const Machine *machine) {
+static int64_t perimeter(const Machine *machine) {
     return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
 }
 
@@ -100,12 +101,12 @@ static void cubic_first(Machine *machines, int count) {
     for (int i = 1; i < count; i++)
         for (int j = i; j > 0; j--) {
             Machine *a = &machines[j - 1], *b = &machines[j], swap = *a;
-            if (a->mesh.chips != b->mesh.chips || a->slices != b->slices || girth(a) <= girth(b)) break;
+            if (a->mesh.chips != b->mesh.chips || a->slices != b->slices || perimeter(a) <= perimeter(b)) break;
             *a = *b, *b = swap;
         }
 }
 
-static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
+static bool make_groups(TupleList *tuples, Arena *arena, Error *error) {
     const Request *request = tuples->request;
     Machine *idle = NULL;
     int idle_count = 0;
@@ -114,12 +115,12 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
         return false;
     cubic_first(idle, idle_count);
     size_t count = (size_t)idle_count + 1;
-    tuples->shapes = ARENA_NEW(arena, Shape, count);
-    tuples->wirings = ARENA_NEW(arena, Wiring, count);
+    tuples->shapes = ARENA_NEW(arena, MachineShape, count);
+    tuples->nested_meshes = ARENA_NEW(arena, NestedMesh, count);
     tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
     tuples->leasts = ARENA_NEW(arena, const LowerBoundRates *, count);
-    tuples->sites = ARENA_NEW(arena, Site, count);
-    if (!tuples->shapes || !tuples->wirings || !tuples->tables || !tuples->leasts || !tuples->sites)
+    tuples->groups = ARENA_NEW(arena, DeviceCountGroup, count);
+    if (!tuples->shapes || !tuples->nested_meshes || !tuples->tables || !tuples->leasts || !tuples->groups)
         return error_memory(error);
     if (!add_shape(tuples, &request->question.machine, error)) return false;
     for (int i = 0; i < idle_count; i++)
@@ -127,15 +128,15 @@ static bool make_sites(Tuples *tuples, Arena *arena, Error *error) {
     return true;
 }
 
-bool tuples_make(const Request *request, int threads, Arena *arena, Tuples *out, Error *error) {
-    *out = (Tuples){.request = request, .threads = threads};
-    out->workers = ARENA_NEW(arena, TuplesWorker, (size_t)threads);
+bool tuple_list_make(const Request *request, int threads, Arena *arena, TupleList *out, Error *error) {
+    *out = (TupleList){.request = request, .threads = threads};
+    out->workers = ARENA_NEW(arena, TupleListWorker, (size_t)threads);
     if (!out->workers) return error_memory(error);
     for (int i = 0; i < threads; i++) {
-        out->workers[i].counter = site_plans_new(request);
+        out->workers[i].counter = plan_counter_new(request);
         if (!out->workers[i].counter) return error_memory(error);
     }
-    return make_sites(out, arena, error);
+    return make_groups(out, arena, error);
 }
 
 /* ---- one site ---- */
@@ -143,7 +144,7 @@ bool tuples_make(const Request *request, int threads, Arena *arena, Tuples *out,
 typedef struct {
     const Request *request;
     Work work;
-    const Site *site;
+    const DeviceCountGroup *group;
 } MayDivide;
 
 /* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since each
@@ -153,7 +154,7 @@ static bool may_divide(const void *of, const Degrees *begun) {
     const MayDivide *may = of;
     PaddingSet forbidden;
     return degrees_may_divide(&may->request->question.model, &may->work, begun,
-                              experts_may_fold(&may->site->offers, begun), may->site->padding, &forbidden);
+                              experts_may_fold(&may->group->offers, begun), may->group->padding, &forbidden);
 }
 
 /* What is required of degrees is counted before what divides. */
@@ -168,62 +169,62 @@ static bool too_many_plans(Error *error) {
 }
 
 /* Counts the plans of a site's machines; their tables are kept in a worker's memory that lasts. */
-static bool site_count_plans(Tuples *tuples, Site *site, TuplesWorker *worker, Error *error) {
-    site->plans = 0;
-    for (int i = site->first; i < site->first + site->shape_count; i++) {
+static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleListWorker *worker, Error *error) {
+    group->plans = 0;
+    for (int i = group->first; i < group->first + group->shape_count; i++) {
         const Mesh *mesh = &tuples->shapes[i].mesh;
         Count plans;
         tuples->tables[i] = placement_table(mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
-        if (!site_plans(worker->counter, mesh, &site->offers, tuples->tables[i], &plans, &site->batches, error))
+        if (!plans_on_mesh(worker->counter, mesh, &group->offers, tuples->tables[i], &plans, &group->batches, error))
             return false;
-        if (!count_add(site->plans, plans, &site->plans)) return too_many_plans(error);
+        if (!count_add(group->plans, plans, &group->plans)) return too_many_plans(error);
     }
     return true;
 }
 
-static bool site_rates(Tuples *tuples, Site *site, Arena *lasting, Error *error) {
+static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Arena *lasting, Error *error) {
     LowerBoundRates *together = NULL;
-    for (int i = site->first; i < site->first + site->shape_count; i++) {
+    for (int i = group->first; i < group->first + group->shape_count; i++) {
         LowerBoundRates *least = lower_bound_rates_new(&tuples->shapes[i].mesh, lasting);
         tuples->leasts[i] = least;
         if (!least) return error_memory(error);
-        if (i == site->first + 1) together = lower_bound_rates_copy(tuples->leasts[site->first], lasting);
-        if (i == site->first + 1 && !together) return error_memory(error);
+        if (i == group->first + 1) together = lower_bound_rates_copy(tuples->leasts[group->first], lasting);
+        if (i == group->first + 1 && !together) return error_memory(error);
         if (together) lower_bound_rates_merge(together, least);
     }
-    site->least = together ? together : tuples->leasts[site->first];
+    group->least = together ? together : tuples->leasts[group->first];
     return true;
 }
 
 /* Lists tuples of a site: all, or those that may divide, where nothing else counts before that. */
-static bool site_open(Tuples *tuples, Site *site, bool all, TuplesWorker *worker, Error *error) {
+static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, TupleListWorker *worker, Error *error) {
     const Request *request = tuples->request;
-    const Shape *shape = &tuples->shapes[site->first];
-    MayDivide may = {request, request->question.work, site};
+    const MachineShape *shape = &tuples->shapes[group->first];
+    MayDivide may = {request, request->question.work, group};
     if (request->space.batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
     bool ok = all || requires_degrees(request)
-                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing, &site->degrees,
-                                      &site->count, error)
+                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing,
+                                      &group->degrees, &group->count, error)
                   : degrees_enumerate_some(&shape->mesh, request->space.roles, (DegreesRule){may_divide, &may},
-                                           TUPLES_MOST, &worker->passing, &site->degrees, &site->count, error);
+                                           TUPLES_MOST, &worker->passing, &group->degrees, &group->count, error);
     if (!ok && error->kind == ERROR_INPUT)
         error_set(error, ERROR_INPUT, request->asked.machine,
                   "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
                   TUPLES_MOST);
-    return ok && site_rates(tuples, site, &worker->lasting, error);
+    return ok && group_rates(tuples, group, &worker->lasting, error);
 }
 
 /* Counts sites from .. to - 1, and opens them where that is wanted: a site a thread. */
-static bool prepare_sites(Tuples *tuples, int from, int to, bool open, Error *error) {
+static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error *error) {
     bool failed = false;
     double started = clock_seconds();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
     for (int i = from; i < to; i++) {
-        TuplesWorker *worker = &tuples->workers[omp_get_thread_num()];
+        TupleListWorker *worker = &tuples->workers[omp_get_thread_num()];
         Error own = {0};
-        if (site_count_plans(tuples, &tuples->sites[i], worker, &own) &&
-            (!open || site_open(tuples, &tuples->sites[i], false, worker, &own)))
+        if (group_count_plans(tuples, &tuples->groups[i], worker, &own) &&
+            (!open || group_open(tuples, &tuples->groups[i], false, worker, &own)))
             continue;
 #pragma omp critical
         {
@@ -235,29 +236,29 @@ static bool prepare_sites(Tuples *tuples, int from, int to, bool open, Error *er
     return !failed;
 }
 
-static void drop_share(Tuples *tuples) {
+static void drop_share(TupleList *tuples) {
     tuples->entry_count = 0;
     tuples->coverage = (Coverage){.least_floor = INFINITY, .least_missing = INFINITY};
     for (int i = 0; i < tuples->threads; i++) arena_free(&tuples->workers[i].passing);
 }
 
-bool tuples_list_site(Tuples *tuples, int index, Error *error) {
-    Site *site = &tuples->sites[index];
-    TuplesWorker *worker = &tuples->workers[0];
+bool tuple_list_whole_group(TupleList *tuples, int index, Error *error) {
+    DeviceCountGroup *group = &tuples->groups[index];
+    TupleListWorker *worker = &tuples->workers[0];
     drop_share(tuples);
     arena_free(&worker->lasting);
-    for (int i = site->first; i < site->first + site->shape_count; i++) {
+    for (int i = group->first; i < group->first + group->shape_count; i++) {
         tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
     }
-    return site_open(tuples, site, true, worker, error);
+    return group_open(tuples, group, true, worker, error);
 }
 
 /* ---- tuples ---- */
 
-static Count placements_of(const Tuples *tuples, const Site *site, const Degrees *degrees) {
+static Count placements_of(const TupleList *tuples, const DeviceCountGroup *group, const Degrees *degrees) {
     Count count = 0;
-    for (int i = 0; i < site->shape_count; i++) count += placement_count(tuples->tables[site->first + i], degrees);
+    for (int i = 0; i < group->shape_count; i++) count += placement_count(tuples->tables[group->first + i], degrees);
     return count;
 }
 
@@ -269,15 +270,16 @@ enum { KNOB_MEMOS = 1024 };
 
 /* What one thread finds while it bounds tuples. */
 typedef struct {
-    Entry *entries;
+    TupleBatches *entries;
     int64_t count, room;
     Coverage coverage;
     bool no_memory, too_many, late;
     KnobMemo memos[KNOB_MEMOS]; /* of one site; others 0: empty */
-} Bounded;
+} BoundedTuples;
 
 /* knob_others(), which counts ways to exchange one by one: tuples that differ in fsdp and data alone share it. */
-static int64_t others_of(Bounded *bounded, const Request *request, const Site *site, const Degrees *degrees) {
+static int64_t others_of(BoundedTuples *bounded, const Request *request, const DeviceCountGroup *group,
+                         const Degrees *degrees) {
     const int64_t *of = degrees->of;
     int64_t flags = (of[ROLE_FSDP] > 1 ? 1 : 0) | (of[ROLE_DATA] > 1 ? 2 : 0);
     int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
@@ -293,14 +295,14 @@ static int64_t others_of(Bounded *bounded, const Request *request, const Site *s
                        of[ROLE_SEQUENCE],
                        of[ROLE_PIPELINE],
                        flags,
-                       knob_others(&request->question.model, degrees, &site->offers)};
+                       knob_others(&request->question.model, degrees, &group->offers)};
     return memo->others;
 }
 
-static bool entry_add(Bounded *bounded, Entry entry) {
+static bool entry_add(BoundedTuples *bounded, TupleBatches entry) {
     if (bounded->count == bounded->room) {
         int64_t room = bounded->room ? 2 * bounded->room : 4096;
-        Entry *grown = realloc(bounded->entries, (size_t)room * sizeof(Entry));
+        TupleBatches *grown = realloc(bounded->entries, (size_t)room * sizeof(TupleBatches));
         if (!grown) return false;
         bounded->entries = grown;
         bounded->room = room;
@@ -322,56 +324,57 @@ static double ranked_bound(const ExploreProblem *problem, const TupleBound *boun
     return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->control.bound_error);
 }
 
-Verdict entry_judge(const Tuples *tuples, Entry *entry, TotalsCache *cache) {
+TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, TotalsCache *cache) {
     const Request *request = tuples->request;
-    const Site *site = &tuples->sites[entry->site];
-    const Degrees *degrees = &site->degrees[entry->tuple];
-    if (!request_admits(request, degrees)) return (Verdict){.out = true, .reason = PRUNED_REQUIRE};
+    const DeviceCountGroup *group = &tuples->groups[entry->group];
+    const Degrees *degrees = &group->degrees[entry->tuple];
+    if (!request_admits(request, degrees)) return (TupleVerdict){.out = true, .reason = PRUNED_REQUIRE};
     Work work = request->question.work;
     PaddingSet forbidden;
-    work.sequences = tuple_batch(tuples, entry, entry->last);
+    work.sequences = tuple_batches_sequences(tuples, entry, entry->last);
     /* Most tuples of an odd number of chips end here. */
-    if (!degrees_may_divide(&request->question.model, &work, degrees, experts_may_fold(&site->offers, degrees),
-                            site->padding, &forbidden))
-        return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
-    ExploreProblem problem = tuples_problem(tuples, entry->site, work.sequences);
+    if (!degrees_may_divide(&request->question.model, &work, degrees, experts_may_fold(&group->offers, degrees),
+                            group->padding, &forbidden))
+        return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    ExploreProblem problem = tuple_list_problem(tuples, entry->group, work.sequences);
     TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
     entry->bound = ranked_bound(&problem, &bound);
-    if (bound.forbidden || bound.unusable) return (Verdict){.out = true, .reason = PRUNED_INDIVISIBLE};
-    if (!bound.too_large) return (Verdict){.out = false};
-    return (Verdict){true, PRUNED_MEMORY, bound.least_bytes - cost_context_memory_limit(&problem.setting)};
+    if (bound.forbidden || bound.unusable) return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
+    if (!bound.too_large) return (TupleVerdict){.out = false};
+    return (TupleVerdict){true, PRUNED_MEMORY, bound.least_bytes - cost_context_memory_limit(&problem.setting)};
 }
 
 /* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
-static void bound_batches(const Tuples *tuples, Entry entry, Count plans, TotalsCache *cache, Bounded *out) {
+static void bound_batches(const TupleList *tuples, TupleBatches entry, Count plans, TotalsCache *cache,
+                          BoundedTuples *out) {
     Coverage *coverage = &out->coverage;
     if (!count_add(coverage->plans, plans, &coverage->plans)) {
         out->too_many = true;
         return;
     }
-    if (out->late && request_admits(tuples->request, &tuples->sites[entry.site].degrees[entry.tuple])) {
+    if (out->late && request_admits(tuples->request, &tuples->groups[entry.group].degrees[entry.tuple])) {
         coverage->pruned[PRUNED_TIME_LIMIT] += plans;
-        coverage->least_floor = min_real(coverage->least_floor, site_floor(tuples, entry.site));
+        coverage->least_floor = min_real(coverage->least_floor, group_floor_seconds(tuples, entry.group));
         return;
     }
-    Verdict verdict = entry_judge(tuples, &entry, cache);
+    TupleVerdict verdict = tuple_batches_judge(tuples, &entry, cache);
     if (!verdict.out) {
         if (!entry_add(out, entry)) out->no_memory = true;
         return;
     }
     coverage->pruned[verdict.reason] += plans;
     if (verdict.reason == PRUNED_MEMORY)
-        note_missing(coverage, &tuples->sites[entry.site].degrees[entry.tuple], verdict.missing);
+        note_missing(coverage, &tuples->groups[entry.group].degrees[entry.tuple], verdict.missing);
 }
 
 /* One degree tuple with every batch it may have. */
-static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, TotalsCache *cache, Bounded *out) {
+static void bound_tuple(const TupleList *tuples, int index, int64_t tuple, TotalsCache *cache, BoundedTuples *out) {
     const Request *request = tuples->request;
-    const Site *site = &tuples->sites[index];
-    const Degrees *degrees = &site->degrees[tuple];
+    const DeviceCountGroup *group = &tuples->groups[index];
+    const Degrees *degrees = &group->degrees[tuple];
     int64_t others = batch_count(request, degrees_replicas(degrees)) - 1;
     Count each, plans;
-    if (!count_multiply(placements_of(tuples, site, degrees), (Count)others_of(out, request, site, degrees), &each) ||
+    if (!count_multiply(placements_of(tuples, group, degrees), (Count)others_of(out, request, group, degrees), &each) ||
         !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
         /* The most that one batch can have, and as many batches: what is added up fits where this does. */
         !count_multiply(each, (Count)knob_microbatches(degrees, request->question.work.sequences * 2), &plans) ||
@@ -379,12 +382,12 @@ static void bound_tuple(const Tuples *tuples, int index, int64_t tuple, TotalsCa
         out->too_many = true;
         return;
     }
-    Entry entry = {.first = 0, .last = 0, .site = index, .tuple = (int32_t)tuple};
+    TupleBatches entry = {.first = 0, .last = 0, .group = index, .tuple = (int32_t)tuple};
     bound_batches(tuples, entry, each * (Count)knob_microbatches(degrees, request->question.work.sequences), cache,
                   out);
     if (others == 0) return;
     entry.first = 1, entry.last = others;
-    bound_batches(tuples, entry, entry_plans(tuples, &entry), cache, out);
+    bound_batches(tuples, entry, tuple_batches_plans(tuples, &entry), cache, out);
 }
 
 static bool merge_coverage(Coverage *to, const Coverage *from) {
@@ -395,33 +398,33 @@ static bool merge_coverage(Coverage *to, const Coverage *from) {
     return true;
 }
 
-static bool merge_bounded(Tuples *tuples, const Bounded *from, Error *error) {
+static bool merge_bounded(TupleList *tuples, const BoundedTuples *from, Error *error) {
     if (from->no_memory) return error_memory(error);
     if (from->too_many || !merge_coverage(&tuples->coverage, &from->coverage)) return too_many_plans(error);
     if (from->count == 0) return true;
-    Entry *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(Entry));
+    TupleBatches *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(TupleBatches));
     if (!grown) return error_memory(error);
     tuples->entries = grown;
-    memcpy(tuples->entries + tuples->entry_count, from->entries, (size_t)from->count * sizeof(Entry));
+    memcpy(tuples->entries + tuples->entry_count, from->entries, (size_t)from->count * sizeof(TupleBatches));
     tuples->entry_count += from->count;
     return true;
 }
 
 /* Bounds what sites from .. to - 1 have listed. */
-static bool bound_sites(Tuples *tuples, int from, int to, ExploreCache *caches, double over, Error *error) {
+static bool bound_groups(TupleList *tuples, int from, int to, ExploreCache *caches, double over, Error *error) {
     int threads = tuples->threads;
-    Bounded *bounded = calloc((size_t)threads, sizeof(Bounded));
+    BoundedTuples *bounded = calloc((size_t)threads, sizeof(BoundedTuples));
     if (!bounded) return error_memory(error);
     for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = bounded[i].coverage.least_floor = INFINITY;
 #pragma omp parallel num_threads(threads)
-    for (int site = from; site < to; site++) {
+    for (int group = from; group < to; group++) {
         int thread = omp_get_thread_num();
-        Bounded *own = &bounded[thread];
+        BoundedTuples *own = &bounded[thread];
         memset(own->memos, 0, sizeof(own->memos));
 #pragma omp for schedule(dynamic, 512) nowait
-        for (int64_t i = 0; i < tuples->sites[site].count; i++) {
+        for (int64_t i = 0; i < tuples->groups[group].count; i++) {
             if (i % 64 == 0 && over > 0) own->late = own->late || clock_seconds() > over;
-            bound_tuple(tuples, site, i, caches[thread].sums, own);
+            bound_tuple(tuples, group, i, caches[thread].sums, own);
         }
     }
     bool ok = true;
@@ -434,21 +437,21 @@ static bool bound_sites(Tuples *tuples, int from, int to, ExploreCache *caches, 
 }
 
 static int by_bound(const void *a, const void *b) {
-    const Entry *x = a, *y = b;
+    const TupleBatches *x = a, *y = b;
     if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
-    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
     if (x->tuple != y->tuple) return x->tuple < y->tuple ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
 /* All plans of sites from .. to - 1 but those listed, which are counted, are `reason`s. */
-static bool cover_rest(Tuples *tuples, int from, int to, PruneReason reason, Error *error) {
+static bool cover_rest(TupleList *tuples, int from, int to, PruneReason reason, Error *error) {
     Count all = 0;
     Coverage *coverage = &tuples->coverage;
     for (int i = from; i < to; i++) {
-        const Site *site = &tuples->sites[i];
-        if (!count_add(all, site->plans, &all)) return too_many_plans(error);
-        coverage->batches = max_whole(coverage->batches, site->batches);
+        const DeviceCountGroup *group = &tuples->groups[i];
+        if (!count_add(all, group->plans, &all)) return too_many_plans(error);
+        coverage->batches = max_whole(coverage->batches, group->batches);
     }
     if (all < coverage->plans) return error_set(error, ERROR_INTERNAL, "search", "plans were counted twice");
     coverage->pruned[reason] += all - coverage->plans;
@@ -456,79 +459,80 @@ static bool cover_rest(Tuples *tuples, int from, int to, PruneReason reason, Err
     return true;
 }
 
-bool tuples_lay(Tuples *tuples, ExploreCache *caches, double until, double over, Error *error) {
-    int from = tuples->laid;
+bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error) {
+    int from = tuples->listed_groups;
     drop_share(tuples);
-    while (tuples->laid < tuples->site_count && tuples->entry_count < ENTRIES_ENOUGH &&
-           (tuples->laid == from || until <= 0 || clock_seconds() < until)) {
-        int to = (int)min_whole(tuples->laid + SITES_AT_ONCE, tuples->site_count);
-        if (!prepare_sites(tuples, tuples->laid, to, true, error) ||
-            !bound_sites(tuples, tuples->laid, to, caches, over, error))
+    while (tuples->listed_groups < tuples->group_count && tuples->entry_count < ENTRIES_ENOUGH &&
+           (tuples->listed_groups == from || until <= 0 || clock_seconds() < until)) {
+        int to = (int)min_whole(tuples->listed_groups + GROUPS_AT_ONCE, tuples->group_count);
+        if (!prepare_groups(tuples, tuples->listed_groups, to, true, error) ||
+            !bound_groups(tuples, tuples->listed_groups, to, caches, over, error))
             return false;
-        tuples->laid = to;
+        tuples->listed_groups = to;
     }
-    if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(Entry), by_bound);
-    return cover_rest(tuples, from, tuples->laid, PRUNED_INDIVISIBLE, error);
+    if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(TupleBatches), by_bound);
+    return cover_rest(tuples, from, tuples->listed_groups, PRUNED_INDIVISIBLE, error);
 }
 
-double tuples_seconds_to_leave(const Tuples *tuples) {
-    if (tuples->laid == 0) return 0;
-    return tuples->seconds_preparing / tuples->laid * (tuples->site_count - tuples->laid);
+double tuple_list_seconds_to_leave(const TupleList *tuples) {
+    if (tuples->listed_groups == 0) return 0;
+    return tuples->seconds_preparing / tuples->listed_groups * (tuples->group_count - tuples->listed_groups);
 }
 
-bool tuples_leave(Tuples *tuples, Error *error) {
-    int from = tuples->laid;
+bool tuple_list_leave(TupleList *tuples, Error *error) {
+    int from = tuples->listed_groups;
     drop_share(tuples);
-    tuples->laid = tuples->site_count;
-    for (int i = from; i < tuples->site_count; i++)
-        tuples->coverage.least_floor = min_real(tuples->coverage.least_floor, site_floor(tuples, i));
-    return prepare_sites(tuples, from, tuples->site_count, false, error) &&
-           cover_rest(tuples, from, tuples->site_count, PRUNED_TIME_LIMIT, error);
+    tuples->listed_groups = tuples->group_count;
+    for (int i = from; i < tuples->group_count; i++)
+        tuples->coverage.least_floor = min_real(tuples->coverage.least_floor, group_floor_seconds(tuples, i));
+    return prepare_groups(tuples, from, tuples->group_count, false, error) &&
+           cover_rest(tuples, from, tuples->group_count, PRUNED_TIME_LIMIT, error);
 }
 
-void tuples_free(Tuples *tuples) {
+void tuple_list_free(TupleList *tuples) {
     free(tuples->entries);
     for (int i = 0; tuples->workers && i < tuples->threads; i++) {
-        site_plans_free(tuples->workers[i].counter);
+        plan_counter_free(tuples->workers[i].counter);
         arena_free(&tuples->workers[i].lasting);
         arena_free(&tuples->workers[i].passing);
     }
 }
 
-Count tuple_placements(const Tuples *tuples, const Entry *entry) {
-    const Site *site = &tuples->sites[entry->site];
-    return placements_of(tuples, site, &site->degrees[entry->tuple]);
+Count tuple_batches_placements(const TupleList *tuples, const TupleBatches *entry) {
+    const DeviceCountGroup *group = &tuples->groups[entry->group];
+    return placements_of(tuples, group, &group->degrees[entry->tuple]);
 }
 
-int64_t entry_orders(const Tuples *tuples, const Entry *entry) {
-    return tuple_orders(tuples->request, &tuples->sites[entry->site].degrees[entry->tuple]);
+int64_t tuple_batches_orders(const TupleList *tuples, const TupleBatches *entry) {
+    return tuple_orders(tuples->request, &tuples->groups[entry->group].degrees[entry->tuple]);
 }
 
-int64_t tuple_batch(const Tuples *tuples, const Entry *entry, int64_t number) {
-    return batch_at(tuples->request, degrees_replicas(&tuples->sites[entry->site].degrees[entry->tuple]), number);
+int64_t tuple_batches_sequences(const TupleList *tuples, const TupleBatches *entry, int64_t number) {
+    return batch_at(tuples->request, degrees_replicas(&tuples->groups[entry->group].degrees[entry->tuple]), number);
 }
 
-double entry_bound(const Tuples *tuples, const Entry *entry, TotalsCache *cache) {
-    ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
-    const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
+double tuple_batches_bound(const TupleList *tuples, const TupleBatches *entry, TotalsCache *cache) {
+    ExploreProblem problem =
+        tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
+    const Degrees *degrees = &tuples->groups[entry->group].degrees[entry->tuple];
     TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
     return ranked_bound(&problem, &bound);
 }
 
-int tuple_entries(const Tuples *tuples, int site, int64_t tuple, Entry out[2]) {
-    int64_t others = batch_count(tuples->request, degrees_replicas(&tuples->sites[site].degrees[tuple])) - 1;
-    out[0] = (Entry){.first = 0, .last = 0, .site = site, .tuple = (int32_t)tuple};
-    out[1] = (Entry){.first = 1, .last = others, .site = site, .tuple = (int32_t)tuple};
+int tuple_batches_of(const TupleList *tuples, int group, int64_t tuple, TupleBatches out[2]) {
+    int64_t others = batch_count(tuples->request, degrees_replicas(&tuples->groups[group].degrees[tuple])) - 1;
+    out[0] = (TupleBatches){.first = 0, .last = 0, .group = group, .tuple = (int32_t)tuple};
+    out[1] = (TupleBatches){.first = 1, .last = others, .group = group, .tuple = (int32_t)tuple};
     return others > 0 ? 2 : 1;
 }
 
-Count entry_plans(const Tuples *tuples, const Entry *entry) {
-    const Site *site = &tuples->sites[entry->site];
-    const Degrees *degrees = &site->degrees[entry->tuple];
+Count tuple_batches_plans(const TupleList *tuples, const TupleBatches *entry) {
+    const DeviceCountGroup *group = &tuples->groups[entry->group];
+    const Degrees *degrees = &group->degrees[entry->tuple];
     Count microbatches = 0;
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
-        microbatches += (Count)knob_microbatches(degrees, tuple_batch(tuples, entry, batch));
-    return placements_of(tuples, site, degrees) * microbatches *
-           (Count)knob_others(&tuples->request->question.model, degrees, &site->offers) *
+        microbatches += (Count)knob_microbatches(degrees, tuple_batches_sequences(tuples, entry, batch));
+    return placements_of(tuples, group, degrees) * microbatches *
+           (Count)knob_others(&tuples->request->question.model, degrees, &group->offers) *
            (Count)tuple_orders(tuples->request, degrees);
 }

@@ -206,9 +206,9 @@ static const MemoSlot *memo_ways(MemoSlot *memo, Launcher launcher, const Mesh *
     return slot;
 }
 
-void launchers_placing(LauncherSet launchers, const Wiring *wiring, const char *chip, const Placement *placements,
-                       int64_t count, LauncherSet *out) {
-    const Mesh *mesh = wiring->mesh;
+void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
+                       const Placement *placements, int64_t count, LauncherSet *out) {
+    const Mesh *mesh = nested_mesh->mesh;
     for (int64_t i = 0; i < count; i++) out[i] = launchers & 1u << LAUNCHER_JAX;
     for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
         MemoSlot memo[MEMO_SLOTS];
@@ -222,7 +222,7 @@ void launchers_placing(LauncherSet launchers, const Wiring *wiring, const char *
             const MemoSlot *own = memo_ways(memo, launcher, mesh, chip, &placements[i]);
             bool takes = unknown_order(own->unpriced, own->count);
             for (int w = 0; w < own->count && !takes; w++)
-                takes = placements_alike(mesh, &placements[i], &wiring->nesting, &own->ways[w].placement,
+                takes = placements_alike(mesh, &placements[i], &nested_mesh->nesting, &own->ways[w].placement,
                                          &own->ways[w].nesting);
             if (takes) out[i] |= 1u << launcher;
         }
@@ -231,25 +231,25 @@ void launchers_placing(LauncherSet launchers, const Wiring *wiring, const char *
 
 /* ---- the answer ---- */
 
-static double step_at(const Wiring *wiring, const LaunchWay *way, const Plan *plan, const StepRule *rule,
+static double step_at(const NestedMesh *nested_mesh, const LaunchWay *way, const Plan *plan, const StepRule *rule,
                       const Resources *resources) {
     Rates rates;
-    Wiring own = {wiring->mesh, way->nesting};
+    NestedMesh own = {nested_mesh->mesh, way->nesting};
     rates_of_placement(&own, &way->placement, &plan->knobs.methods, &rates);
     return step_seconds(rule, resources, &rates);
 }
 
-LaunchAnswer launch_answer(Launcher launcher, const Wiring *wiring, const char *chip, const Plan *plan,
+LaunchAnswer launch_answer(Launcher launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
                            const StepRule *rule, const Resources *resources) {
     LaunchAnswer answer = {.launcher = launcher, .kind = LAUNCH_IMPOSSIBLE, .default_seconds = -1};
-    LaunchWay ways[LAUNCH_WAYS_MAX], here = {plan->placement, wiring->nesting, NULL};
-    double seconds = step_at(wiring, &here, plan, rule, resources);
-    int count = launch_ways(launcher, wiring->mesh, chip, &plan->placement, ways, &answer.unpriced);
+    LaunchWay ways[LAUNCH_WAYS_MAX], here = {plan->placement, nested_mesh->nesting, NULL};
+    double seconds = step_at(nested_mesh, &here, plan, rule, resources);
+    int count = launch_ways(launcher, nested_mesh->mesh, chip, &plan->placement, ways, &answer.unpriced);
     bool own = count > 0 && answer.unpriced != UNEVEN; /* the first is its own */
     for (int i = count - 1; i >= 0; i--) {
-        double other = step_at(wiring, &ways[i], plan, rule, resources);
-        bool alike =
-            placements_alike(wiring->mesh, &plan->placement, &wiring->nesting, &ways[i].placement, &ways[i].nesting);
+        double other = step_at(nested_mesh, &ways[i], plan, rule, resources);
+        bool alike = placements_alike(nested_mesh->mesh, &plan->placement, &nested_mesh->nesting, &ways[i].placement,
+                                      &ways[i].nesting);
         if (i == 0 && own) answer.default_seconds = other, answer.default_needs = ways[0].option;
         if (fabs(other - seconds) <= 1e-12 * seconds) { /* equal axes may be added up in another order */
             answer.kind = ways[i].option ? LAUNCH_OPTION : LAUNCH_DEFAULT;

@@ -43,11 +43,11 @@ bool placements_alike(const Mesh *mesh, const Placement *a, const Nesting *nesti
 
 /* Of each of `count` placements, all of one tuple of degrees: those of `launchers` that can be made to place roles so, by
  * any of their ways or by a device order. JAX always can. */
-void launchers_placing(LauncherSet launchers, const Wiring *wiring, const char *chip, const Placement *placements,
-                       int64_t count, LauncherSet *out);
+void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
+                       const Placement *placements, int64_t count, LauncherSet *out);
 
 /* How `launcher` would place the plan whose step has this rule and these resources. */
-LaunchAnswer launch_answer(Launcher launcher, const Wiring *wiring, const char *chip, const Plan *plan,
+LaunchAnswer launch_answer(Launcher launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
                            const StepRule *rule, const Resources *resources);
 
 #endif

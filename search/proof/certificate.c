@@ -54,19 +54,20 @@ static void keep_closest(Certificate *certificate, const CutTuple *cut) {
 
 void certificate_open(Certificate *certificate, double threshold) {
     certificate->threshold = threshold;
-    certificate->least_cut.bound = certificate->least_beyond.bound = INFINITY;
+    certificate->least_cut.bound = certificate->least_above_threshold.bound = INFINITY;
     certificate->closest_count = 0;
 }
 
-void certificate_note(Certificate *certificate, const Tuples *tuples, const Entry *entry, const ExploreStats *stats) {
+void certificate_note(Certificate *certificate, const TupleList *tuples, const TupleBatches *entry,
+                      const ExploreStats *stats) {
     CutTuple cut = {.bound = entry->bound,
-                    .degrees = tuples->sites[entry->site].degrees[entry->tuple],
-                    .machine = tuples->sites[entry->site].first,
-                    .machines = tuples->sites[entry->site].shape_count,
-                    .batch_least = tuple_batch(tuples, entry, entry->first),
-                    .batch_most = tuple_batch(tuples, entry, entry->last),
+                    .degrees = tuples->groups[entry->group].degrees[entry->tuple],
+                    .machine = tuples->groups[entry->group].first,
+                    .machines = tuples->groups[entry->group].shape_count,
+                    .batch_least = tuple_batches_sequences(tuples, entry, entry->first),
+                    .batch_most = tuple_batches_sequences(tuples, entry, entry->last),
                     .opened = stats != NULL};
-    keep_least(&certificate->least_beyond, &cut);
+    keep_least(&certificate->least_above_threshold, &cut);
     if (!stats) keep_closest(certificate, &cut);
     if (stats) cut.bound = stats->least_cut_bound;
     keep_least(&certificate->least_cut, &cut);
@@ -74,17 +75,17 @@ void certificate_note(Certificate *certificate, const Tuples *tuples, const Entr
 
 void certificate_note_floor(Certificate *certificate, double floor) {
     if (certificate->least_cut.bound >= floor) certificate->least_cut.bound = INFINITY;
-    if (certificate->least_beyond.bound >= floor) certificate->least_beyond.bound = INFINITY;
+    if (certificate->least_above_threshold.bound >= floor) certificate->least_above_threshold.bound = INFINITY;
 }
 
-bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMachine **out, Error *error) {
+bool certificate_machines(const TupleList *tuples, Arena *arena, const SearchedMachine **out, Error *error) {
     SearchedMachine *machines = ARENA_NEW(arena, SearchedMachine, (size_t)tuples->shape_count);
     if (!machines) return error_memory(error);
-    for (int i = 0; i < tuples->site_count; i++) {
-        const Site *site = &tuples->sites[i];
-        for (int shape = site->first; shape < site->first + site->shape_count; shape++) {
+    for (int i = 0; i < tuples->group_count; i++) {
+        const DeviceCountGroup *group = &tuples->groups[i];
+        for (int shape = group->first; shape < group->first + group->shape_count; shape++) {
             const Machine *machine = &tuples->shapes[shape].machine;
-            machines[shape] = (SearchedMachine){.machine = *machine, .degree_tuples = site->tuples};
+            machines[shape] = (SearchedMachine){.machine = *machine, .degree_tuples = group->tuples};
             if (!factorization_count(&machine->mesh, tuples->request->space.roles, &machines[shape].factorizations))
                 return error_set(error, ERROR_INPUT, "search", "a machine has more than 2^128 factorizations");
         }
@@ -101,7 +102,7 @@ Ledger *ledger_new(Arena *arena) {
     return ledger;
 }
 
-bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const ExploreStats *stats) {
+bool ledger_add(Ledger *ledger, const TupleList *tuples, const TupleBatches *entry, const ExploreStats *stats) {
     if (ledger->count == ledger->room) {
         int64_t room = ledger->room ? 2 * ledger->room : 64;
         OpenedTuple *grown = ARENA_NEW(ledger->arena, OpenedTuple, (size_t)room);
@@ -111,8 +112,8 @@ bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const 
         ledger->room = room;
     }
     OpenedTuple *opened = &ledger->opened[ledger->count++];
-    *opened = (OpenedTuple){.site = entry->site,
-                            .degrees = tuples->sites[entry->site].degrees[entry->tuple],
+    *opened = (OpenedTuple){.group = entry->group,
+                            .degrees = tuples->groups[entry->group].degrees[entry->tuple],
                             .first = entry->first,
                             .left = entry->bound,
                             .evaluated = stats->evaluated,

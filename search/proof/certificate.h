@@ -15,19 +15,20 @@ void certificate_open(Certificate *certificate, double threshold);
 
 /* Notes what is left of an entry, entry->bound: the least bound of what was left out there as too slow. `stats`: of its
  * last opening; NULL: never opened. The same whatever the order of the calls. */
-void certificate_note(Certificate *certificate, const Tuples *tuples, const Entry *entry, const ExploreStats *stats);
+void certificate_note(Certificate *certificate, const TupleList *tuples, const TupleBatches *entry,
+                      const ExploreStats *stats);
 
 /* What the bounds are worth where some tuples were not even bounded: no less than `floor` (ranked) is known of them, and
  * there is none to name for it. */
 void certificate_note_floor(Certificate *certificate, double floor);
 
 /* The machines of the space as a result has them, in the arena. */
-bool certificate_machines(const Tuples *tuples, Arena *arena, const SearchedMachine **out, Error *error);
+bool certificate_machines(const TupleList *tuples, Arena *arena, const SearchedMachine **out, Error *error);
 
 /* What is not said by the bounds alone: the tuples that were opened. Everything else is made again when it is written,
  * so that a space of millions of tuples costs nothing while it is searched. */
 typedef struct {
-    int32_t site;
+    int32_t group;
     Degrees degrees;
     int64_t first; /* as that of its entry */
     double left;   /* ranked: the least bound of what was left out as too slow */
@@ -47,7 +48,7 @@ typedef struct Ledger {
 /* Grows in the arena. NULL: memory is out. */
 Ledger *ledger_new(Arena *arena);
 /* In any order. False: memory is out. */
-bool ledger_add(Ledger *ledger, const Tuples *tuples, const Entry *entry, const ExploreStats *stats);
+bool ledger_add(Ledger *ledger, const TupleList *tuples, const TupleBatches *entry, const ExploreStats *stats);
 
 /* A search and its answer, as the certificate is written from. */
 typedef struct {

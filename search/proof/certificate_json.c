@@ -195,7 +195,8 @@ static bool add_threshold(cJSON *to, const Certificate *certificate, const Searc
 static bool add_bounds(cJSON *to, const SearchRecord *record) {
     const Certificate *certificate = &record->result->certificate;
     bool ok = true;
-    if (isfinite(certificate->least_beyond.bound)) ok = add_cut(to, "least_bound", record, &certificate->least_beyond);
+    if (isfinite(certificate->least_above_threshold.bound))
+        ok = add_cut(to, "least_bound", record, &certificate->least_above_threshold);
     if (ok && isfinite(certificate->least_cut.bound)) ok = add_cut(to, "least_cut", record, &certificate->least_cut);
     cJSON *closest = ok ? json_add_array(to, "closest_cut_tuples") : NULL;
     ok = closest != NULL;

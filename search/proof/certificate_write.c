@@ -15,8 +15,8 @@ enum { BLOCK = 4096, PARTS = 2 };
 
 /* A line to be. */
 typedef struct {
-    Entry entry; /* bound: of its degrees */
-    Verdict verdict;
+    TupleBatches entry; /* bound: of its degrees */
+    TupleVerdict verdict;
     Count placements, plans;
     int64_t orders;
 } Line;
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const SearchRecord *record;
     const Ledger *ledger;
-    Tuples tuples;       /* the sites once more, one of them listed */
+    TupleList tuples;    /* the sites once more, one of them listed */
     OpenedTuple *opened; /* of the ledger, in the order of lines */
     FILE *out;
     TotalsCache **caches; /* per thread */
@@ -88,19 +88,19 @@ static void write_head(const Writer *writer) {
 
 /* ---- lines ---- */
 
-static void judge_block(Writer *writer, int site, int64_t from, int count) {
-    const Tuples *tuples = &writer->tuples;
+static void judge_block(Writer *writer, int group, int64_t from, int count) {
+    const TupleList *tuples = &writer->tuples;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(writer->threads)
     for (int i = 0; i < count; i++) {
-        Entry entries[PARTS];
-        writer->parts[i] = tuple_entries(tuples, site, from + i, entries);
+        TupleBatches entries[PARTS];
+        writer->parts[i] = tuple_batches_of(tuples, group, from + i, entries);
         for (int part = 0; part < writer->parts[i]; part++) {
             Line *line = &writer->lines[i][part];
             line->entry = entries[part];
-            line->verdict = entry_judge(tuples, &line->entry, writer->caches[omp_get_thread_num()]);
-            line->plans = entry_plans(tuples, &line->entry);
-            line->placements = tuple_placements(tuples, &line->entry);
-            line->orders = entry_orders(tuples, &line->entry);
+            line->verdict = tuple_batches_judge(tuples, &line->entry, writer->caches[omp_get_thread_num()]);
+            line->plans = tuple_batches_plans(tuples, &line->entry);
+            line->placements = tuple_batches_placements(tuples, &line->entry);
+            line->orders = tuple_batches_orders(tuples, &line->entry);
         }
     }
 }
@@ -108,18 +108,19 @@ static void judge_block(Writer *writer, int site, int64_t from, int count) {
 /* The order of lines. */
 static int compare_opened(const void *a, const void *b) {
     const OpenedTuple *x = a, *y = b;
-    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
     int order = degrees_compare(&x->degrees, &y->degrees); /* as degrees_enumerate() has them */
     if (order != 0) return order;
     return (x->first > y->first) - (x->first < y->first);
 }
 
 /* The opened tuple that a line is of, or NULL. */
-static const OpenedTuple *take_opened(Writer *writer, const Entry *entry) {
+static const OpenedTuple *take_opened(Writer *writer, const TupleBatches *entry) {
     if (writer->next == writer->ledger->count) return NULL;
     const OpenedTuple *opened = &writer->opened[writer->next];
-    const Degrees *degrees = &writer->tuples.sites[entry->site].degrees[entry->tuple];
-    if (opened->site != entry->site || opened->first != entry->first || degrees_compare(&opened->degrees, degrees) != 0)
+    const Degrees *degrees = &writer->tuples.groups[entry->group].degrees[entry->tuple];
+    if (opened->group != entry->group || opened->first != entry->first ||
+        degrees_compare(&opened->degrees, degrees) != 0)
         return NULL;
     writer->next++;
     return opened;
@@ -138,15 +139,16 @@ static void write_opened(Writer *writer, double bound, const OpenedTuple *opened
 
 static void write_line(Writer *writer, const Line *line) {
     const Ledger *ledger = writer->ledger;
-    const Entry *entry = &line->entry;
-    const Degrees *degrees = &writer->tuples.sites[entry->site].degrees[entry->tuple];
+    const TupleBatches *entry = &line->entry;
+    const Degrees *degrees = &writer->tuples.groups[entry->group].degrees[entry->tuple];
     char placements[COUNT_TEXT_SIZE], knobs[COUNT_TEXT_SIZE], plans[COUNT_TEXT_SIZE];
-    const Site *site = &writer->tuples.sites[entry->site];
-    fprintf(writer->out, "%d\t%d", site->first, site->shape_count);
+    const DeviceCountGroup *group = &writer->tuples.groups[entry->group];
+    fprintf(writer->out, "%d\t%d", group->first, group->shape_count);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(writer->out, "\t%" PRId64, degrees->of[i]);
     fprintf(writer->out, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%" PRId64 "\t%s\t",
-            tuple_batch(&writer->tuples, entry, entry->first), tuple_batch(&writer->tuples, entry, entry->last),
-            entry->last - entry->first + 1, count_text(line->placements, false, placements),
+            tuple_batches_sequences(&writer->tuples, entry, entry->first),
+            tuple_batches_sequences(&writer->tuples, entry, entry->last), entry->last - entry->first + 1,
+            count_text(line->placements, false, placements),
             count_text(line->plans / line->placements / (Count)line->orders, false, knobs), line->orders,
             count_text(line->plans, false, plans));
     writer->plans += line->plans;
@@ -176,12 +178,12 @@ static bool check_sums(const Writer *writer, Error *error) {
 }
 
 static bool write_body(Writer *writer, Error *error) {
-    for (int site = 0; site < writer->tuples.site_count; site++) {
-        if (!tuples_list_site(&writer->tuples, site, error)) return false;
-        int64_t total = writer->tuples.sites[site].count;
+    for (int group = 0; group < writer->tuples.group_count; group++) {
+        if (!tuple_list_whole_group(&writer->tuples, group, error)) return false;
+        int64_t total = writer->tuples.groups[group].count;
         for (int64_t from = 0; from < total; from += BLOCK) {
             int count = (int)min_whole(BLOCK, total - from);
-            judge_block(writer, site, from, count);
+            judge_block(writer, group, from, count);
             for (int i = 0; i < count; i++)
                 for (int part = 0; part < writer->parts[i]; part++) write_line(writer, &writer->lines[i][part]);
             if (ferror(writer->out)) return error_set(error, ERROR_IO, "certificate", "could not be written");
@@ -209,11 +211,11 @@ bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
     }
     for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = totals_cache_new()) != NULL;
     if (!ok) error_memory(error);
-    ok = ok && tuples_make(record->request, 1, &arena, &writer->tuples, error);
+    ok = ok && tuple_list_make(record->request, 1, &arena, &writer->tuples, error);
     if (ok) write_head(writer);
     ok = ok && write_body(writer, error);
     for (int i = 0; writer->caches && i < threads; i++) totals_cache_free(writer->caches[i]);
-    tuples_free(&writer->tuples);
+    tuple_list_free(&writer->tuples);
     arena_free(&arena);
     free(writer->opened);
     free(writer->caches);

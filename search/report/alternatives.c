@@ -52,7 +52,7 @@ static void take(WayOutResult *way, const SideAnswer *answer) {
     way->best = answer->best;
 }
 
-static int64_t girth(const Machine *machine) {
+static int64_t perimeter(const Machine *machine) {
     return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
 }
 
@@ -74,7 +74,7 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     for (int tried = 0; ok && tried < TWINS_TRIED && tried < count; tried++) {
         int least = tried;
         for (int i = tried + 1; i < count; i++)
-            if (girth(&twins[i]) < girth(&twins[least])) least = i;
+            if (perimeter(&twins[i]) < perimeter(&twins[least])) least = i;
         Machine twin = twins[least];
         twins[least] = twins[tried];
         SideAnswer answer;

@@ -34,7 +34,7 @@ int64_t batch_count(const Request *request, int64_t replicas) {
 
 /* Direct-mapped; key 0: empty. */
 enum { BATCH_SLOTS = 1 << 14, GRID_SLOTS = 512 };
-struct SitePlans {
+struct PlanCounter {
     const Request *request;
     struct {
         int64_t replicas;
@@ -45,20 +45,20 @@ struct SitePlans {
     } grid[GRID_SLOTS]; /* of one machine */
 };
 
-SitePlans *site_plans_new(const Request *request) {
-    SitePlans *counter = calloc(1, sizeof *counter);
+PlanCounter *plan_counter_new(const Request *request) {
+    PlanCounter *counter = calloc(1, sizeof *counter);
     if (counter) counter->request = request;
     return counter;
 }
 
-void site_plans_free(SitePlans *counter) { free(counter); }
+void plan_counter_free(PlanCounter *counter) { free(counter); }
 
 static uint64_t mixed(int64_t a, int64_t b) {
     uint64_t hash = ((uint64_t)a * 1000003u + (uint64_t)b) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
 }
 
-static Count microbatches_of(SitePlans *counter, int64_t replicas) {
+static Count microbatches_of(PlanCounter *counter, int64_t replicas) {
     size_t slot = mixed(replicas, 0) % BATCH_SLOTS;
     if (counter->batch[slot].replicas == replicas) return counter->batch[slot].microbatches;
     Count sum = 0;
@@ -71,7 +71,7 @@ static Count microbatches_of(SitePlans *counter, int64_t replicas) {
     return sum;
 }
 
-static int64_t grids_of(SitePlans *counter, int64_t tensor, int64_t ranks, const Offers *offers) {
+static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, const Offers *offers) {
     size_t slot = mixed(tensor, ranks) % GRID_SLOTS;
     if (counter->grid[slot].tensor != tensor || counter->grid[slot].ranks != ranks) {
         counter->grid[slot].tensor = tensor;
@@ -98,7 +98,7 @@ static Count knobs_of_class(const Request *request, const Degrees *four, unsigne
 
 /* Placements x knobs but for microbatches: of tensor, sequence, pipeline and, in place of fsdp, the product of the
  * three. */
-static bool count_four(SitePlans *counter, const PlacementTable *const tables[3], const Degrees *four,
+static bool count_four(PlanCounter *counter, const PlacementTable *const tables[3], const Degrees *four,
                        const Offers *offers, int64_t ranks, Count *sum) {
     const Request *request = counter->request;
     bool experts = counter->request->space.roles >> ROLE_EXPERT & 1;
@@ -120,7 +120,7 @@ static bool count_four(SitePlans *counter, const PlacementTable *const tables[3]
     return true;
 }
 
-static bool count_all(SitePlans *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
+static bool count_all(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
                       Arena *arena, Count *plans, int64_t *batches, Error *error) {
     enum { FOURS_MAX = 1 << 24 };
     RoleSet roles = counter->request->space.roles & ~(1u << ROLE_EXPERT | 1u << ROLE_DATA);
@@ -146,8 +146,8 @@ static bool count_all(SitePlans *counter, const Mesh *mesh, const Offers *offers
     return true;
 }
 
-bool site_plans(SitePlans *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table, Count *plans,
-                int64_t *batches, Error *error) {
+bool plans_on_mesh(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
+                   Count *plans, int64_t *batches, Error *error) {
     Arena arena = {0};
     bool ok = count_all(counter, mesh, offers, table, &arena, plans, batches, error);
     arena_free(&arena);

@@ -17,14 +17,14 @@ static inline int64_t tuple_orders(const Request *request, const Degrees *degree
 }
 
 /* What one thread keeps from machine to machine of one request. */
-typedef struct SitePlans SitePlans;
-SitePlans *site_plans_new(const Request *request); /* NULL: memory is out; free with site_plans_free */
-void site_plans_free(SitePlans *counter);
+typedef struct PlanCounter PlanCounter;
+PlanCounter *plan_counter_new(const Request *request); /* NULL: memory is out; free with plan_counter_free */
+void plan_counter_free(PlanCounter *counter);
 
 /* Placements x knobs x orders over all degree tuples of the mesh and all batches; *batches: the most that one tuple has. The
  * request's roles include fsdp and data. False: more than 128 bits, or memory is out (ERROR_MEMORY). */
-bool site_plans(SitePlans *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table, Count *plans,
-                int64_t *batches, Error *error);
+bool plans_on_mesh(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
+                   Count *plans, int64_t *batches, Error *error);
 
 /* The batches that so many replicas may train with, by index: the asked one, then those within the tolerance that they
  * divide, in rising order; 0 behind the last. */

@@ -36,10 +36,10 @@ const char *prune_reason_name(PruneReason reason) {
 typedef struct {
     const Request *request;
     Arena *arena;
-    Tuples tuples;
+    TupleList tuples;
     ExploreCache *caches; /* per thread */
     int threads;
-    Row *best; /* the k best rows, sorted */
+    BestPlan *best; /* the k best rows, sorted */
     int best_count;
     ExploreStats stats;
     ExploreStats **last; /* by entry: what its last opening gave; NULL: never opened */
@@ -52,9 +52,9 @@ typedef struct {
 /* ---- the k best ---- */
 
 /* One row per (degrees, expert grid, schedule); with --variants per knob setting. */
-static bool same_row(const Request *request, const Row *a, const Row *b) {
+static bool same_row(const Request *request, const BestPlan *a, const BestPlan *b) {
     if (request->control.variants && knobs_compare(&a->knobs, &b->knobs) != 0) return false;
-    return rows_together(&a->knobs, &b->knobs) && degrees_compare(&a->degrees, &b->degrees) == 0;
+    return knobs_compete(&a->knobs, &b->knobs) && degrees_compare(&a->degrees, &b->degrees) == 0;
 }
 
 static double threshold(const Search *search) {
@@ -64,22 +64,22 @@ static double threshold(const Search *search) {
                : min_real(wanted, search->best[search->best_count - 1].ranked_seconds);
 }
 
-static void keep(Search *search, const Row *row) {
+static void keep(Search *search, const BestPlan *row) {
     int at = 0;
     /* A layout may take longer than its relaxation, which was within the limit; the best plan up there is another's. */
     if (search->request->control.limit_seconds > 0 && row->ranked_seconds > search->request->control.limit_seconds)
         return;
     for (int i = 0; i < search->best_count; i++) {
         if (!same_row(search->request, &search->best[i], row)) continue;
-        if (row_compare(&search->best[i], row) <= 0) return;
-        memmove(&search->best[i], &search->best[i + 1], (size_t)(search->best_count - 1 - i) * sizeof(Row));
+        if (best_plan_compare(&search->best[i], row) <= 0) return;
+        memmove(&search->best[i], &search->best[i + 1], (size_t)(search->best_count - 1 - i) * sizeof(BestPlan));
         search->best_count--;
         break;
     }
-    while (at < search->best_count && row_compare(&search->best[at], row) < 0) at++;
+    while (at < search->best_count && best_plan_compare(&search->best[at], row) < 0) at++;
     if (at >= search->request->control.top) return;
     if (search->best_count == search->request->control.top) search->best_count--;
-    memmove(&search->best[at + 1], &search->best[at], (size_t)(search->best_count - at) * sizeof(Row));
+    memmove(&search->best[at + 1], &search->best[at], (size_t)(search->best_count - at) * sizeof(BestPlan));
     search->best[at] = *row;
     search->best_count++;
 }
@@ -100,23 +100,25 @@ static void merge_stats(ExploreStats *to, const ExploreStats *from) {
 /* ---- the walk ---- */
 
 typedef struct {
-    RowList list;
+    BestPlanList list;
     ExploreStats stats;
     Error error;
     bool ok;
-} Outcome;
+} Opening;
 
 /* Whether nothing of an entry's batches can be within the limit and fit; then it is counted. */
-static bool entry_hopeless(Search *search, const Entry *entry, double limit, ExploreCache *cache, ExploreStats *stats) {
-    const Tuples *tuples = &search->tuples;
-    const Degrees *degrees = &tuples->sites[entry->site].degrees[entry->tuple];
+static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, double limit, ExploreCache *cache,
+                                  ExploreStats *stats) {
+    const TupleList *tuples = &search->tuples;
+    const Degrees *degrees = &tuples->groups[entry->group].degrees[entry->tuple];
     double bound, missing;
     if (search->request->control.brute_force) return false;
-    ExploreProblem problem = tuples_problem(tuples, entry->site, tuple_batch(tuples, entry, entry->last));
-    if (!explore_hopeless(&problem, degrees, limit, cache, &bound, &missing)) return false;
+    ExploreProblem problem =
+        tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
+    if (!tuple_range_is_cut(&problem, degrees, limit, cache, &bound, &missing)) return false;
     stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
                   : missing < INFINITY ? PRUNED_MEMORY
-                                       : PRUNED_INDIVISIBLE] += entry_plans(tuples, entry);
+                                       : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
     stats->threshold = limit;
     explore_note_cut(stats, bound);
     if (missing < stats->least_missing) {
@@ -129,41 +131,42 @@ static bool entry_hopeless(Search *search, const Entry *entry, double limit, Exp
 
 /* An entry's batches, in halves where there are many, the largest first: what the bounds of a part leave. Where one plan
  * is wanted, the best of a batch is the limit of the next. */
-static bool explore_entry(Search *search, Entry entry, double *limit, ExploreCache *cache, Outcome *outcome) {
-    const Tuples *tuples = &search->tuples;
+static bool explore_entry(Search *search, TupleBatches entry, double *limit, ExploreCache *cache, Opening *outcome) {
+    const TupleList *tuples = &search->tuples;
     ExploreStats *stats = &outcome->stats;
     if (entry.first < entry.last) {
-        entry.bound = entry_bound(tuples, &entry, cache->sums);
+        entry.bound = tuple_batches_bound(tuples, &entry, cache->sums);
         if (entry.bound > *limit * (1 + 1e-12) && !search->request->control.brute_force) {
-            stats->pruned[PRUNED_DEGREE_BOUND] += entry_plans(tuples, &entry);
+            stats->pruned[PRUNED_DEGREE_BOUND] += tuple_batches_plans(tuples, &entry);
             stats->threshold = *limit;
             explore_note_cut(stats, entry.bound);
             return true;
         }
-        if (entry_hopeless(search, &entry, *limit, cache, stats)) return true;
-        Entry low = entry, high = entry;
+        if (tuple_batches_are_cut(search, &entry, *limit, cache, stats)) return true;
+        TupleBatches low = entry, high = entry;
         low.last = entry.first + (entry.last - entry.first) / 2;
         high.first = low.last + 1;
         return explore_entry(search, high, limit, cache, outcome) && explore_entry(search, low, limit, cache, outcome);
     }
-    ExploreProblem problem = tuples_problem(tuples, entry.site, tuple_batch(tuples, &entry, entry.first));
-    return explore_orders(&problem, &tuples->sites[entry.site].degrees[entry.tuple], limit, cache, &outcome->list,
+    ExploreProblem problem =
+        tuple_list_problem(tuples, entry.group, tuple_batches_sequences(tuples, &entry, entry.first));
+    return explore_orders(&problem, &tuples->groups[entry.group].degrees[entry.tuple], limit, cache, &outcome->list,
                           stats, &outcome->error);
 }
 
 /* What an opening gave: its rows, and the bound of what it left. */
-static bool settle(Search *search, int64_t index, Outcome *outcome, Error *error) {
-    Entry *entry = &search->tuples.entries[index];
+static bool settle(Search *search, int64_t index, Opening *outcome, Error *error) {
+    TupleBatches *entry = &search->tuples.entries[index];
     if (!outcome->ok) *error = outcome->error;
     if (outcome->ok && !search->last[index]) {
         search->last[index] = malloc(sizeof(ExploreStats));
-        search->certificate->degree_tuples_opened += search->tuples.sites[entry->site].shape_count;
+        search->certificate->degree_tuples_opened += search->tuples.groups[entry->group].shape_count;
         if (!search->last[index]) outcome->ok = error_memory(error);
         if (outcome->ok) search->last[index]->best_seconds = INFINITY;
     }
     if (outcome->ok) {
         double best = search->last[index]->best_seconds;
-        entry->bound = max_real(entry->bound, outcome->stats.least_beyond);
+        entry->bound = max_real(entry->bound, outcome->stats.least_above_threshold);
         for (int64_t row = 0; row < outcome->list.count; row++) {
             best = min_real(best, outcome->list.rows[row].ranked_seconds);
             keep(search, &outcome->list.rows[row]);
@@ -176,13 +179,13 @@ static bool settle(Search *search, int64_t index, Outcome *outcome, Error *error
 }
 
 /* Opens entries order[from .. to - 1]. */
-static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t to, double level, Outcome *outcomes,
-                      Error *error) {
+static bool run_block(Search *search, const BoundedIndex *order, int64_t from, int64_t to, double level,
+                      Opening *outcomes, Error *error) {
     double limit = min_real(level, threshold(search));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
     for (int64_t i = from; i < to; i++) {
-        const Entry *entry = &search->tuples.entries[order[i].index];
-        Outcome *outcome = &outcomes[i - from];
+        const TupleBatches *entry = &search->tuples.entries[order[i].index];
+        Opening *outcome = &outcomes[i - from];
         double own = limit;
         memset(outcome, 0, sizeof(*outcome));
         outcome->stats = explore_stats_new(limit);
@@ -190,7 +193,7 @@ static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t 
     }
     bool ok = true;
     for (int64_t i = from; i < to; i++) {
-        Outcome *outcome = &outcomes[i - from];
+        Opening *outcome = &outcomes[i - from];
         if (ok)
             ok = settle(search, order[i].index, outcome, error);
         else
@@ -201,7 +204,8 @@ static bool run_block(Search *search, const Keyed *order, int64_t from, int64_t 
 
 static bool out_of_time(Search *search) {
     double limit = search->request->control.time_limit_seconds;
-    double left = limit - min_real(limit / 2, tuples_seconds_to_leave(&search->tuples)); /* the rest is counted too */
+    double left =
+        limit - min_real(limit / 2, tuple_list_seconds_to_leave(&search->tuples)); /* the rest is counted too */
     search->timed_out = search->timed_out || (limit > 0 && clock_seconds() - search->started > left);
     return search->timed_out;
 }
@@ -212,7 +216,7 @@ static bool beaten(const Search *search, double bound) {
 }
 
 /* Opens the entries in `order`, all of which reach up to the level, as long as they are not beaten. */
-static bool run_level(Search *search, const Keyed *order, int64_t count, double level, Outcome *outcomes,
+static bool run_level(Search *search, const BoundedIndex *order, int64_t count, double level, Opening *outcomes,
                       Error *error) {
     int64_t block = 1, blocks = 0;
     for (int64_t at = 0; at < count;) {
@@ -228,14 +232,14 @@ static bool run_level(Search *search, const Keyed *order, int64_t count, double 
 }
 
 /* Entries with a bound up to the level, by rising bound; infinity: nothing is left of an entry. */
-static int64_t entries_within(const Search *search, double level, Keyed *order) {
+static int64_t entries_within(const Search *search, double level, BoundedIndex *order) {
     int64_t count = 0;
     bool brute = search->request->control.brute_force;
     for (int64_t i = 0; i < search->tuples.entry_count; i++) {
         double bound = search->tuples.entries[i].bound;
-        if (brute || (bound <= level && bound < INFINITY)) order[count++] = (Keyed){bound, i};
+        if (brute || (bound <= level && bound < INFINITY)) order[count++] = (BoundedIndex){bound, i};
     }
-    qsort(order, (size_t)count, sizeof(Keyed), keyed_compare);
+    qsort(order, (size_t)count, sizeof(BoundedIndex), bounded_index_compare);
     return count;
 }
 
@@ -247,14 +251,14 @@ static double least_bound(const Search *search) {
 
 /* What the last openings gave, and what was never opened or, when time ran out, not to the end. */
 static bool count_entries(Search *search, Error *error) {
-    const Tuples *tuples = &search->tuples;
+    const TupleList *tuples = &search->tuples;
     for (int64_t i = 0; i < tuples->entry_count; i++) {
         ExploreStats *last = search->last[i];
         double bound = tuples->entries[i].bound;
         bool open = search->timed_out && !beaten(search, bound);
         if (!last) {
             search->stats.pruned[open ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] +=
-                entry_plans(tuples, &tuples->entries[i]);
+                tuple_batches_plans(tuples, &tuples->entries[i]);
             search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, bound);
             certificate_note(search->certificate, tuples, &tuples->entries[i], NULL);
             continue;
@@ -273,8 +277,8 @@ static bool count_entries(Search *search, Error *error) {
 
 static bool walk(Search *search, Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
-    Outcome *outcomes = calloc(BLOCK_MOST, sizeof(Outcome));
-    Keyed *order = calloc(count + 1, sizeof(Keyed));
+    Opening *outcomes = calloc(BLOCK_MOST, sizeof(Opening));
+    BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
     search->last = calloc(count + 1, sizeof(ExploreStats *));
     bool ok = (outcomes && order && search->last) || error_memory(error);
     bool brute = search->request->control.brute_force, done = count == 0;
@@ -299,7 +303,7 @@ static bool walk(Search *search, Error *error) {
 
 /* ---- the answer ---- */
 
-static Count equal_placements(const Search *search, const ExploreProblem *problem, const Row *row,
+static Count equal_placements(const Search *search, const ExploreProblem *problem, const BestPlan *row,
                               const Estimate *estimate, Error *error) {
     Arena arena = {0};
     Placement *placements;
@@ -309,7 +313,7 @@ static Count equal_placements(const Search *search, const ExploreProblem *proble
                              error))
         for (int64_t i = 0; i < count; i++) {
             Rates rates;
-            rates_of_placement(problem->wirings, &placements[i], &row->knobs.methods, &rates);
+            rates_of_placement(problem->nested_meshes, &placements[i], &row->knobs.methods, &rates);
             if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->time.seconds) equal++;
         }
     arena_free(&arena);
@@ -318,26 +322,26 @@ static Count equal_placements(const Search *search, const ExploreProblem *proble
 
 /* Who launches the plan: of those that take its degrees and knobs, who can place it so. */
 static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
-    LauncherSet takers =
+    LauncherSet able_launchers =
         plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh);
     for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
-        if (!(takers >> launcher & 1)) continue;
-        LaunchAnswer answer = launch_answer(launcher, problem->wirings, problem->setting.chip->name, &out->plan,
+        if (!(able_launchers >> launcher & 1)) continue;
+        LaunchAnswer answer = launch_answer(launcher, problem->nested_meshes, problem->setting.chip->name, &out->plan,
                                             &out->estimate.rule, &out->estimate.resources);
         out->launch[out->launch_count++] = answer;
         if (answer.kind != LAUNCH_IMPOSSIBLE) out->launchable_by |= 1u << launcher;
     }
 }
 
-static bool rank(Search *search, const Row *row, RankedPlan *out, Error *error) {
+static bool rank(Search *search, const BestPlan *row, RankedPlan *out, Error *error) {
     const Request *request = search->request;
-    ExploreProblem problem = tuples_problem_of_shape(&search->tuples, row->machine, row->sequences);
+    ExploreProblem problem = tuple_list_problem_of_shape(&search->tuples, row->machine, row->sequences);
     memset(out, 0, sizeof(*out));
     out->plan =
         (Plan){.degrees = row->degrees, .knobs = row->knobs, .placement = row->placement, .layout = row->layout};
-    Wiring wiring = problem.wirings[0];
-    out->nesting = wiring.nesting = row->nesting;
-    problem.wirings = &wiring;
+    NestedMesh nested_mesh = problem.nested_meshes[0];
+    out->nesting = nested_mesh.nesting = row->nesting;
+    problem.nested_meshes = &nested_mesh;
     out->machine = search->tuples.shapes[row->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = row->ranked_seconds;
@@ -438,22 +442,22 @@ static bool take_coverage(Search *search, Error *error) {
 static bool search_space(Search *search, Error *error) {
     const Request *request = search->request;
     Certificate *certificate = search->certificate;
-    Tuples *tuples = &search->tuples;
+    TupleList *tuples = &search->tuples;
     bool limited = request->control.time_limit_seconds > 0 && !search->ledger;
     if (!factorization_count(&request->question.machine.mesh, request->space.roles, &certificate->factorizations))
         return error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations");
-    if (!tuples_make(request, search->threads, search->arena, tuples, error)) return false;
+    if (!tuple_list_make(request, search->threads, search->arena, tuples, error)) return false;
     certificate->machines = tuples->shape_count;
-    for (int i = 0; i < tuples->site_count; i++)
-        certificate->degree_tuples += tuples->sites[i].tuples * tuples->sites[i].shape_count;
+    for (int i = 0; i < tuples->group_count; i++)
+        certificate->degree_tuples += tuples->groups[i].tuples * tuples->groups[i].shape_count;
     search->stats = explore_stats_new(INFINITY);
     search->floor = INFINITY;
     certificate_open(certificate, INFINITY);
-    while (tuples->laid < tuples->site_count) {
+    while (tuples->listed_groups < tuples->group_count) {
         double over = limited ? search->started + request->control.time_limit_seconds : 0;
         double until = limited ? (clock_seconds() + over) / 2 : 0;
-        if (limited && out_of_time(search)) return tuples_leave(tuples, error) && take_coverage(search, error);
-        if (!tuples_lay(tuples, search->caches, until, over, error) || !take_coverage(search, error) ||
+        if (limited && out_of_time(search)) return tuple_list_leave(tuples, error) && take_coverage(search, error);
+        if (!tuple_list_next(tuples, search->caches, until, over, error) || !take_coverage(search, error) ||
             !walk(search, error))
             return false;
     }
@@ -487,7 +491,7 @@ static bool search_one_order(Search *search, Error *error) {
     request.space.nesting_all = false;
     bool ok = search_space(&first, error);
     search->best_count = first.best_count;
-    tuples_free(&first.tuples);
+    tuple_list_free(&first.tuples);
     arena_free(&arena);
     return ok;
 }
@@ -497,7 +501,7 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     Search search = {
         .request = request, .arena = arena, .certificate = &result->certificate, .started = clock_seconds()};
     search.threads = request->control.threads > 0 ? request->control.threads : omp_get_max_threads();
-    search.best = ARENA_NEW(arena, Row, (size_t)request->control.top + 1);
+    search.best = ARENA_NEW(arena, BestPlan, (size_t)request->control.top + 1);
     bool ok = (search.best || error_memory(error)) && caches_new(&search, error);
     ok = ok && (!request->space.nesting_all || request->control.brute_force || search_one_order(&search, error));
     if (ok && request->control.keep_ledger) search.ledger = ledger_new(arena);
@@ -505,7 +509,7 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     ok = ok && search_space(&search, error) && close_certificate(&search, result, error);
     ok = ok && answer(&search, result, error);
     caches_free(&search);
-    tuples_free(&search.tuples);
+    tuple_list_free(&search.tuples);
     result->seconds = clock_seconds() - search.started;
     return ok;
 }

@@ -148,7 +148,7 @@ Test(scale, hybrid_sharding) {
                            full = {{{1, 1, 1, 8, 1, 1}, {1, 1, 1, 4, 1, 1}}};
     Nesting torch;
     cr_assert(nesting_named("torchtitan", &torch));
-    Wiring wiring = {&mesh, torch};
+    NestedMesh nested_mesh = {&mesh, torch};
     Methods methods = {0};
     for (int all = 0; all < 2; all++) {
         Bench bench = bench_of(book_model(8192, 28672), 1, 1024);
@@ -159,7 +159,7 @@ Test(scale, hybrid_sharding) {
         StepRule rule;
         StepTime time;
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
-        rates_of_placement(&wiring, all ? &full : &hybrid, &methods, &bench.rates);
+        rates_of_placement(&nested_mesh, all ? &full : &hybrid, &methods, &bench.rates);
         step_time(&rule, &resources, &bench.rates, &time);
         double inside = 3 * 2 * P * 7 / 8 / 400e9, across = 2 * 2 * P / 8 * 3 / 4 / 50e9;
         double shards = time.group_seconds[GROUP_WEIGHTS] / 1000, replicas = time.group_seconds[GROUP_DATA] / 1000;

@@ -57,11 +57,11 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
     brute->rows[brute->count++] = *row;
 }
 
-/* What --require, --padding and --for admit; *takers: launchers of which one has to place it, all bits: nobody has to. */
+/* What --require, --padding and --for admit; *able_launchers: launchers of which one has to place it, all bits: nobody has to. */
 static inline bool admitted(const Request *request, const CostContext *setting, const Mesh *mesh, const Plan *plan,
-                            Shard *shard, LauncherSet *takers) {
+                            Shard *shard, LauncherSet *able_launchers) {
     PaddingSet padding;
-    *takers = ~0u;
+    *able_launchers = ~0u;
     if (!request_admits_knobs(request, &plan->knobs)) return false;
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard,
                        &padding))
@@ -69,40 +69,40 @@ static inline bool admitted(const Request *request, const CostContext *setting, 
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
     LauncherSet all = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
     if (request->space.launchers == 0 && (request->space.padding != PADDING_LAUNCHABLE || padding == 0)) return true;
-    *takers = request->space.launchers != 0 ? all & request->space.launchers : all;
-    return *takers != 0;
+    *able_launchers = request->space.launchers != 0 ? all & request->space.launchers : all;
+    return *able_launchers != 0;
 }
 
 /* Whether one of them can put the roles there. */
-static inline bool placed(const Wiring *wiring, const CostContext *setting, LauncherSet takers,
+static inline bool placed(const NestedMesh *nested_mesh, const CostContext *setting, LauncherSet able_launchers,
                           const Placement *placement) {
     LauncherSet placing;
-    if (takers == ~0u) return true;
-    launchers_placing(takers, wiring, setting->chip->name, placement, 1, &placing);
+    if (able_launchers == ~0u) return true;
+    launchers_placing(able_launchers, nested_mesh, setting->chip->name, placement, 1, &placing);
     return placing != 0;
 }
 
 /* One knob setting under all placements. */
 static inline void brute_plan(const Request *request, const CostContext *setting, int machine, const Degrees *degrees,
-                              const Knobs *knobs, const Placement *placements, const Wiring *wiring, int64_t count,
-                              Brute *brute) {
+                              const Knobs *knobs, const Placement *placements, const NestedMesh *nested_mesh,
+                              int64_t count, Brute *brute) {
     Plan plan = {.degrees = *degrees, .knobs = *knobs};
     Shard shard;
-    LauncherSet takers;
-    if (!admitted(request, setting, &brute->machines[machine].mesh, &plan, &shard, &takers)) return;
+    LauncherSet able_launchers;
+    if (!admitted(request, setting, &brute->machines[machine].mesh, &plan, &shard, &able_launchers)) return;
     LayoutGraph graph;
     Arena arena = {0};
     Error error = {0};
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s", error.text);
     for (int64_t i = 0; i < count; i++) {
-        if (!placed(wiring, setting, takers, &placements[i])) {
+        if (!placed(nested_mesh, setting, able_launchers, &placements[i])) {
             brute->unplaced++;
             continue;
         }
         brute->plans++;
         LayoutSolution solution;
         Rates rates;
-        rates_of_placement(wiring, &placements[i], &knobs->methods, &rates);
+        rates_of_placement(nested_mesh, &placements[i], &knobs->methods, &rates);
         cr_assert(layout_solve(&graph, &rates, &solution, &error), "%s", error.text);
         brute->by_glpk += solution.solver_calls > 0;
         if (!solution.found) continue;
@@ -128,13 +128,13 @@ static inline void brute_tuple(const Request *request, int machine, const Mesh *
     Error error = {0};
     Placement *placements;
     cr_assert(placements_enumerate(mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    Wiring wiring = {mesh, request->space.nesting};
+    NestedMesh nested_mesh = {mesh, request->space.nesting};
     for (int64_t b = 0; b < batch_count; b++) {
         CostContext setting = request_cost_context(request);
         setting.work.sequences = batches[b];
         int64_t knob_total = brute_knobs(request, mesh, degrees, batches[b], knobs);
         for (int64_t i = 0; i < knob_total; i++)
-            brute_plan(request, &setting, machine, degrees, &knobs[i], placements, &wiring, count, brute);
+            brute_plan(request, &setting, machine, degrees, &knobs[i], placements, &nested_mesh, count, brute);
     }
     arena_free(&arena);
 }

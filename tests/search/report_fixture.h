@@ -282,12 +282,12 @@ static inline void fixture_fill(Fixture *fixture) {
     certificate->best_bound_seconds = 4.25;
     certificate->degree_tuples = 2310, certificate->degree_tuples_opened = 12;
     certificate->threshold = 4.2;
-    certificate->least_cut = certificate->least_beyond = (CutTuple){.bound = 4.25,
-                                                                    .degrees = fixture->plans[1].plan.degrees,
-                                                                    .machine = 2,
-                                                                    .machines = 1,
-                                                                    .batch_least = 512,
-                                                                    .batch_most = 512};
+    certificate->least_cut = certificate->least_above_threshold = (CutTuple){.bound = 4.25,
+                                                                             .degrees = fixture->plans[1].plan.degrees,
+                                                                             .machine = 2,
+                                                                             .machines = 1,
+                                                                             .batch_least = 512,
+                                                                             .batch_most = 512};
     certificate->closest[certificate->closest_count++] = certificate->least_cut;
     for (int i = 0; i < 3; i++) {
         fixture_machine(6 - i, &fixture->machines[i].machine);

@@ -38,7 +38,7 @@ typedef struct {
 } Asking;
 
 static bool same_row(const RankedPlan *a, const RankedPlan *b) {
-    return rows_together(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
+    return knobs_compete(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
 }
 
 static void point_of(const Report *report, const RankedPlan *ranked, LookPoint *out) {

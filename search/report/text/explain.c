@@ -76,9 +76,9 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
         char lies[WORDS_SIZE], number[2][NUMBER_TEXT_SIZE];
         Traffic first = group_traffic(estimate, group, PHASE_FORWARD);
         Traffic second = group_traffic(estimate, group, PHASE_BACKWARD);
-        Wiring wiring = {&ranked->machine.mesh, ranked->nesting};
+        NestedMesh nested_mesh = {&ranked->machine.mesh, ranked->nesting};
         const Methods *methods = &ranked->plan.knobs.methods;
-        Footprint footprint = group_footprint(&wiring, &ranked->plan.placement, group, methods);
+        Footprint footprint = group_footprint(&nested_mesh, &ranked->plan.placement, group, methods);
         Prose words = {0};
         footprint_words(&ranked->machine.mesh, &footprint, &words);
         snprintf(lies, sizeof lies, "%.*s", (int)sizeof lies - 1, words.text);

@@ -43,7 +43,7 @@ static void write_space(const Report *report, FILE *out) {
 
 /* Of what was left out the plan that comes nearest, as its bound has it. */
 static void add_nearest(const Report *report, double last, Prose *to) {
-    const CutTuple *least = &report->result.certificate.least_beyond;
+    const CutTuple *least = &report->result.certificate.least_above_threshold;
     char notation[NOTATION_SIZE], batch[NUMBER_TEXT_SIZE];
     if (!isfinite(least->bound) || !report->result.machines) return;
     prose_add(to, "; what was cut for being slower has bounds from %.9g s up (%.2g%% above), the least of %s on %s",

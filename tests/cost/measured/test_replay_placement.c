@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the ranks of measured runs stand: chip by chip as their launchers number them, and which groups stay inside a
  * node. */
-#include "tests/mesh/ranks.h"
 #include "tests/cost/measured/replays.h"
+#include "tests/mesh/ranks.h"
 
+#include "cost/measured/replay_parts.h"
 #include "cost/plan/grid.h"
 #include "cost/time/step.h"
-#include "cost/measured/replay_parts.h"
 
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ Test(placement, gpus_rank_by_rank) {
         const int64_t *sizes = jax ? jax_ranks : ranks;
         const int data_at = jax ? 4 : 3, stages_at = jax ? 3 : 4;
         const Methods *methods = &one->plan.knobs.methods;
-        Wiring wiring = {&one->mesh, one->nesting};
+        NestedMesh nested_mesh = {&one->mesh, one->nesting};
         /* the sequence shards with fsdp, or replicates with data: neighbours in either case where one of them is 1 */
         const int64_t sharded[] = {t, c * s, d, p}, replicated[] = {t, c * s * d, p};
         const struct {
@@ -54,15 +54,15 @@ Test(placement, gpus_rank_by_rank) {
             char name[160];
             if (jax && g == 3 && p > 1) continue;
             snprintf(name, sizeof name, "%s: %s", one->run->id, groups[g].name);
-            Footprint at = group_footprint(&wiring, &one->plan.placement, groups[g].group, methods);
+            Footprint at = group_footprint(&nested_mesh, &one->plan.placement, groups[g].group, methods);
             expect_groups(name, &one->mesh, &at, groups[g].sizes, groups[g].which);
         }
         if (methods->grid.expert > 0) {
             GridRanks grid;
             cr_assert(grid_ranks(&one->plan.degrees, methods, &grid));
             const int64_t experts[] = {grid.expert_tensor, grid.expert, grid.data, p};
-            Footprint at = group_footprint(&wiring, &one->plan.placement, GROUP_EXPERT, methods),
-                      copies = group_footprint(&wiring, &one->plan.placement, GROUP_EXPERT_DATA, methods);
+            Footprint at = group_footprint(&nested_mesh, &one->plan.placement, GROUP_EXPERT, methods),
+                      copies = group_footprint(&nested_mesh, &one->plan.placement, GROUP_EXPERT_DATA, methods);
             expect_groups(one->run->id, &one->mesh, &at, experts, 1);
             expect_groups(one->run->id, &one->mesh, &copies, experts, 2);
             grids++;
@@ -102,7 +102,7 @@ Test(placement, groups_inside_a_node) {
         const Replay *one = replayed(&run);
         const Placement *at = &one->plan.placement;
         const Methods *methods = &one->plan.knobs.methods;
-        Wiring wiring = {&one->mesh, one->nesting};
+        NestedMesh nested_mesh = {&one->mesh, one->nesting};
         cr_expect_eq(one->mesh.axes[0].size, INSIDE[i].domain, "%s: a domain of %d", INSIDE[i].id,
                      (int)one->mesh.axes[0].size);
         const struct {
@@ -113,7 +113,7 @@ Test(placement, groups_inside_a_node) {
             {"context", at->factor[0][ROLE_SEQUENCE], INSIDE[i].context},
             {"data", at->factor[0][ROLE_DATA], INSIDE[i].data},
             {"stages", at->factor[0][ROLE_PIPELINE], INSIDE[i].pipeline},
-            {"experts", group_footprint(&wiring, at, GROUP_EXPERT, methods).on[0].factor, INSIDE[i].expert},
+            {"experts", group_footprint(&nested_mesh, at, GROUP_EXPERT, methods).on[0].factor, INSIDE[i].expert},
         };
         for (size_t j = 0; j < COUNT_OF(rows); j++)
             cr_expect(rows[j].expected == 0 || rows[j].found == rows[j].expected,
@@ -150,9 +150,9 @@ Test(placement, slices_meet_over_dcn) {
         cr_expect(fsdp == rows[i].fsdp && tensor == rows[i].tensor && chips == rows[i].chips, "%s: %d x %d on %d",
                   rows[i].id, (int)fsdp, (int)tensor, (int)chips);
         if (rows[i].tensor != 16) continue;
-        Wiring wiring = {mesh, one->nesting};
+        NestedMesh nested_mesh = {mesh, one->nesting};
         for (int g = 0; g < 2; g++) {
-            Footprint at = group_footprint(&wiring, &one->plan.placement, g ? GROUP_WEIGHTS : GROUP_TENSOR,
+            Footprint at = group_footprint(&nested_mesh, &one->plan.placement, g ? GROUP_WEIGHTS : GROUP_TENSOR,
                                            &one->plan.knobs.methods);
             int whole = 0;
             for (int a = 0; a < dcn; a++) whole += at.on[a].factor == 16 && mesh->axes[a].kind == AXIS_RING;

@@ -53,11 +53,11 @@ typedef struct {
 
 static void expect_all(const Mesh *mesh, const Degrees *degrees, const Placement *placement, const Methods *methods,
                        const Expected *expected, size_t count, const char *world) {
-    Wiring wiring = {mesh, nesting_canonical()};
+    NestedMesh nested_mesh = {mesh, nesting_canonical()};
     for (size_t i = 0; i < count; i++) {
         char name[120];
         snprintf(name, sizeof name, "%s: %s", world, expected[i].name);
-        Footprint footprint = group_footprint(&wiring, placement, expected[i].group, methods);
+        Footprint footprint = group_footprint(&nested_mesh, placement, expected[i].group, methods);
         expect_groups(name, mesh, &footprint, expected[i].sizes, expected[i].which);
         cr_expect_eq(group_degree(expected[i].group, degrees, methods), expected[i].sizes[expected[i].which], "%s",
                      name);
@@ -273,11 +273,11 @@ Test(grid, deepseek_v3_dispatch) {
         cr_expect_eq(traffic[GROUP_EXPERT][phase].messages, 2);
         cr_expect_eq(traffic[GROUP_EXPERT_TENSOR][phase].bytes, 0);
     }
-    Wiring wiring = {&d.mesh, nesting_canonical()};
-    Footprint at = group_footprint(&wiring, &d.placement, GROUP_EXPERT, &d.bench.knobs.methods);
+    NestedMesh nested_mesh = {&d.mesh, nesting_canonical()};
+    Footprint at = group_footprint(&nested_mesh, &d.placement, GROUP_EXPERT, &d.bench.knobs.methods);
     cr_expect(at.on[0].factor == 8 && at.on[1].factor == 8, "8 nodes of 8");
     Rates rates;
-    rates_of_placement(&wiring, &d.placement, &d.bench.knobs.methods, &rates);
+    rates_of_placement(&nested_mesh, &d.placement, &d.bench.knobs.methods, &rates);
     double seconds = 64 * sent * rates.cost[GROUP_EXPERT].seconds_per_byte[1];
     cr_expect_float_eq(seconds, sent * 7 / 8 / 50e9, 1e-9 * seconds, "%.9g s over the network, not %.9g", seconds,
                        sent * 7 / 8 / 50e9);

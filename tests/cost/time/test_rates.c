@@ -96,9 +96,9 @@ Test(rates, groups_of_a_placement) {
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Rates rates;
-        Wiring wiring = {&MESH, nesting_canonical()};
+        NestedMesh nested_mesh = {&MESH, nesting_canonical()};
         Methods methods = {.context = rows[i].context};
-        rates_of_placement(&wiring, &PLACEMENT, &methods, &rates);
+        rates_of_placement(&nested_mesh, &PLACEMENT, &methods, &rates);
         CollectiveCost expected = group_collective_cost(rows[i].op, rows[i].axes, 3), found = rates.cost[rows[i].group];
         for (int piece = 0; piece < 2; piece++) {
             cr_expect_float_eq(found.seconds_per_byte[piece], expected.seconds_per_byte[piece], 1e-22, "%s",
@@ -152,7 +152,7 @@ static Mesh small_mesh(void) {
 /* Bounds rest on this: no placement of the degrees is cheaper, in any figure of any group. */
 Test(rates, least_is_least) {
     Mesh mesh = small_mesh();
-    Wiring wiring = {&mesh, nesting_canonical()};
+    NestedMesh nested_mesh = {&mesh, nesting_canonical()};
     Arena arena = {0};
     Error error = {0};
     Degrees *degrees;
@@ -169,14 +169,14 @@ Test(rates, least_is_least) {
             Rates least, rates;
             rates_least(&mesh, &degrees[i], &methods[way], &least);
             for (int64_t j = 0; j < places; j++, seen++) {
-                rates_of_placement(&wiring, &placements[j], &methods[way], &rates);
+                rates_of_placement(&nested_mesh, &placements[j], &methods[way], &rates);
                 bool below = false;
                 for (int group = 0; group < GROUP_COUNT; group++) {
                     for (int piece = 0; piece < 2; piece++)
                         below = below ||
                                 rates.cost[group].seconds_per_byte[piece] < least.cost[group].seconds_per_byte[piece] ||
                                 rates.cost[group].latency_seconds[piece] < least.cost[group].latency_seconds[piece];
-                    Footprint at = group_footprint(&wiring, &placements[j], (Group)group, &methods[way]);
+                    Footprint at = group_footprint(&nested_mesh, &placements[j], (Group)group, &methods[way]);
                     int64_t degree = group_degree((Group)group, &degrees[i], &methods[way]);
                     if (footprint_degree(&mesh, &at) != degree)
                         cr_expect(false, "degrees %d, placement %d, way %d, group %d: %d chips, not %d", (int)i, (int)j,
@@ -195,14 +195,14 @@ Test(rates, least_is_least) {
  * stand 2 apart, ring members 2 x 4 = 8; both lie on a ring of 16 that shares its links. */
 Test(rates, heads_inside_rings) {
     static const Placement placement = {{{2, 1, 8, 1, 1, 1}, {1, 1, 1, 8, 1, 1}, {1, 1, 1, 1, 4, 1}}};
-    Wiring wiring = {&MESH, nesting_canonical()};
+    NestedMesh nested_mesh = {&MESH, nesting_canonical()};
     for (int64_t u = 1; u <= 8; u *= 2) {
         Methods methods = {.context = u == 8   ? CONTEXT_ULYSSES
                                       : u == 1 ? CONTEXT_RING
                                                : CONTEXT_ULYSSES_RING,
                            .ulysses = u};
-        Footprint heads = group_footprint(&wiring, &placement, GROUP_ULYSSES, &methods),
-                  ring = group_footprint(&wiring, &placement, GROUP_SEQUENCE, &methods);
+        Footprint heads = group_footprint(&nested_mesh, &placement, GROUP_ULYSSES, &methods),
+                  ring = group_footprint(&nested_mesh, &placement, GROUP_SEQUENCE, &methods);
         cr_expect(heads.on[0].factor == u && (u == 1 || heads.on[0].stride == 2), "u=%d: %d, %d apart", (int)u,
                   (int)heads.on[0].factor, (int)heads.on[0].stride);
         cr_expect(ring.on[0].factor == 8 / u && (u == 8 || ring.on[0].stride == 2 * u), "u=%d: %d, %d apart", (int)u,
@@ -242,9 +242,9 @@ Test(rates, far) {
             for (int role = 0; role < ROLE_COUNT; role++) placement.factor[axis][role] = 1;
         placement.factor[0][rows[i].role] = 4;
         Rates rates;
-        Wiring wiring = {&mesh, nesting_canonical()};
+        NestedMesh nested_mesh = {&mesh, nesting_canonical()};
         Methods methods = {0};
-        rates_of_placement(&wiring, &placement, &methods, &rates);
+        rates_of_placement(&nested_mesh, &placement, &methods, &rates);
         cr_expect_eq(rates.leaves_scale_up, rows[i].far, "%s: %x", rows[i].name, rates.leaves_scale_up);
         StepRule rule = {0};
         for (int group = 0; group < GROUP_COUNT; group++)

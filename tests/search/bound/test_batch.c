@@ -16,7 +16,7 @@ static struct { int64_t compared, long_tables, far, rings, serial, several_rows,
 typedef struct {
     const Request *request;
     const Mesh *mesh; /* the profile's rates */
-    Wiring wiring;
+    NestedMesh nested_mesh;
     Offers offers;
     const LowerBoundRates *least;
     char text[384];
@@ -82,7 +82,7 @@ static void check_knobs(const Problem *problem, const Degrees *degrees, const Kn
     layout_relax(&graph, &least, &relaxation);
     if (!relaxation.fits) return;
     for (int64_t i = 0; i < count; i++)
-        rates_of_placement(&problem->wiring, &placements[i], &knobs->methods, &rates[i]);
+        rates_of_placement(&problem->nested_mesh, &placements[i], &knobs->methods, &rates[i]);
     for (int64_t i = count; i < all; i++) disturb(draw, memcpy(&rates[i], &rates[i % count], sizeof(Rates)));
     compare(problem, &graph, &relaxation, rates, all, arena);
 }
@@ -115,7 +115,7 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     CostContext setting = request_cost_context(&request);
     Problem problem = {.request = &request,
                        .mesh = &mesh,
-                       .wiring = {&mesh, request.space.nesting},
+                       .nested_mesh = {&mesh, request.space.nesting},
                        .offers = offers_of(&setting, &mesh, request.space.schedules),
                        .least = lower_bound_rates_new(&mesh, &arena)};
     char text[320];

@@ -26,7 +26,7 @@ static struct {
 typedef struct {
     const Request *request;
     const Mesh *mesh; /* the profile's rates */
-    Wiring wiring;
+    NestedMesh nested_mesh;
     Offers offers;
     const LowerBoundRates *least;
     TotalsCache *cache;
@@ -93,7 +93,7 @@ static double relaxed_at(const void *what, const Rates *rates) {
     return relaxed_seconds(&relaxed->graph->rule, relaxed->relaxation, rates);
 }
 
-static bool in_list(const ReachList *list, const Placement *placement, double bound) {
+static bool in_list(const PlacementList *list, const Placement *placement, double bound) {
     for (int64_t i = 0; i < list->count; i++)
         if (placement_compare(&list->items[i].placement, placement) == 0) return list->items[i].bound == bound;
     return false;
@@ -105,7 +105,7 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                         const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
     Error error = {0};
     Arena arena = {0};
-    Tuple tuple;
+    OpenTuple tuple;
     const LowerBoundRates *least = problem->least;
     static Request anyone; /* may launch it */
     anyone = *problem->request;
@@ -114,7 +114,7 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                                .setting = request_cost_context(problem->request),
                                .offers = problem->offers,
                                .least = least,
-                               .wirings = &problem->wiring,
+                               .nested_meshes = &problem->nested_mesh,
                                .tables = &problem->table,
                                .leasts = &least,
                                .machine_count = 1,
@@ -122,28 +122,28 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                                .catalog_mesh = &problem->request->question.machine.mesh,
                                .padding = problem->request->space.padding,
                                .scale = 1};
-    ReachList list = REACH_NOTHING;
-    cr_assert(tuple_open(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
-    cr_assert(
-        reach_find(&tuple, way, LAUNCHERS_NONE_NEEDED, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
-        "%s: %s", problem->text, error.text);
+    PlacementList list = PLACEMENT_LIST_EMPTY;
+    cr_assert(open_tuple_make(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
+    cr_assert(frontier_find(&tuple, way, ANY_LAUNCHER, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
+              "%s: %s", problem->text, error.text);
     int64_t within = 0;
     for (int64_t i = 0; i < count; i++) {
         Rates rates;
-        rates_of_placement(&problem->wiring, &placements[i], methods, &rates);
+        rates_of_placement(&problem->nested_mesh, &placements[i], methods, &rates);
         double bound = relaxed_at(relaxed, &rates);
         within += bound <= threshold;
         if (bound <= threshold)
             cr_expect(in_list(&list, &placements[i], bound), "%s: %.17g is within %.17g", problem->text, bound,
                       threshold);
         else
-            cr_expect(list.beyond <= bound, "%s: %.17g is beyond, the least %.17g", problem->text, bound, list.beyond);
+            cr_expect(list.cut_bound <= bound, "%s: %.17g is beyond, the least %.17g", problem->text, bound,
+                      list.cut_bound);
     }
-    cr_expect(list.count == within && list.beyond > threshold, "%s: %lld in the list, %lld within", problem->text,
+    cr_expect(list.count == within && list.cut_bound > threshold, "%s: %lld in the list, %lld within", problem->text,
               (long long)list.count, (long long)within);
     seen.reached += within > 0;
     seen.left += list.visited < (Count)count;
-    reach_free(&list);
+    placement_list_free(&list);
     arena_free(&arena);
 }
 
@@ -160,7 +160,7 @@ static void check_placement(const Problem *problem, const CostContext *setting, 
     Error error = {0};
     char notation[NOTATION_SIZE];
     plan_notation(&plan->degrees, &plan->knobs, true, notation);
-    rates_of_placement(&problem->wiring, &plan->placement, &plan->knobs.methods, &rates);
+    rates_of_placement(&problem->nested_mesh, &plan->placement, &plan->knobs.methods, &rates);
     cr_assert(layout_solve(graph, &rates, &solution, &error), "%s: %s", problem->text, error.text);
     seen.plans++;
     if (!solution.found) {
@@ -321,7 +321,7 @@ static void check_problem(const Catalog *catalog, uint64_t seed, TotalsCache *ca
     snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
     Problem problem = {.request = &request,
                        .mesh = &mesh,
-                       .wiring = {&mesh, request.space.nesting},
+                       .nested_mesh = {&mesh, request.space.nesting},
                        .offers = problem_offers(&request, &mesh),
                        .least = lower_bound_rates_new(&mesh, &arena),
                        .cache = cache,
@@ -385,7 +385,7 @@ Test(bound, lower_bound_rates) {
         for (int i = 0; i < 12; i++) {
             const Degrees *degrees = &tuples[draw_below(&draw, count)];
             Methods methods = random_methods(&draw, &mesh, degrees);
-            Wiring wiring = {&mesh, nesting_canonical()};
+            NestedMesh nested_mesh = {&mesh, nesting_canonical()};
             Rates least, walked, rates;
             lower_bound_rates_of(table, degrees, &methods, &least);
             rates_least(&mesh, degrees, &methods, &walked);
@@ -395,7 +395,7 @@ Test(bound, lower_bound_rates) {
             int64_t ways;
             cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &ways, &error));
             for (int64_t j = 0; j < ways; j++) {
-                rates_of_placement(&wiring, &placements[j], &methods, &rates);
+                rates_of_placement(&nested_mesh, &placements[j], &methods, &rates);
                 const double *low = (const double *)least.cost, *own = (const double *)rates.cost;
                 for (size_t k = 0; k < sizeof rates.cost / (sizeof(double)); k++)
                     cr_expect(low[k] <= own[k], "group %zu: %g > %g", k / 4, low[k], own[k]);
@@ -416,7 +416,7 @@ typedef struct {
 static void meet(RatesWalk *walk) {
     Walked *walked = walk->context;
     Rates rates;
-    rates_of_placement(walk->wiring, &walk->placement, walk->methods, &rates);
+    rates_of_placement(walk->nested_mesh, &walk->placement, walk->methods, &rates);
     cr_expect_arr_eq(rates.cost, walk->rates.cost, sizeof rates.cost);
     cr_expect_arr_eq(rates.axes, walk->rates.axes, sizeof rates.axes);
     cr_expect(rates.leaves_scale_up == walk->rates.leaves_scale_up && rates.axis_count == walk->rates.axis_count &&
@@ -442,12 +442,12 @@ Test(bound, walk) {
         Degrees *tuples;
         int64_t count;
         cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
-        Wiring wiring = {&mesh, nesting_canonical()};
+        NestedMesh nested_mesh = {&mesh, nesting_canonical()};
         for (int i = ROLE_COUNT - 1; i > 0 && round % 2; i--) {
             int64_t with = draw_below(&draw, i + 1);
-            Role swap = wiring.nesting.order[i];
-            wiring.nesting.order[i] = wiring.nesting.order[with];
-            wiring.nesting.order[with] = swap;
+            Role swap = nested_mesh.nesting.order[i];
+            nested_mesh.nesting.order[i] = nested_mesh.nesting.order[with];
+            nested_mesh.nesting.order[with] = swap;
         }
         for (int i = 0; i < 12; i++) {
             const Degrees *degrees = &tuples[draw_below(&draw, count)];
@@ -457,8 +457,12 @@ Test(bound, walk) {
             cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &walked.count, &error));
             walked.placements = placements;
             walked.met = ARENA_NEW(&arena, bool, (size_t)walked.count);
-            RatesWalk walk = {
-                .wiring = &wiring, .methods = &methods, .memo = memo, .site = round, .visit = meet, .context = &walked};
+            RatesWalk walk = {.nested_mesh = &nested_mesh,
+                              .methods = &methods,
+                              .memo = memo,
+                              .site = round,
+                              .visit = meet,
+                              .context = &walked};
             cr_assert(rates_walk(&walk, degrees));
             cr_expect_eq(walked.at, walked.count);
             met += walked.at;

@@ -286,8 +286,8 @@ static void busy(StepRule *rule, Resources *resources) {
 static double step_of(const Mesh *mesh, const Placement *placement, const Nesting *nesting, const Plan *plan,
                       const StepRule *rule, const Resources *resources) {
     Rates rates;
-    Wiring wiring = {mesh, *nesting};
-    rates_of_placement(&wiring, placement, &plan->knobs.methods, &rates);
+    NestedMesh nested_mesh = {mesh, *nesting};
+    rates_of_placement(&nested_mesh, placement, &plan->knobs.methods, &rates);
     return step_seconds(rule, resources, &rates);
 }
 
@@ -309,8 +309,8 @@ Test(launch_placement, rules) {
     busy(&rule, &resources);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Mesh mesh = mesh_of(ROWS[i].sizes);
-        Wiring wiring = {.mesh = &mesh};
-        cr_assert(nesting_named(ROWS[i].nesting, &wiring.nesting));
+        NestedMesh nested_mesh = {.mesh = &mesh};
+        cr_assert(nesting_named(ROWS[i].nesting, &nested_mesh.nesting));
         Plan plan = {.placement = placement_of(&mesh, ROWS[i].factors)};
         for (int role = 0; role < ROLE_COUNT; role++) {
             plan.degrees.of[role] = 1;
@@ -321,16 +321,16 @@ Test(launch_placement, rules) {
             for (int role = 0; role < ROLE_COUNT; role++) all *= plan.placement.factor[a][role];
             cr_assert_eq(all, mesh.axes[a].size, "%s: axis %s", ROWS[i].name, mesh.axes[a].name);
         }
-        LaunchAnswer answer = launch_answer(ROWS[i].launcher, &wiring, ROWS[i].chip, &plan, &rule, &resources);
+        LaunchAnswer answer = launch_answer(ROWS[i].launcher, &nested_mesh, ROWS[i].chip, &plan, &rule, &resources);
         cr_expect_str_eq(launch_kind_name(answer.kind), launch_kind_name(ROWS[i].kind), "%s: %s", ROWS[i].name,
                          launch_kind_name(answer.kind));
         cr_expect((answer.needs == NULL) == (ROWS[i].needs == NULL) &&
                       (!answer.needs || strcmp(answer.needs, ROWS[i].needs) == 0),
                   "%s: %s", ROWS[i].name, answer.needs ? answer.needs : "nothing");
-        double seconds = step_of(&mesh, &plan.placement, &wiring.nesting, &plan, &rule, &resources);
+        double seconds = step_of(&mesh, &plan.placement, &nested_mesh.nesting, &plan, &rule, &resources);
         check_default(ROWS[i].name, &answer, ROWS[i].default_is, seconds);
         LauncherSet takes;
-        launchers_placing(1u << ROWS[i].launcher, &wiring, ROWS[i].chip, &plan.placement, 1, &takes);
+        launchers_placing(1u << ROWS[i].launcher, &nested_mesh, ROWS[i].chip, &plan.placement, 1, &takes);
         cr_expect(takes == 0 || ROWS[i].kind != LAUNCH_IMPOSSIBLE, "%s: %#x", ROWS[i].name, takes);
         cr_expect(takes != 0 || ROWS[i].kind == LAUNCH_IMPOSSIBLE || ROWS[i].default_is == 4, "%s: %#x", ROWS[i].name,
                   takes);

@@ -88,8 +88,8 @@ static void random_placement_rates(Random *random, const World *world, const Deg
     int64_t count;
     Error error = {0};
     cr_assert(placements_enumerate(&world->mesh, degrees, arena, &placements, &count, &error), "%s", error.text);
-    Wiring wiring = {&world->mesh, nesting_canonical()};
-    rates_of_placement(&wiring, &placements[random_next(random) % (uint64_t)count], &knobs->methods, out);
+    NestedMesh nested_mesh = {&world->mesh, nesting_canonical()};
+    rates_of_placement(&nested_mesh, &placements[random_next(random) % (uint64_t)count], &knobs->methods, out);
 }
 
 static const struct {

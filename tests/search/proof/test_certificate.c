@@ -96,15 +96,16 @@ static char *file_text(const Request *request, const SearchResult *result, const
 
 static void check_nearest(const Certificate *certificate, const char *text) {
     double above = certificate->threshold * (1 + 1e-12);
-    cr_expect(certificate->least_beyond.bound > above || isinf(certificate->threshold), "%s: %.17g is not above %.17g",
-              text, certificate->least_beyond.bound, above);
-    cr_expect(certificate->least_cut.bound <= certificate->least_beyond.bound, "%s: the least is another", text);
+    cr_expect(certificate->least_above_threshold.bound > above || isinf(certificate->threshold),
+              "%s: %.17g is not above %.17g", text, certificate->least_above_threshold.bound, above);
+    cr_expect(certificate->least_cut.bound <= certificate->least_above_threshold.bound, "%s: the least is another",
+              text);
     cr_expect(isinf(certificate->least_cut.bound) || certificate->least_cut.bound == certificate->best_bound_seconds,
               "%s: the least bound %.17g is not %.17g", text, certificate->least_cut.bound,
               certificate->best_bound_seconds);
     for (int i = 0; i < certificate->closest_count; i++) {
         const CutTuple *cut = &certificate->closest[i];
-        cr_expect(!cut->opened && cut->bound >= certificate->least_beyond.bound, "%s: closest %d", text, i);
+        cr_expect(!cut->opened && cut->bound >= certificate->least_above_threshold.bound, "%s: closest %d", text, i);
         cr_expect(i == 0 || cut->bound >= cut[-1].bound, "%s: closest %d", text, i);
     }
 }
@@ -128,7 +129,7 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
             done++;
             check_nearest(&one.certificate, text);
             closest += one.certificate.closest_count > 0;
-            beyond += isfinite(one.certificate.least_beyond.bound);
+            beyond += isfinite(one.certificate.least_above_threshold.bound);
             char *expected = file_text(&request, &one, text);
             for (request.control.threads = 2; request.control.threads <= 5; request.control.threads += 3) {
                 SearchResult more = run(&request, &own, text);

@@ -271,7 +271,7 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
     CostContext setting = request_cost_context(request);
     setting.work = plan->work;
     Mesh mesh = profile_mesh(&request->question.profile, &plan->machine.mesh);
-    Wiring wiring = {&mesh, request->space.nesting};
+    NestedMesh nested_mesh = {&mesh, request->space.nesting};
     LowerBoundRates *table = lower_bound_rates_new(&mesh, &arena);
     int64_t count = brute_knobs(request, &mesh, &plan->plan.degrees, plan->work.sequences, knobs), placement_total;
     Placement *placements;
@@ -283,17 +283,17 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
         LayoutGraph graph;
         Relaxation relaxation;
         Rates least;
-        LauncherSet takers;
-        if (!rows_together(&knobs[i], &plan->plan.knobs) ||
-            !admitted(request, &setting, &plan->machine.mesh, &other, &shard, &takers))
+        LauncherSet able_launchers;
+        if (!knobs_compete(&knobs[i], &plan->plan.knobs) ||
+            !admitted(request, &setting, &plan->machine.mesh, &other, &shard, &able_launchers))
             continue;
         lower_bound_rates_of(table, &other.degrees, &knobs[i].methods, &least);
         cr_assert(layout_graph(&setting, &shard, &knobs[i], &arena, &graph, &error));
         layout_relax(&graph, &least, &relaxation);
         for (int64_t j = 0; j < placement_total && relaxation.fits; j++) {
             Rates rates;
-            if (!placed(&wiring, &setting, takers, &placements[j])) continue;
-            rates_of_placement(&wiring, &placements[j], &knobs[i].methods, &rates);
+            if (!placed(&nested_mesh, &setting, able_launchers, &placements[j])) continue;
+            rates_of_placement(&nested_mesh, &placements[j], &knobs[i].methods, &rates);
             double scale = (double)request->question.work.sequences / (double)plan->work.sequences;
             within += relaxed_seconds(&graph.rule, &relaxation, &rates) * scale <= 1.01 * plan->ranked_seconds;
         }
