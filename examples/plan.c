@@ -2,7 +2,7 @@
 /* The best plan of a request, from C: the report is JSON, read here by cJSON.
  *   cc plan.c $(pkg-config --cflags --libs shardopt libcjson) -o plan && ./plan 8b v5e 4x4 */
 #include <cjson/cJSON.h>
-#include <search/shardopt.h>
+#include <shardopt.h>
 #include <stdio.h>
 
 int main(int argc, char **argv) {

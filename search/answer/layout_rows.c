@@ -65,11 +65,11 @@ static void add_weights(Rows *to, const char *tensor, int64_t layers, const char
     LayoutRow *row = add_row(to, tensor, "saved", layers);
     if (!row) return;
     if (c)
-        snprintf(row->sharding, SPEC_SIZE, "(%s, %s, %s)", a, b, c);
+        snprintf(row->sharding, SHARDING_TEXT_SIZE, "(%s, %s, %s)", a, b, c);
     else if (b)
-        snprintf(row->sharding, SPEC_SIZE, "(%s, %s)", a, b);
+        snprintf(row->sharding, SHARDING_TEXT_SIZE, "(%s, %s)", a, b);
     else
-        snprintf(row->sharding, SPEC_SIZE, "(%s,)", a);
+        snprintf(row->sharding, SHARDING_TEXT_SIZE, "(%s,)", a);
 }
 
 /* What an activation's last two dimensions, tokens and width, lie over. */
@@ -98,7 +98,7 @@ static const char *activation_spec(const Layout *layout, Activation activation, 
     default:
         break;
     }
-    snprintf(text, SPEC_SIZE, "(%.40s, %.40s, %.40s)", words->batch, tokens, width);
+    snprintf(text, SHARDING_TEXT_SIZE, "(%.40s, %.40s, %.40s)", words->batch, tokens, width);
     return text;
 }
 

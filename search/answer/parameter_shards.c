@@ -18,7 +18,7 @@ typedef struct {
     int64_t degree[WAYS_COUNT];
     Ways dense[3], experts[2]; /* what shards parameters */
     int dense_count, expert_count;
-    ParameterSpec *out;
+    ParameterShards *out;
     int count, kind;
     const char *undivided;
 } Walk;
@@ -48,9 +48,9 @@ static void begin(Walk *walk) {
     }
 }
 
-static bool split(const Walk *walk, ParameterSpec *spec, int dimension, Ways ways) {
+static bool split(const Walk *walk, ParameterShards *spec, int dimension, Ways ways) {
     int64_t parts = walk->degree[ways];
-    if (spec->ways_count[dimension] == SPEC_WAYS_MAX) return false;
+    if (spec->ways_count[dimension] == PARAMETER_WAYS_MAX) return false;
     for (int i = 0; i < spec->ways_count[dimension]; i++)
         if (__builtin_mul_overflow(parts, walk->degree[spec->ways[dimension][i]], &parts)) return false;
     if (spec->size[dimension] % parts != 0) return false;
@@ -62,9 +62,9 @@ static bool split(const Walk *walk, ParameterSpec *spec, int dimension, Ways way
  * to the first dimension of `order` that it divides. Within a dimension what shards parameters is outermost. */
 static void add(Walk *walk, const char *name, int rank, const int64_t *size, const Ways *fixed, const int *order,
                 const Ways *weights, int weight_count) {
-    if (walk->count == SPECS_MAX) return;
-    ParameterSpec *spec = &walk->out[walk->count++];
-    *spec = (ParameterSpec){.name = name, .kind = walk->kind, .rank = rank};
+    if (walk->count == PARAMETERS_MAX) return;
+    ParameterShards *spec = &walk->out[walk->count++];
+    *spec = (ParameterShards){.name = name, .kind = walk->kind, .rank = rank};
     memcpy(spec->size, size, (size_t)rank * sizeof *size);
     for (int d = 0; d < rank; d++)
         if (fixed[d] != WAYS_COUNT && walk->degree[fixed[d]] > 1) split(walk, spec, d, fixed[d]);
@@ -213,7 +213,8 @@ static void layer(Walk *walk, const LayerKind *kind) {
     mlp(walk, kind, kind->d_ff_shared, SHARED, SHARED_BIAS);
 }
 
-int parameter_specs(const Model *model, const Plan *plan, ParameterSpec out[SPECS_MAX], const char **undivided) {
+int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[PARAMETERS_MAX],
+                     const char **undivided) {
     Walk walk = {.model = model, .plan = plan, .out = out, .kind = -1};
     const Sharding *sharding = &plan->layout.sharding;
     bool rows = sharding->embedding == TABLE_VOCABULARY, columns = sharding->logits == TABLE_VOCABULARY;

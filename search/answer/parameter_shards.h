@@ -20,19 +20,19 @@ typedef enum {
 } Ways;
 const char *ways_name(Ways ways); /* "fsdp" */
 
-enum { SPEC_RANK_MAX = 3, SPEC_WAYS_MAX = 5, SPECS_MAX = 512 };
+enum { PARAMETER_RANK_MAX = 3, PARAMETER_WAYS_MAX = 5, PARAMETERS_MAX = 512 };
 typedef struct {
     const char *name; /* "wq" */
     int kind;         /* of its layers; -1: it is not in a layer */
     int rank;
-    int64_t size[SPEC_RANK_MAX];
-    Ways ways[SPEC_RANK_MAX][SPEC_WAYS_MAX]; /* of each dimension, outermost first */
-    int ways_count[SPEC_RANK_MAX];
-} ParameterSpec;
+    int64_t size[PARAMETER_RANK_MAX];
+    Ways ways[PARAMETER_RANK_MAX][PARAMETER_WAYS_MAX]; /* of each dimension, outermost first */
+    int ways_count[PARAMETER_RANK_MAX];
+} ParameterShards;
 
 /* Heads and their width are one dimension. What shards parameters (fsdp, sequence, expert) goes to
  * d_model where that divides, else to another dimension; vectors that nothing divides stay whole. Returns how many;
  * *undivided is the name of a matrix that one of the ways divides nowhere, NULL: there is none. */
-int parameter_specs(const Model *model, const Plan *plan, ParameterSpec out[SPECS_MAX], const char **undivided);
+int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[PARAMETERS_MAX], const char **undivided);
 
 #endif

@@ -4,8 +4,8 @@
 #ifndef SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
 #define SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
 
-#include "cost/stage/memory_detail.h"
 #include "base/text/prose.h"
+#include "cost/stage/memory_detail.h"
 #include "search/answer/ranked_plan.h"
 
 enum { WORDS_SIZE = 320 };
@@ -64,11 +64,11 @@ void report_why(const RankedPlan *ranked, Why *out);
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out);
 
 /* How each tensor lies: one row per tensor and state. */
-enum { LAYOUT_ROWS_MAX = 40, SPEC_SIZE = 224 };
+enum { LAYOUT_ROWS_MAX = 40, SHARDING_TEXT_SIZE = 224 };
 typedef struct {
-    const char *tensor;       /* "attention qkv weights" */
-    char sharding[SPEC_SIZE]; /* as a PartitionSpec: "('fsdp', 'tensor')" */
-    const char *state;        /* saved recomputed offloaded */
+    const char *tensor;                /* "attention qkv weights" */
+    char sharding[SHARDING_TEXT_SIZE]; /* as a PartitionSpec: "('fsdp', 'tensor')" */
+    const char *state;                 /* saved recomputed offloaded */
     int64_t layers;
 } LayoutRow;
 int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as workflow commands of GitHub Actions, which show beside the files of a pull request. */
 #include "base/escape.h"
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 enum { SHOWN_MAX = 10 }; /* of each kind that GitHub shows of a step */
 
-static void write_start(const Gate *gate, const char *command, const char *title, FILE *out) {
+static void write_start(const BaselineCheck *gate, const char *command, const char *title, FILE *out) {
     fprintf(out, "::%s ", command);
     if (gate->baseline) {
         fputs("file=", out);
@@ -17,22 +17,22 @@ static void write_start(const Gate *gate, const char *command, const char *title
     fputs("::", out);
 }
 
-static void write_entry(const Gate *gate, const GateEntry *entry, const char *command, FILE *out) {
-    GateWords words;
+static void write_entry(const BaselineCheck *gate, const CheckedEntry *entry, const char *command, FILE *out) {
+    BaselineWords words;
     Prose message = {0};
     gate_words(gate, entry, &words);
-    for (GateLine line = 0; line < GATE_LINES; line++)
+    for (BaselineLine line = 0; line < GATE_LINES; line++)
         if (words.line[line].used > 0) prose_item(&message, "\n", "%s%s", gate_heading(line), words.line[line].text);
     write_start(gate, command, entry->name, out);
     escape_write(ESCAPE_ANNOTATION, message.text, out);
     fputc('\n', out);
 }
 
-static void write_kind(const Gate *gate, const char *command, bool fails, FILE *out) {
+static void write_kind(const BaselineCheck *gate, const char *command, bool fails, FILE *out) {
     int count = 0, shown = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < gate->count; i++) {
-            const GateEntry *entry = &gate->entries[i];
+            const CheckedEntry *entry = &gate->entries[i];
             bool failed = entry->verdict == VERDICT_WORSE || entry->verdict == VERDICT_ERROR;
             if (fails ? !failed : entry->verdict != VERDICT_BETTER) continue;
             if (pass == 0)
@@ -47,7 +47,7 @@ static void write_kind(const Gate *gate, const char *command, bool fails, FILE *
     fputs("the log and the summary of the job have them all\n", out);
 }
 
-bool gate_write_annotations(const Gate *gate, FILE *out, Error *error) {
+bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error) {
     if (gate->updated) return true;
     write_kind(gate, "error", true, out);
     write_kind(gate, "notice", false, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Because of what: the hashes say which file changed, and the figures that a report carries of it say how. */
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 #include "base/json.h"
 #include "base/util.h"

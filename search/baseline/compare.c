@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What got worse, and what better. */
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 #include "base/util.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *gate_figure_name(GateFigure figure) {
+const char *gate_figure_name(BaselineFigure figure) {
     static const char *const NAMES[GATE_FIGURES] = {"step", "mfu", "memory"};
     return NAMES[figure];
 }
 
-const char *verdict_name(Verdict verdict) {
+const char *verdict_name(BaselineVerdict verdict) {
     static const char *const NAMES[VERDICT_COUNT] = {"same", "better", "worse", "error", "new"};
     return NAMES[verdict];
 }
@@ -30,13 +30,13 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
     double all;
     if (!strchr(text, '=')) {
         if (!share_parse(text, where, &all, error)) return false;
-        for (GateFigure figure = 0; figure < GATE_FIGURES; figure++) out->of[figure] = all;
+        for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) out->of[figure] = all;
         return true;
     }
     for (const char *at = text;; at++) {
         char word[64];
         size_t length = strcspn(at, ", ");
-        GateFigure figure = 0;
+        BaselineFigure figure = 0;
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, sizeof word - 1), at);
         char *equals = strchr(word, '=');
         if (equals) *equals = '\0';
@@ -65,7 +65,7 @@ static FigureChange change_of(double was, double now, double ratio, bool more_is
 
 static double ratio_of(double was, double now) { return was > 0 ? now / was : now > 0 ? INFINITY : 1; }
 
-static void compare_plans(const Tolerance *tolerance, GateEntry *entry) {
+static void compare_plans(const Tolerance *tolerance, CheckedEntry *entry) {
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     const double *within = tolerance->of;
     bool ranked = was->ranked_seconds > 0 && now->ranked_seconds > 0;
@@ -79,23 +79,23 @@ static void compare_plans(const Tolerance *tolerance, GateEntry *entry) {
     entry->same_plan = snapshot_same_plan(was, now);
 }
 
-static Verdict verdict_of(const GateEntry *entry) {
+static BaselineVerdict verdict_of(const CheckedEntry *entry) {
     bool worse = entry->lost_plan || entry->lost_proof, better = entry->found_plan || entry->found_proof;
-    for (GateFigure figure = 0; figure < GATE_FIGURES; figure++) {
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) {
         worse = worse || entry->figures[figure].worse;
         better = better || entry->figures[figure].better;
     }
     return worse ? VERDICT_WORSE : better ? VERDICT_BETTER : VERDICT_SAME;
 }
 
-static bool moved(const GateEntry *entry) {
+static bool moved(const CheckedEntry *entry) {
     bool any = entry->verdict != VERDICT_SAME;
-    for (GateFigure figure = 0; figure < GATE_FIGURES; figure++)
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++)
         any = any || fabs(entry->figures[figure].change) > 1e-9;
     return any;
 }
 
-void gate_compare(const Tolerance *tolerance, GateEntry *entry) {
+void gate_compare(const Tolerance *tolerance, CheckedEntry *entry) {
     if (!entry->now.report) {
         entry->verdict = VERDICT_ERROR;
         return;
@@ -115,13 +115,13 @@ void gate_compare(const Tolerance *tolerance, GateEntry *entry) {
     entry->cause_count = causes_find(was, now, entry->edited, moved(entry), entry->causes);
 }
 
-int gate_verdicts(const Gate *gate, Verdict verdict) {
+int gate_verdicts(const BaselineCheck *gate, BaselineVerdict verdict) {
     int count = 0;
     for (int i = 0; i < gate->count; i++) count += gate->entries[i].verdict == verdict;
     return count;
 }
 
-bool gate_passes(const Gate *gate) {
+bool gate_passes(const BaselineCheck *gate) {
     for (int i = 0; i < gate->count; i++)
         if (gate->entries[i].undecided) return false;
     return gate_verdicts(gate, VERDICT_WORSE) == 0 && gate_verdicts(gate, VERDICT_ERROR) == 0;

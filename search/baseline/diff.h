@@ -4,7 +4,7 @@
 #define SHARDOPT_SEARCH_BASELINE_DIFF_H
 
 #include "base/arena.h"
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 /* Something that is a text in both; "" in one that has none. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a check found, in words. */
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void add_change(const FigureChange *figure, Prose *to) {
     if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", gate_change_text(figure->change, change));
 }
 
-static void add_figures(const GateEntry *entry, Prose *to) {
+static void add_figures(const CheckedEntry *entry, Prose *to) {
     const FigureChange *step = &entry->figures[GATE_STEP], *mfu = &entry->figures[GATE_MFU],
                        *memory = &entry->figures[GATE_MEMORY];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
@@ -59,7 +59,7 @@ static void add_lost_plan(const Snapshot *now, Prose *to) {
 }
 
 /* A plan that is launched beside the best. */
-static void add_launched(const Gate *gate, const GateEntry *entry, Prose *to) {
+static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, Prose *to) {
     const FigureChange *step = &entry->figures[GATE_STEP];
     char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
@@ -84,7 +84,7 @@ static void add_launched(const Gate *gate, const GateEntry *entry, Prose *to) {
     prose_add(to, "; MFU %s, the best %s", share_text(entry->now.best.mfu, own), share_text(entry->was.best.mfu, best));
 }
 
-static void add_what(const GateEntry *entry, Prose *to) {
+static void add_what(const CheckedEntry *entry, Prose *to) {
     char text[sizeof entry->message];
     if (entry->verdict == VERDICT_ERROR) {
         prose_add(to, "cannot be planned: %s", clean_text(entry->message, text, sizeof text));
@@ -107,7 +107,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* The parts of the step that moved most, as far as they are a thousandth of it. */
-static void add_terms(const GateEntry *entry, Prose *to) {
+static void add_terms(const CheckedEntry *entry, Prose *to) {
     enum { SHOWN = 4 };
     PartChange parts[PART_CHANGES_MAX];
     char time[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
@@ -122,7 +122,7 @@ static void add_terms(const GateEntry *entry, Prose *to) {
     }
 }
 
-static void add_plan(const GateEntry *entry, Prose *to) {
+static void add_plan(const CheckedEntry *entry, Prose *to) {
     char time[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     if (!entry->has_was || entry->was.plan_count == 0) return;
@@ -150,12 +150,12 @@ static void add_plan(const GateEntry *entry, Prose *to) {
                   gate_change_text(moved, change));
 }
 
-const char *gate_heading(GateLine line) {
+const char *gate_heading(BaselineLine line) {
     static const char *const HEADINGS[GATE_LINES] = {"", "because: ", "in the step: ", "plan: "};
     return HEADINGS[line];
 }
 
-void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out) {
+void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWords *out) {
     Prose *line = out->line;
     memset(out, 0, sizeof *out);
     add_terms(entry, &line[GATE_TERMS]);
@@ -177,7 +177,7 @@ static void add_tolerance(const Tolerance *tolerance, Prose *to) {
     const double *of = tolerance->of;
     bool one = of[GATE_STEP] == of[GATE_MFU] && of[GATE_STEP] == of[GATE_MEMORY];
     prose_add(to, "tolerance ");
-    for (GateFigure figure = 0; figure < (one ? 1 : GATE_FIGURES); figure++)
+    for (BaselineFigure figure = 0; figure < (one ? 1 : GATE_FIGURES); figure++)
         prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : gate_figure_name(figure), one ? "" : " ",
                   100 * of[figure]);
 }
@@ -186,7 +186,7 @@ static void add_count(int count, const char *one, const char *many, Prose *to) {
     if (count > 0) prose_item(to, ", ", "%d %s", count, count == 1 ? one : many);
 }
 
-static void add_updated(const Gate *gate, const char *file, Prose *to) {
+static void add_updated(const BaselineCheck *gate, const char *file, Prose *to) {
     Prose counts = {0};
     add_count(gate_verdicts(gate, VERDICT_WORSE), "worse", "worse", &counts);
     add_count(gate_verdicts(gate, VERDICT_BETTER), "better", "better", &counts);
@@ -196,10 +196,10 @@ static void add_updated(const Gate *gate, const char *file, Prose *to) {
 }
 
 /* What changed, and how many of the plans that are not as before rest on it. */
-static void add_causes(const Gate *gate, Prose *to) {
+static void add_causes(const BaselineCheck *gate, Prose *to) {
     Prose list = {0};
     for (int i = 0; i < gate->count; i++) {
-        const GateEntry *entry = &gate->entries[i];
+        const CheckedEntry *entry = &gate->entries[i];
         for (int c = 0; c < entry->cause_count && entry->verdict != VERDICT_SAME; c++) {
             const Cause *cause = &entry->causes[c];
             int count = 0;
@@ -223,13 +223,13 @@ static void add_causes(const Gate *gate, Prose *to) {
     if (list.used) prose_add(to, " What changed: %s.", list.text);
 }
 
-void gate_headline(const Gate *gate, Prose *out) {
+void gate_headline(const BaselineCheck *gate, Prose *out) {
     char file[PROSE_NAME_SIZE];
     int worse = gate_verdicts(gate, VERDICT_WORSE), errors = gate_verdicts(gate, VERDICT_ERROR),
         better = gate_verdicts(gate, VERDICT_BETTER);
     *out = (Prose){0};
     if (!gate->baseline) {
-        GateWords words;
+        BaselineWords words;
         gate_words(gate, gate->entries, &words);
         char name[PROSE_SIZE];
         prose_add(out, "%s: %s: the plan %s.",
@@ -261,7 +261,7 @@ void gate_headline(const Gate *gate, Prose *out) {
     add_causes(gate, out);
 }
 
-void gate_hint(const Gate *gate, Prose *out) {
+void gate_hint(const BaselineCheck *gate, Prose *out) {
     char file[PROSE_NAME_SIZE];
     *out = (Prose){0};
     if (!gate->baseline || gate->updated) return;

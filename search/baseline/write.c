@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as text, for a terminal and a log, and the choice among the forms. */
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 #include <string.h>
 
-const char *gate_format_name(GateFormat format) {
+const char *gate_format_name(BaselineFormat format) {
     static const char *const NAMES[GATE_FORMATS] = {"text", "json", "markdown", "junit"};
     return NAMES[format];
 }
 
-static void write_lines(const GateWords *words, GateLine from, FILE *out) {
-    for (GateLine line = from; line < GATE_LINES; line++) {
+static void write_lines(const BaselineWords *words, BaselineLine from, FILE *out) {
+    for (BaselineLine line = from; line < GATE_LINES; line++) {
         char first[32];
         snprintf(first, sizeof first, "    %s", gate_heading(line));
         if (words->line[line].used > 0) prose_write(out, first, "      ", words->line[line].text);
     }
 }
 
-static void write_entry(const Gate *gate, const GateEntry *entry, FILE *out) {
+static void write_entry(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
     char name[PROSE_SIZE], first[32];
-    GateWords words;
+    BaselineWords words;
     gate_words(gate, entry, &words);
     snprintf(first, sizeof first, "  %s: ", verdict_name(entry->verdict));
     prose_write(out, first, "    ", clean_text(entry->name, name, sizeof name));
     write_lines(&words, GATE_WHAT, out);
 }
 
-bool gate_write_text(const Gate *gate, FILE *out, Error *error) {
-    static const Verdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW};
+bool gate_write_text(const BaselineCheck *gate, FILE *out, Error *error) {
+    static const BaselineVerdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW};
     Prose line;
     gate_headline(gate, &line);
     prose_write(out, "", "  ", line.text);
     if (!gate->baseline) {
-        GateWords words;
+        BaselineWords words;
         gate_words(gate, gate->entries, &words);
         write_lines(&words, GATE_TERMS, out);
         return !ferror(out) || error_memory(error);
@@ -45,7 +45,7 @@ bool gate_write_text(const Gate *gate, FILE *out, Error *error) {
     return !ferror(out) || error_memory(error);
 }
 
-bool gate_write(const Gate *gate, GateFormat format, FILE *out, Error *error) {
+bool gate_write(const BaselineCheck *gate, BaselineFormat format, FILE *out, Error *error) {
     switch (format) {
     case GATE_JSON:
         return gate_write_json(gate, out, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as JSON: docs/json.md. Every add_* gives false when memory is out; a NULL parent passes that on. */
 #include "base/json.h"
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 static bool add_side(cJSON *to, const char *key, const Snapshot *side) {
     if (!side->report) return json_add_text(to, key, NULL);
@@ -15,20 +15,20 @@ static bool add_side(cJSON *to, const char *key, const Snapshot *side) {
            json_add_real(json, "hbm_limit_bytes", plan->hbm_limit_bytes);
 }
 
-static bool add_reasons(cJSON *to, const GateEntry *entry) {
+static bool add_reasons(cJSON *to, const CheckedEntry *entry) {
     cJSON *json = json_add_array(to, "reasons");
     bool ok = json != NULL;
-    for (GateFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
         if (entry->figures[figure].worse) ok = json_add_text(json, NULL, gate_figure_name(figure));
     return ok && (!entry->lost_plan || json_add_text(json, NULL, "no_plan")) &&
            (!entry->lost_proof || json_add_text(json, NULL, "proof")) &&
            (entry->verdict != VERDICT_ERROR || json_add_text(json, NULL, "error"));
 }
 
-static bool add_changes(cJSON *to, const GateEntry *entry) {
+static bool add_changes(cJSON *to, const CheckedEntry *entry) {
     cJSON *json = json_add_object(to, "change");
     bool ok = json != NULL;
-    for (GateFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
         ok = json_add_real(json, gate_figure_name(figure), entry->figures[figure].change);
     return ok;
 }
@@ -56,14 +56,15 @@ bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int cou
     return ok;
 }
 
-static bool add_terms(cJSON *to, const GateEntry *entry, const char *was, const char *now) {
+static bool add_terms(cJSON *to, const CheckedEntry *entry, const char *was, const char *now) {
     PartChange parts[PART_CHANGES_MAX];
     int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
     return parts_add_json(to, "terms_seconds", parts, count, was, now);
 }
 
-static bool add_entry(cJSON *to, const Gate *gate, const GateEntry *entry, const char *was, const char *now) {
-    GateWords words;
+static bool add_entry(cJSON *to, const BaselineCheck *gate, const CheckedEntry *entry, const char *was,
+                      const char *now) {
+    BaselineWords words;
     gate_words(gate, entry, &words);
     if (!json_add_text(to, "name", entry->name) || !json_add_text(to, "verdict", verdict_name(entry->verdict)) ||
         !json_add_text(to, "text", words.line[GATE_WHAT].text) || !add_reasons(to, entry) ||
@@ -77,7 +78,7 @@ static bool add_entry(cJSON *to, const Gate *gate, const GateEntry *entry, const
     return json_add_real(to, "old_plan_seconds", entry->old_plan_seconds);
 }
 
-static bool add_head(cJSON *to, const Gate *gate) {
+static bool add_head(cJSON *to, const BaselineCheck *gate) {
     cJSON *program = json_add_whole(to, "format_version", 1) ? json_add_object(to, "program") : NULL;
     if (!json_add_text(program, "version", gate->version) ||
         !json_add_text(program, "data_sha256", gate->data_sha256) ||
@@ -87,16 +88,16 @@ static bool add_head(cJSON *to, const Gate *gate) {
     if (!json_add_text(to, "baseline", gate->baseline) || !json_add_bool(to, "updated", gate->updated)) return false;
     cJSON *tolerance = json_add_object(to, "tolerance");
     bool ok = tolerance != NULL;
-    for (GateFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
         ok = json_add_real(tolerance, gate_figure_name(figure), gate->tolerance.of[figure]);
     cJSON *counts = ok ? json_add_object(to, "counts") : NULL;
     ok = counts != NULL;
-    for (Verdict verdict = 0; verdict < VERDICT_COUNT && ok; verdict++)
+    for (BaselineVerdict verdict = 0; verdict < VERDICT_COUNT && ok; verdict++)
         ok = json_add_whole(counts, verdict_name(verdict), gate_verdicts(gate, verdict));
     return ok;
 }
 
-bool gate_write_json(const Gate *gate, FILE *out, Error *error) {
+bool gate_write_json(const BaselineCheck *gate, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
     bool ok = add_head(json, gate);
     if (ok && !gate->baseline) {

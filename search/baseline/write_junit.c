@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as JUnit's XML, which CI systems show: a test case for each plan. */
 #include "base/escape.h"
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 static void attribute(const char *name, const char *value, FILE *out) {
     fprintf(out, " %s=\"", name);
@@ -9,9 +9,9 @@ static void attribute(const char *name, const char *value, FILE *out) {
     fputc('"', out);
 }
 
-static void write_words(const GateWords *words, FILE *out) {
+static void write_words(const BaselineWords *words, FILE *out) {
     fputc('\n', out);
-    for (GateLine line = 0; line < GATE_LINES; line++) {
+    for (BaselineLine line = 0; line < GATE_LINES; line++) {
         if (words->line[line].used == 0) continue;
         fputs(gate_heading(line), out);
         escape_write(ESCAPE_XML, words->line[line].text, out);
@@ -20,16 +20,16 @@ static void write_words(const GateWords *words, FILE *out) {
 }
 
 /* What kind of failure: the first of what got worse. */
-static const char *type_of(const GateEntry *entry) {
+static const char *type_of(const CheckedEntry *entry) {
     if (entry->lost_plan) return "no_plan";
     if (entry->lost_proof) return "proof";
-    for (GateFigure figure = 0; figure < GATE_FIGURES; figure++)
+    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++)
         if (entry->figures[figure].worse) return gate_figure_name(figure);
     return "error";
 }
 
-static void write_case(const Gate *gate, const GateEntry *entry, FILE *out) {
-    GateWords words;
+static void write_case(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+    BaselineWords words;
     gate_words(gate, entry, &words);
     bool failed = entry->verdict == VERDICT_WORSE, broken = entry->verdict == VERDICT_ERROR;
     fputs("    <testcase classname=\"shardopt.check\"", out);
@@ -48,13 +48,13 @@ static void write_case(const Gate *gate, const GateEntry *entry, FILE *out) {
     fprintf(out, "      </%s>\n    </testcase>\n", failed ? "failure" : "error");
 }
 
-static void write_counts(const Gate *gate, FILE *out) {
+static void write_counts(const BaselineCheck *gate, FILE *out) {
     fprintf(out, " tests=\"%d\" failures=\"%d\" errors=\"%d\"", gate->count,
             gate->updated ? 0 : gate_verdicts(gate, VERDICT_WORSE),
             gate->updated ? 0 : gate_verdicts(gate, VERDICT_ERROR));
 }
 
-bool gate_write_junit(const Gate *gate, FILE *out, Error *error) {
+bool gate_write_junit(const BaselineCheck *gate, FILE *out, Error *error) {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"shardopt check\"", out);
     write_counts(gate, out);
     fputs(">\n  <testsuite", out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as Markdown: for the summary of a GitHub job, or a comment. */
 #include "base/escape.h"
-#include "search/baseline/gate.h"
+#include "search/baseline/baseline_check.h"
 
 #include <math.h>
 
@@ -14,7 +14,8 @@ static void write_cell(const char *text, FILE *out) {
 }
 
 /* "1.843 s → 1.921 s (+4.2%)", or one figure where it did not move. */
-static void write_figure(const GateEntry *entry, GateFigure figure, const char *(*unit)(double, char *), FILE *out) {
+static void write_figure(const CheckedEntry *entry, BaselineFigure figure, const char *(*unit)(double, char *),
+                         FILE *out) {
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
     Prose cell = {0};
@@ -27,8 +28,8 @@ static void write_figure(const GateEntry *entry, GateFigure figure, const char *
     write_cell(cell.text, out);
 }
 
-static void write_row(const Gate *gate, const GateEntry *entry, FILE *out) {
-    GateWords words;
+static void write_row(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+    BaselineWords words;
     gate_words(gate, entry, &words);
     fprintf(out, "| %s ", verdict_name(entry->verdict));
     write_cell(entry->name, out);
@@ -39,8 +40,8 @@ static void write_row(const Gate *gate, const GateEntry *entry, FILE *out) {
     fputs("|\n", out);
 }
 
-static void write_table(const Gate *gate, bool moved, FILE *out) {
-    static const Verdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW, VERDICT_SAME};
+static void write_table(const BaselineCheck *gate, bool moved, FILE *out) {
+    static const BaselineVerdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW, VERDICT_SAME};
     fputs("| | of | step | MFU | HBM | plan |\n|---|---|---|---|---|---|\n", out);
     for (size_t v = 0; v < sizeof ORDER / sizeof ORDER[0]; v++)
         for (int i = 0; i < gate->count; i++)
@@ -48,13 +49,13 @@ static void write_table(const Gate *gate, bool moved, FILE *out) {
                 write_row(gate, &gate->entries[i], out);
 }
 
-static void write_details(const Gate *gate, const GateEntry *entry, FILE *out) {
-    GateWords words;
+static void write_details(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+    BaselineWords words;
     gate_words(gate, entry, &words);
     fprintf(out, "- **%s**: ", verdict_name(entry->verdict));
     escaped(entry->name, out);
     fputc('\n', out);
-    for (GateLine line = 0; line < GATE_LINES; line++) {
+    for (BaselineLine line = 0; line < GATE_LINES; line++) {
         if (words.line[line].used == 0) continue;
         fprintf(out, "  - %s", gate_heading(line));
         escaped(words.line[line].text, out);
@@ -62,7 +63,7 @@ static void write_details(const Gate *gate, const GateEntry *entry, FILE *out) {
     }
 }
 
-bool gate_write_markdown(const Gate *gate, FILE *out, Error *error) {
+bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error) {
     Prose line;
     gate_headline(gate, &line);
     fprintf(out, "### Plan quality: %s\n\n", gate->updated ? "new baseline" : gate_passes(gate) ? "passed" : "failed");

@@ -47,16 +47,16 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
     if (choice->timing) fprintf(err, "shardopt: search %.3f s, all %.3f s\n", result->seconds, seconds);
 }
 
-bool report_write_as(const Report *report, const LookFacts *facts, OutputFormat format, FILE *out, Error *error) {
+bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, FILE *out, Error *error) {
     switch (format) {
     case FORMAT_JSON:
         return report_write_json(report, out, error);
     case FORMAT_MARKDOWN:
-        return look_write_markdown(report, out, error);
+        return report_write_markdown(report, out, error);
     case FORMAT_HTML:
-        return look_write_html(report, facts, out, error);
+        return report_write_html(report, facts, out, error);
     case FORMAT_CSV:
-        return look_write_csv(report, out, error);
+        return report_write_csv(report, out, error);
     default:
         return report_write_text(report, out, error);
     }

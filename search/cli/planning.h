@@ -6,7 +6,7 @@
 
 #include "search/cli/command.h"
 #include "search/cli/options.h"
-#include "search/report/html/look.h"
+#include "search/report/html/write.h"
 #include "search/report/report.h"
 
 /* --help and --version: prints what was asked for; true: that was all. */
@@ -20,7 +20,7 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
 void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err);
 
 /* The report in one of the forms; `facts` only a page takes, and NULL does. */
-bool report_write_as(const Report *report, const LookFacts *facts, OutputFormat format, FILE *out, Error *error);
+bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, FILE *out, Error *error);
 
 /* A gap comes before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);

@@ -12,7 +12,7 @@ typedef struct Progress Progress;
  * memory for it; the others take NULL too. */
 Progress *progress_start(FILE *err, bool quiet, const char *what);
 
-/* What is done now (it outlives the progress); `all` 0: how much there is is not known. Like LookProgress.tell. */
+/* What is done now (it outlives the progress); `all` 0: how much there is is not known. Like PageProgress.tell. */
 void progress_tell(void *progress, const char *what, int done, int all);
 
 /* Takes the line away. */

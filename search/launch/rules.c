@@ -157,9 +157,9 @@ static const char *maxtext_refuses(const Facts *facts) {
 
 /* Some other dimension of each matrix may do as well. */
 static bool jax_weights_divide(const Facts *facts) {
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
-    parameter_specs(facts->model, facts->plan, specs, &undivided);
+    parameter_shards(facts->model, facts->plan, specs, &undivided);
     return !undivided;
 }
 

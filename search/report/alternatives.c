@@ -11,13 +11,14 @@
 enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
 static const int64_t NEAREST_GROWTH = 64;
 
-static void change_for_way(const Request *request, WayOut way, Request *changed) {
+static void change_for_way(const Request *request, Alternative way, Request *changed) {
     request_copy(request, changed);
-    changed->space.max_idle = way == WAY_IDLE ? request->space.max_idle : 0;
-    changed->space.batch_tolerance = way == WAY_BATCH ? max_real(request->space.batch_tolerance, WAY_TOLERANCE) : 0;
-    changed->space.padding = way == WAY_PADDED                         ? PADDING_ANY
-                             : way == WAY_BATCH || way == WAY_OFF_SIZE ? PADDING_LAUNCHABLE
-                                                                       : PADDING_NONE;
+    changed->space.max_idle = way == ALTERNATIVE_IDLE ? request->space.max_idle : 0;
+    changed->space.batch_tolerance =
+        way == ALTERNATIVE_BATCH ? max_real(request->space.batch_tolerance, ALTERNATIVE_TOLERANCE) : 0;
+    changed->space.padding = way == ALTERNATIVE_PADDED                                 ? PADDING_ANY
+                             : way == ALTERNATIVE_BATCH || way == ALTERNATIVE_OFF_SIZE ? PADDING_LAUNCHABLE
+                                                                                       : PADDING_NONE;
 }
 
 /* The best of a space is the best of every part of it that it lies in. */
@@ -45,7 +46,7 @@ static bool too_many_batches(const Request *changed) {
     return mixture && chip_has_domains(&changed->question.chip) && batches > MIXTURE_BATCHES_MOST;
 }
 
-static void take(WayOutResult *way, const SideAnswer *answer) {
+static void take(AlternativeResult *way, const SideAnswer *answer) {
     way->cut_short = way->cut_short || answer->cut_short;
     if (!answer->found || (way->found && way->best.ranked_seconds <= answer->best.ranked_seconds)) return;
     way->found = true;
@@ -60,9 +61,9 @@ static int64_t perimeter(const Machine *machine) {
  * which degrees fit is no matter of shape: where the machine itself has no plan, no twin has one. */
 static bool try_twins(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
-    WayOutResult *way = &report->ways[WAY_OFF_SIZE];
+    AlternativeResult *way = &report->alternatives[ALTERNATIVE_OFF_SIZE];
     SideAnswer own;
-    change_for_way(request, WAY_OFF_SIZE, changed);
+    change_for_way(request, ALTERNATIVE_OFF_SIZE, changed);
     if (!report_ask(report, changed, &own, error)) return false;
     way->tried = true;
     way->cut_short = own.cut_short;
@@ -78,7 +79,7 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
         Machine twin = twins[least];
         twins[least] = twins[tried];
         SideAnswer answer;
-        change_for_way(request, WAY_OFF_SIZE, changed);
+        change_for_way(request, ALTERNATIVE_OFF_SIZE, changed);
         changed->question.machine = twin;
         ok = report_ask(report, changed, &answer, error);
         if (ok) take(way, &answer);
@@ -87,18 +88,18 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     return ok;
 }
 
-bool report_make_ways(Report *report, Request *scratch, Error *error) {
+bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
-    WayOutResult *asked[WAY_COUNT];
+    AlternativeResult *asked[ALTERNATIVE_COUNT];
     int count = 0;
-    SideSearch *questions = side_searches_new(WAY_COUNT, error);
+    SideSearch *questions = side_searches_new(ALTERNATIVE_COUNT, error);
     if (!questions) return false;
-    for (int i = 0; i < WAY_OFF_SIZE; i++) {
-        WayOutResult *way = &report->ways[i];
+    for (int i = 0; i < ALTERNATIVE_OFF_SIZE; i++) {
+        AlternativeResult *way = &report->alternatives[i];
         Request *changed = &questions[count].changed;
-        if (i == WAY_IDLE && request->space.max_idle <= 0) continue;
+        if (i == ALTERNATIVE_IDLE && request->space.max_idle <= 0) continue;
         way->tried = true;
-        change_for_way(request, (WayOut)i, changed);
+        change_for_way(request, (Alternative)i, changed);
         if (answered_already(changed, report)) {
             way->found = true;
             way->best = report->result.plans[0];
@@ -152,9 +153,9 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
 
 /* Where memory is not what lacks, the nearest are the ways out, the fastest first. */
 static void nearest_of_ways(Report *report) {
-    for (int i = 0; i < WAY_COUNT; i++) {
-        if (!report->ways[i].found) continue;
-        const RankedPlan *best = &report->ways[i].best;
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++) {
+        if (!report->alternatives[i].found) continue;
+        const RankedPlan *best = &report->alternatives[i].best;
         int at = report->nearest_count, most = (int)COUNT_OF(report->nearest);
         while (at > 0 && report->nearest[at - 1].ranked_seconds > best->ranked_seconds) at--;
         if (at == most) continue;

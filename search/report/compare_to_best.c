@@ -268,7 +268,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
 }
 
 /* From the change that gains most on. */
-static bool walk_path(Trying *trying, Arena *arena, WhyNot *out, Error *error) {
+static bool walk_path(Trying *trying, Arena *arena, BestComparison *out, Error *error) {
     Change *next = ARENA_NEW(arena, Change, CHANGES_MAX);
     int count = out->change_count, tried;
     out->path = ARENA_NEW(arena, Change, PATH_MAX);
@@ -294,20 +294,20 @@ static int by_loss(const void *a, const void *b) {
 }
 
 /* Of those that suffice the one that asks least, of these the one that gains most. */
-static void choose_smallest(WhyNot *out) {
+static void choose_smallest(BestComparison *out) {
     out->smallest = out->change_count > 0 ? 0 : -1;
     for (int i = 0; i < out->change_count; i++)
         if (out->changes[i].suffices && out->changes[i].kind < out->changes[out->smallest].kind) out->smallest = i;
 }
 
-bool why_not_make(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena, WhyNot *out,
-                  Error *error) {
+bool compare_to_best(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena,
+                     BestComparison *out, Error *error) {
     Request *wide = ARENA_NEW(arena, Request, 1);
     SearchResult result;
-    *out = (WhyNot){.smallest = -1, .changes = ARENA_NEW(arena, Change, CHANGES_MAX)};
+    *out = (BestComparison){.smallest = -1, .changes = ARENA_NEW(arena, Change, CHANGES_MAX)};
     if (!wide || !out->changes) return error_memory(error);
     request_copy(open, wide);
-    wide->control.top = WHY_NOT_ROWS_MAX;
+    wide->control.top = COMPARE_ROWS_MAX;
     wide->control.limit_seconds = here->ranked_seconds;
     if (!search_run(wide, arena, &result, error)) return false;
     out->cut_short = result.certificate.proof == PROOF_GAP;
@@ -323,7 +323,7 @@ bool why_not_make(const Request *open, const Request *plan, const RankedPlan *he
     double limit = open->control.time_limit_seconds;
     Trying trying = {.open = open,
                      .remat = plan->question.remat,
-                     .enough = (1 + WHY_NOT_TIE) * out->best.ranked_seconds,
+                     .enough = (1 + COMPARE_TIE) * out->best.ranked_seconds,
                      .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
     if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;
     choose_smallest(out);

@@ -35,8 +35,8 @@ void request_fix_machine(const RankedPlan *best, Request *changed);
  * such links. */
 bool request_scale_links(Request *request, bool scale_up, double factor);
 
-bool report_make_ways(Report *report, Request *scratch, Error *error);
-bool report_make_helps(Report *report, Error *error);
+bool report_make_alternatives(Report *report, Request *scratch, Error *error);
+bool report_make_sensitivities(Report *report, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */

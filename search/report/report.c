@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)HELPS_MAX <= (int)QUESTIONS_MAX && (int)WAY_COUNT <= (int)QUESTIONS_MAX, "questions at once");
+_Static_assert((int)SENSITIVITIES_MAX <= (int)QUESTIONS_MAX && (int)ALTERNATIVE_COUNT <= (int)QUESTIONS_MAX,
+               "questions at once");
 
 void request_copy(const Request *request, Request *copy) {
     *copy = *request;
@@ -93,7 +94,7 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
     bool proven = result->certificate.proof == PROOF_OPTIMAL;
     bool divides = result->plan_count > 0 ? plan_is_as_asked(request, &result->plans[0])
                                           : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
-    if (proven && !divides && !report_make_ways(report, scratch, error)) return false;
+    if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
     if (result->plan_count == 0) return report_make_nearest(report, scratch, error);
-    return !proven || request->control.brute_force || report_make_helps(report, error);
+    return !proven || request->control.brute_force || report_make_sensitivities(report, error);
 }

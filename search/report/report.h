@@ -10,46 +10,46 @@
 #include <stdio.h>
 
 typedef enum {
-    WAY_AS_ASKED, /* this machine whole, nothing padded */
-    WAY_IDLE,     /* fewer chips: as many idle as asked, nothing padded */
-    WAY_BATCH,    /* another batch (at least 10% either way), padding that launchers take */
-    WAY_PADDED,   /* pad anything */
-    WAY_OFF_SIZE, /* another slice shape of as many chips */
-    WAY_COUNT
-} WayOut;
+    ALTERNATIVE_AS_ASKED, /* this machine whole, nothing padded */
+    ALTERNATIVE_IDLE,     /* fewer chips: as many idle as asked, nothing padded */
+    ALTERNATIVE_BATCH,    /* another batch (at least 10% either way), padding that launchers take */
+    ALTERNATIVE_PADDED,   /* pad anything */
+    ALTERNATIVE_OFF_SIZE, /* another slice shape of as many chips */
+    ALTERNATIVE_COUNT
+} Alternative;
 
-static const double WAY_TOLERANCE = 0.1; /* of WAY_BATCH, where less was asked */
+static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where less was asked */
 
 typedef struct {
     bool tried, found;
     bool cut_short; /* a time limit ended its search */
     bool skipped;   /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;
-} WayOutResult;
+} AlternativeResult;
 
 /* "What would help most": the change of the best step when one thing changes. */
 typedef struct {
     char text[64];   /* "batch 32Mi", "ICI +10%", "HBM +10%", "one more pod" */
     bool found;      /* false: no plan fits then */
     double relative; /* seconds per token over those of the best - 1 */
-} Help;
-enum { HELPS_MAX = 8 };
+} Sensitivity;
+enum { SENSITIVITIES_MAX = 8 };
 
 typedef struct {
     const Request *request;
     SearchResult result;
-    WayOutResult ways[WAY_COUNT];
-    Help helps[HELPS_MAX];
-    int help_count;
+    AlternativeResult alternatives[ALTERNATIVE_COUNT];
+    Sensitivity sensitivities[SENSITIVITIES_MAX];
+    int sensitivity_count;
     /* No plan fits: the nearest machines that do; where sizes do not divide, the best ways out. */
     RankedPlan nearest[3];
     int nearest_count;
     /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/cli/data_hash.h).
      */
     char data_sha256[SHA256_HEX_SIZE];
-    DataFile data[DATA_COUNT];    /* those that this very answer rests on; likewise */
-    const struct WhyNot *why_not; /* search/report/compare_to_best.h; NULL: not asked */
-    double seconds_left;          /* of --time-limit, for the searches around the search; below 0: no limit */
+    DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
+    const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not asked */
+    double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

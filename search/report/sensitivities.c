@@ -14,7 +14,7 @@ static const double MORE = 1.1;
 
 typedef struct {
     Request *changed;
-    char *text; /* what it is called; of Help */
+    char *text; /* what it is called; of Sensitivity */
     size_t size;
 } Change;
 
@@ -110,7 +110,7 @@ static bool (*const CHANGES[])(const Change *change) = {one_more,  double_batch,
 
 /* Most helpful first; what leaves nothing that fits last. */
 static int by_help(const void *left, const void *right) {
-    const Help *a = left, *b = right;
+    const Sensitivity *a = left, *b = right;
     if (a->found != b->found) return a->found ? -1 : 1;
     if (a->relative != b->relative) return a->relative < b->relative ? -1 : 1;
     return strcmp(a->text, b->text);
@@ -130,12 +130,12 @@ void request_fix_machine(const RankedPlan *best, Request *changed) {
 }
 
 /* The questions, each with what it is called and the change that it is of. Returns how many. */
-static int list_questions(const Report *report, SideSearch questions[HELPS_MAX], Help helps[HELPS_MAX],
-                          bool unused_is_none[HELPS_MAX]) {
+static int list_questions(const Report *report, SideSearch questions[SENSITIVITIES_MAX],
+                          Sensitivity helps[SENSITIVITIES_MAX], bool unused_is_none[SENSITIVITIES_MAX]) {
     int count = 0;
-    for (size_t i = 0; i < COUNT_OF(CHANGES) && count < HELPS_MAX; i++) {
+    for (size_t i = 0; i < COUNT_OF(CHANGES) && count < SENSITIVITIES_MAX; i++) {
         Request *changed = &questions[count].changed;
-        Help *help = &helps[count];
+        Sensitivity *help = &helps[count];
         request_copy(report->request, changed);
         request_fix_machine(&report->result.plans[0], changed);
         memset(help, 0, sizeof *help);
@@ -147,10 +147,10 @@ static int list_questions(const Report *report, SideSearch questions[HELPS_MAX],
     return count;
 }
 
-bool report_make_helps(Report *report, Error *error) {
-    Help helps[HELPS_MAX];
-    bool unused_is_none[HELPS_MAX];
-    SideSearch *questions = side_searches_new(HELPS_MAX, error);
+bool report_make_sensitivities(Report *report, Error *error) {
+    Sensitivity helps[SENSITIVITIES_MAX];
+    bool unused_is_none[SENSITIVITIES_MAX];
+    SideSearch *questions = side_searches_new(SENSITIVITIES_MAX, error);
     if (!questions) return false;
     int count = list_questions(report, questions, helps, unused_is_none);
     bool ok = report_ask_all(report, questions, count, error);
@@ -161,9 +161,9 @@ bool report_make_helps(Report *report, Error *error) {
         helps[i].found = true;
         if (answer->found)
             helps[i].relative = seconds_per_token(&answer->best) / seconds_per_token(&report->result.plans[0]) - 1;
-        report->helps[report->help_count++] = helps[i];
+        report->sensitivities[report->sensitivity_count++] = helps[i];
     }
     free(questions);
-    qsort(report->helps, (size_t)report->help_count, sizeof(Help), by_help);
+    qsort(report->sensitivities, (size_t)report->sensitivity_count, sizeof(Sensitivity), by_help);
     return ok;
 }

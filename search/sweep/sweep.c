@@ -48,7 +48,7 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
     if (!scratch) return error_memory(error);
     /* Where memory is what lacks, the nearest are larger machines: the ways out would not be shown. */
     bool divides = result->shortfall.known || result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
-    return (divides || report_make_ways(report, scratch, error)) && report_make_nearest(report, scratch, error);
+    return (divides || report_make_alternatives(report, scratch, error)) && report_make_nearest(report, scratch, error);
 }
 
 /* ---- the header ---- */

@@ -294,24 +294,27 @@ static inline void fixture_fill(Fixture *fixture) {
         fixture->machines[i].factorizations = 23625, fixture->machines[i].degree_tuples = 770;
     }
     report->result.machines = fixture->machines;
-    report->ways[WAY_AS_ASKED] = (WayOutResult){.tried = true};
-    report->ways[WAY_IDLE] = (WayOutResult){.tried = true, .found = true, .best = fixture->plans[0]};
-    report->ways[WAY_BATCH] = (WayOutResult){.tried = true, .found = true, .best = fixture->plans[2]};
-    report->ways[WAY_BATCH].best.work.sequences = 480;
-    report->ways[WAY_BATCH].best.padding = 0;
-    report->ways[WAY_BATCH].best.ranked_seconds = 4.2 * 512 / 480;
-    report->ways[WAY_PADDED] = (WayOutResult){.tried = true, .found = true, .best = fixture->plans[2]};
-    report->help_count = 2;
-    report->helps[0] = (Help){"one more slice", true, -0.108};
-    report->helps[1] = (Help){"HBM +10%", true, 0};
+    report->alternatives[ALTERNATIVE_AS_ASKED] = (AlternativeResult){.tried = true};
+    report->alternatives[ALTERNATIVE_IDLE] =
+        (AlternativeResult){.tried = true, .found = true, .best = fixture->plans[0]};
+    report->alternatives[ALTERNATIVE_BATCH] =
+        (AlternativeResult){.tried = true, .found = true, .best = fixture->plans[2]};
+    report->alternatives[ALTERNATIVE_BATCH].best.work.sequences = 480;
+    report->alternatives[ALTERNATIVE_BATCH].best.padding = 0;
+    report->alternatives[ALTERNATIVE_BATCH].best.ranked_seconds = 4.2 * 512 / 480;
+    report->alternatives[ALTERNATIVE_PADDED] =
+        (AlternativeResult){.tried = true, .found = true, .best = fixture->plans[2]};
+    report->sensitivity_count = 2;
+    report->sensitivities[0] = (Sensitivity){"one more slice", true, -0.108};
+    report->sensitivities[1] = (Sensitivity){"HBM +10%", true, 0};
 }
 
 /* Nothing fits, four slices would. */
 static inline void fixture_fill_none(Fixture *fixture) {
     fixture_fill(fixture);
     Report *report = &fixture->report;
-    report->result.plan_count = report->help_count = 0;
-    memset(report->ways, 0, sizeof report->ways);
+    report->result.plan_count = report->sensitivity_count = 0;
+    memset(report->alternatives, 0, sizeof report->alternatives);
     report->result.shortfall = (Shortfall){.known = true, .needed_bytes = 406e9, .limit_bytes = 92e9};
     report->result.shortfall.plan = fixture->plans[0].plan;
     report->result.shortfall.memory = (MemoryRows){

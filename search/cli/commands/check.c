@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt check`: plans held against a committed baseline, or one that is launched against the best: the gate for CI. */
-#include "search/cli/data_hash.h"
 #include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "search/cli/commands/check_plans.h"
+#include "search/cli/data_hash.h"
 #include "search/cli/planning.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
 
 typedef struct {
-    GateFormat format;
+    BaselineFormat format;
     const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
     const char *baseline;                /* NULL: a plan that is launched */
     bool update;
@@ -25,7 +25,7 @@ typedef struct {
 
 /* ---- reading ---- */
 
-static bool read_format(const char *text, GateFormat *out, Error *error) {
+static bool read_format(const char *text, BaselineFormat *out, Error *error) {
     for (*out = 0; text && *out < GATE_FORMATS; ++*out)
         if (strcmp(text, gate_format_name(*out)) == 0) return true;
     *out = GATE_TEXT;
@@ -97,7 +97,7 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 /* ---- writing ---- */
 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
-static bool write_form(const Gate *gate, GateFormat format, FILE *out, const char *path, Error *error) {
+static bool write_form(const BaselineCheck *gate, BaselineFormat format, FILE *out, const char *path, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
@@ -109,7 +109,7 @@ static bool write_form(const Gate *gate, GateFormat format, FILE *out, const cha
     return ok;
 }
 
-static bool write_all(const Gate *gate, const CheckChoice *choice, Streams streams, Error *error) {
+static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Streams streams, Error *error) {
     const char *actions = getenv("GITHUB_ACTIONS");
     return (!choice->markdown || write_form(gate, GATE_MARKDOWN, streams.out, choice->markdown, error)) &&
            (!choice->junit || write_form(gate, GATE_JUNIT, streams.out, choice->junit, error)) &&
@@ -118,7 +118,7 @@ static bool write_all(const Gate *gate, const CheckChoice *choice, Streams strea
 }
 
 /* The plans of now, as short as a check needs them. */
-static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, const GateEntry *entries,
+static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, const CheckedEntry *entries,
                            const CheckDocuments *documents, Error *error) {
     char *text = NULL;
     size_t length = 0;
@@ -144,17 +144,17 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
 
 /* ---- the two kinds ---- */
 
-static int code_of(const Gate *gate) {
+static int code_of(const BaselineCheck *gate) {
     if (!gate->updated) return gate_passes(gate) ? EXIT_DONE : EXIT_GATE;
     for (int i = 0; i < gate->count; i++)
         if (!gate->entries[i].now.proven) return EXIT_LIMIT;
     return EXIT_DONE;
 }
 
-static bool check_all(const Options *options, const CheckChoice *choice, Gate *gate, Arena *arena, Streams streams,
-                      int *code, Error *error) {
+static bool check_all(const Options *options, const CheckChoice *choice, BaselineCheck *gate, Arena *arena,
+                      Streams streams, int *code, Error *error) {
     Baseline baseline;
-    GateEntry *entries = NULL;
+    CheckedEntry *entries = NULL;
     CheckDocuments documents = {0};
     int descriptor = fileno(streams.err);
     bool watched = !options->text[OPTION_QUIET] && descriptor >= 0 && isatty(descriptor);
@@ -175,10 +175,10 @@ static bool check_all(const Options *options, const CheckChoice *choice, Gate *g
     return ok;
 }
 
-static bool check_one(const Options *options, const CheckChoice *choice, Gate *gate, Arena *arena, Streams streams,
-                      int *code, Error *error) {
+static bool check_one(const Options *options, const CheckChoice *choice, BaselineCheck *gate, Arena *arena,
+                      Streams streams, int *code, Error *error) {
     CheckDocuments documents = {0};
-    GateEntry *entry = ARENA_NEW(arena, GateEntry, 1);
+    CheckedEntry *entry = ARENA_NEW(arena, CheckedEntry, 1);
     bool ok = entry ? check_launched(options, &choice->tolerance, gate->data_sha256, streams.err, arena, entry,
                                      &documents, code, error)
                     : error_memory(error);
@@ -208,10 +208,10 @@ int command_check(int argc, char **argv, Streams streams, Error *error) {
         goto done;
     }
     if (!read_choice(&options, &choice, error) || !file_data_sha256(data_sha256, &arena, error)) goto done;
-    Gate gate = {.baseline = choice.baseline,
-                 .tolerance = choice.tolerance,
-                 .version = program_version(),
-                 .data_sha256 = data_sha256};
+    BaselineCheck gate = {.baseline = choice.baseline,
+                          .tolerance = choice.tolerance,
+                          .version = program_version(),
+                          .data_sha256 = data_sha256};
     (choice.baseline ? check_all : check_one)(&options, &choice, &gate, &arena, streams, &code, error);
 done:
     if (error->kind != ERROR_NONE) code = exit_of_error(error);

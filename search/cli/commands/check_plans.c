@@ -87,7 +87,7 @@ static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *
 
 /* Where another plan took the old one's place: whether its price moved, or the search has lost it. What stands in the
  * baseline may be no plan of this program any more. */
-static bool price_old_plan(const Request *request, const BaselineEntry *from, Arena *arena, GateEntry *entry,
+static bool price_old_plan(const Request *request, const BaselineEntry *from, Arena *arena, CheckedEntry *entry,
                            Error *error) {
     Error unread = {0};
     ReportPlan plan = {0};
@@ -108,14 +108,14 @@ static bool price_old_plan(const Request *request, const BaselineEntry *from, Ar
 }
 
 /* What is wrong with an entry is its verdict; what is wrong with the machine we run on ends the check. */
-static bool check_entry(const Checking *checking, const BaselineEntry *from, GateEntry *entry, cJSON **json,
+static bool check_entry(const Checking *checking, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
                         Error *error) {
     Arena arena = {0};
     Error failure = {0};
     const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
     Report *report = ARENA_NEW(&arena, Report, 1);
     Request *request = ARENA_NEW(&arena, Request, 1);
-    *entry = (GateEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
+    *entry = (CheckedEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
     bool ok = report && request ? resolve(checking, from, &arena, request, &failure) : error_memory(&failure);
     ok = ok && sweep_search(request, &arena, report, &failure) &&
          snapshot_take(report, own, checking->data_sha256, &arena, json, &entry->now, &failure);
@@ -131,7 +131,7 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Gat
     return error->kind == ERROR_NONE;
 }
 
-static void show_progress(const GateEntry *entry, int done, int count, FILE *progress) {
+static void show_progress(const CheckedEntry *entry, int done, int count, FILE *progress) {
     char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
     if (entry->now.report && entry->now.plan_count > 0) step_text(entry->now.best.seconds, step);
     fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
@@ -139,7 +139,7 @@ static void show_progress(const GateEntry *entry, int done, int count, FILE *pro
 }
 
 bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
-                    const char *data_sha256, FILE *progress, Arena *arena, GateEntry **entries,
+                    const char *data_sha256, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error) {
     int64_t threads = 0;
     int count = baseline->count, done = 0;
@@ -151,7 +151,7 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
     /* Few plans are planned one by one, by all threads together. */
     Checking checking = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
     Error *errors = ARENA_NEW(arena, Error, (size_t)count);
-    *entries = ARENA_NEW(arena, GateEntry, (size_t)count);
+    *entries = ARENA_NEW(arena, CheckedEntry, (size_t)count);
     if (!errors || !*entries) return error_memory(error);
     if (!documents_new(count, arena, documents, error)) return false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(checking.apart ? lanes : 1)
@@ -183,7 +183,7 @@ static bool best_request(const Options *options, Arena *arena, Request *out, Err
 
 /* What was found is at most better than that: a plan too slow for it is too slow for the best, and one that is close to
  * the bound of the best is close to the best. */
-static int launched_code(const GateEntry *entry, const Certificate *best, double within) {
+static int launched_code(const CheckedEntry *entry, const Certificate *best, double within) {
     bool proven = entry->now.proven, misses = entry->now.plan_count == 0;
     if (misses || entry->figures[GATE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
     bool close = entry->now.best.ranked_seconds <= (1 + within) * best->best_bound_seconds;
@@ -191,7 +191,7 @@ static int launched_code(const GateEntry *entry, const Certificate *best, double
 }
 
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
-                    GateEntry *entry, CheckDocuments *documents, int *code, Error *error) {
+                    CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error) {
     ReportPlan from = {0};
     Request *request = ARENA_NEW(arena, Request, 2);
     Report *report = ARENA_NEW(arena, Report, 2);
@@ -201,7 +201,7 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
         return false;
     if (!options->text[OPTION_QUIET]) one_plan_notes(&from, err);
     planning_announce(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
-    *entry = (GateEntry){.has_was = true};
+    *entry = (CheckedEntry){.has_was = true};
     if (!sweep_search(&request[0], arena, &report[0], error) ||
         !snapshot_take(&report[0], NULL, data_sha256, arena, &documents->json[0], &entry->was, error))
         return false;

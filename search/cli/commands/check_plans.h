@@ -3,10 +3,10 @@
 #ifndef SHARDOPT_SEARCH_CLI_COMMANDS_CHECK_PLANS_H
 #define SHARDOPT_SEARCH_CLI_COMMANDS_CHECK_PLANS_H
 
+#include "search/baseline/baseline.h"
+#include "search/baseline/baseline_check.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
-#include "search/baseline/baseline.h"
-#include "search/baseline/gate.h"
 
 /* The documents behind entries[].now, to be freed with check_documents_free(). */
 typedef struct {
@@ -19,13 +19,13 @@ void check_documents_free(CheckDocuments *documents);
  * `progress`: told of each that is done; NULL: nobody looks. In the arena. False: something is wrong with more than an
  * entry. */
 bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
-                    const char *data_sha256, FILE *progress, Arena *arena, GateEntry **entries,
+                    const char *data_sha256, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error);
 
 /* One entry: the plan of --plan or --from beside the best plan of its request, which is found first. *code is
  * EXIT_NO_PLAN where there is no best, EXIT_LIMIT where a limit ended a search before it was known whether the plan is
  * close enough; else EXIT_DONE or EXIT_GATE. Says on `err` what is odd in the request. */
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
-                    GateEntry *entry, CheckDocuments *documents, int *code, Error *error);
+                    CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error);
 
 #endif

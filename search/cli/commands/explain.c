@@ -21,9 +21,9 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     bool ok = full ? explain_write_text(report, 1, memory, error)
                    : report_write_as(report, NULL, choice->format, memory, error);
     bool markdown = choice->format == FORMAT_MARKDOWN;
-    if (ok && report->why_not && (full || markdown)) {
+    if (ok && report->comparison && (full || markdown)) {
         if (markdown) fputs("\n```text", memory);
-        if (!why_not_write(report->why_not, &report->result.plans[0], memory)) ok = error_memory(error);
+        if (!compare_to_best_write(report->comparison, &report->result.plans[0], memory)) ok = error_memory(error);
         if (markdown) fputs("```\n", memory);
     }
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -61,13 +61,13 @@ static bool make_why_not(const Options *options, Arena *arena, Report *report, d
     if (report->result.plan_count == 0 || !(options->text[OPTION_WHY_NOT] || options->text[OPTION_FROM_CONFIG]))
         return true;
     Request *open = ARENA_NEW(arena, Request, 1);
-    WhyNot *why_not = ARENA_NEW(arena, WhyNot, 1);
-    if (!open || !why_not) return error_memory(error);
-    report->why_not = why_not;
+    BestComparison *comparison = ARENA_NEW(arena, BestComparison, 1);
+    if (!open || !comparison) return error_memory(error);
+    report->comparison = comparison;
     if (!one_plan_open(options, arena, open, error) ||
-        !why_not_make(open, report->request, &report->result.plans[0], arena, why_not, error))
+        !compare_to_best(open, report->request, &report->result.plans[0], arena, comparison, error))
         return false;
-    why_not->lacking_bytes = lacking;
+    comparison->lacking_bytes = lacking;
     return true;
 }
 

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-static bool write_report(const Report *report, const LookFacts *facts, const OutputChoice *choice, Streams streams,
+static bool write_report(const Report *report, const PageFacts *facts, const OutputChoice *choice, Streams streams,
                          Error *error) {
     char *text = NULL;
     size_t length = 0;
@@ -36,12 +36,12 @@ static bool write_certificate(const Report *report, const char *path, Error *err
 
 /* The search, and for a page what its pictures need around it. */
 static bool answer(const Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
-                   LookFacts **facts, Error *error) {
+                   PageFacts **facts, Error *error) {
     Progress *progress = progress_start(streams.err, choice->quiet, "searching");
     bool ok = report_make(request, arena, report, error) && data_files_name_all(report, arena, error);
     if (ok && choice->format == FORMAT_HTML) {
-        *facts = ARENA_NEW(arena, LookFacts, 1);
-        ok = *facts ? look_facts(report, (LookProgress){progress_tell, progress}, *facts, error) : error_memory(error);
+        *facts = ARENA_NEW(arena, PageFacts, 1);
+        ok = *facts ? page_facts(report, (PageProgress){progress_tell, progress}, *facts, error) : error_memory(error);
     }
     progress_stop(progress);
     return ok;
@@ -52,7 +52,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
     double start = clock_seconds();
-    LookFacts *facts = NULL;
+    PageFacts *facts = NULL;
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
     planning_announce(request, &choice, streams.err);

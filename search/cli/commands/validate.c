@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
-#include "base/util.h"
 #include "cost/measured/validate.h"
+#include "base/util.h"
 #include "search/cli/command.h"
-#include "search/cli/progress.h"
-#include "search/cli/views/validate_gate.h"
 #include "search/cli/commands/validate_options.h"
+#include "search/cli/progress.h"
+#include "search/cli/views/validate_limits.h"
 #include "search/cli/views/validate_view.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
 
-#include "search/cli/views/validate_gate.h"
+#include "search/cli/views/validate_limits.h"
 
 typedef enum { VALIDATE_TEXT, VALIDATE_JSON, VALIDATE_MARKDOWN, VALIDATE_HTML } ValidateFormat;
 
@@ -13,7 +13,7 @@ typedef struct {
     const char *output, *plot; /* NULL: stdout; no picture */
     const char *profile;       /* NULL: the default set */
     RunFilter filter;
-    Gate gate;
+    ValidationLimits gate;
     int64_t worst;
     int threads; /* 0: as OpenMP decides */
     bool verbose, help;

@@ -63,7 +63,7 @@ static void write_mesh(const RankedPlan *ranked, const JaxAxes *axes, FILE *out)
 
 /* ---- parameters ---- */
 
-static void write_dimension(const ParameterSpec *spec, int d, FILE *out) {
+static void write_dimension(const ParameterShards *spec, int d, FILE *out) {
     int count = spec->ways_count[d];
     if (count == 0) {
         fputs("None", out);
@@ -76,9 +76,9 @@ static void write_dimension(const ParameterSpec *spec, int d, FILE *out) {
 
 static bool write_parameters(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     const Model *model = &request->question.model;
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
-    int count = parameter_specs(model, &ranked->plan, specs, &undivided);
+    int count = parameter_shards(model, &ranked->plan, specs, &undivided);
     if (undivided)
         return error_set(error, ERROR_INPUT, WHERE,
                          "a sharded dimension has to divide, and fsdp, sequence or expert divides none of %s's; plan "
@@ -90,7 +90,7 @@ static bool write_parameters(const Request *request, const RankedPlan *ranked, F
             model->kind_count == 1 ? "," : "");
     fprintf(out, "PARAMETERS = {\n");
     for (int i = 0; i < count; i++) {
-        const ParameterSpec *spec = &specs[i];
+        const ParameterShards *spec = &specs[i];
         if (spec->kind < 0)
             fprintf(out, "    \"%s\": ((", spec->name);
         else if (model->kind_count == 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
 #include "base/escape.h"
-#include "search/report/html/look.h"
+#include "search/report/html/write.h"
 #include "search/report/text/parts.h"
 
 static void write_text(const char *text, FILE *out) {
@@ -84,7 +84,7 @@ static void write_plan(const Request *request, int rank, const RankedPlan *ranke
     fputc('\n', out);
 }
 
-bool look_write_csv(const Report *report, FILE *out, Error *error) {
+bool report_write_csv(const Report *report, FILE *out, Error *error) {
     write_head(out);
     for (int i = 0; i < report->result.plan_count; i++)
         write_plan(report->request, i + 1, &report->result.plans[i], out);

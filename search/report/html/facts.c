@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASKED_MAX = LOOK_LIMITS + LOOK_SIZES * LOOK_BATCHES + LOOK_FIGURES_MAX * LOOK_MOVES, EFFICIENCIES_SEARCHED = 8 };
-static const double SIZES[LOOK_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[LOOK_BATCHES] = {0.5, 1, 2};
-static const double LIMITS[LOOK_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
+enum { ASKED_MAX = PAGE_LIMITS + PAGE_SIZES * PAGE_BATCHES + PAGE_FIGURES_MAX * PAGE_MOVES, EFFICIENCIES_SEARCHED = 8 };
+static const double SIZES[PAGE_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[PAGE_BATCHES] = {0.5, 1, 2};
+static const double LIMITS[PAGE_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
 static const double LEAST_EFFECT = 0.0005;                                   /* of an efficiency that is shown */
 
 /* Around a large search a page asks less, so that it takes some minutes at most: by the tuples of degrees that the search
@@ -27,21 +27,21 @@ static bool is_large(const Report *report) {
 typedef struct {
     Report *report;
     const RankedPlan *first;
-    LookProgress progress;
+    PageProgress progress;
     SideSearch *questions; /* QUESTIONS_MAX of them */
     int pending;
-    LookPoint *points[QUESTIONS_MAX]; /* where an answer goes: here, */
-    LookFigure *figures[QUESTIONS_MAX];
+    PagePoint *points[QUESTIONS_MAX]; /* where an answer goes: here, */
+    PageFigure *figures[QUESTIONS_MAX];
     int moves[QUESTIONS_MAX]; /* or here */
     int done, all;
-    LookFacts *out;
+    PageFacts *out;
 } Asking;
 
 static bool same_row(const RankedPlan *a, const RankedPlan *b) {
     return knobs_compete(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
 }
 
-static void point_of(const Report *report, const RankedPlan *ranked, LookPoint *out) {
+static void point_of(const Report *report, const RankedPlan *ranked, PagePoint *out) {
     const Estimate *estimate = &ranked->estimate;
     double seq = (double)ranked->work.seq;
     out->found = true;
@@ -64,7 +64,7 @@ static void take_answer(Asking *asking, int i) {
         if (answer->found) point_of(asking->report, &answer->best, asking->points[i]);
         return;
     }
-    LookFigure *figure = asking->figures[i];
+    PageFigure *figure = asking->figures[i];
     int move = asking->moves[i];
     figure->at[move].searched = !answer->cut_short || answer->found;
     figure->at[move].found = answer->found;
@@ -108,8 +108,8 @@ static bool full(const Asking *asking) { return asking->pending == QUESTIONS_MAX
 
 static bool ask_limits(Asking *asking, Error *error) {
     const Request *request = asking->report->request;
-    LookFacts *out = asking->out;
-    for (int i = 0; i < LOOK_LIMITS; i++) {
+    PageFacts *out = asking->out;
+    for (int i = 0; i < PAGE_LIMITS; i++) {
         if (out->thin && i % 2 == 1) continue;
         out->memory[i].asked = true;
         out->memory[i].limit_bytes = LIMITS[i] * asking->first->estimate.memory_limit_bytes;
@@ -151,13 +151,13 @@ static bool machine_of_chips(const Chip *chip, const Machine *base, int64_t chip
 static bool ask_sizes(Asking *asking, Error *error) {
     const Request *request = asking->report->request;
     const RankedPlan *first = asking->first;
-    LookFacts *out = asking->out;
+    PageFacts *out = asking->out;
     const Machine *base = &first->machine;
-    for (int s = 0; s < LOOK_SIZES; s++)
-        for (int b = 0; b < LOOK_BATCHES; b++) {
+    for (int s = 0; s < PAGE_SIZES; s++)
+        for (int b = 0; b < PAGE_BATCHES; b++) {
             double chips = SIZES[s] * (double)base->mesh.chips, sequences = BATCHES[b] * (double)first->work.sequences;
             Machine machine;
-            LookPoint *point = &out->size[s][b];
+            PagePoint *point = &out->size[s][b];
             if (SIZES[s] == 1 && BATCHES[b] == 1) {
                 point->asked = true;
                 point_of(asking->report, first, point);
@@ -185,21 +185,21 @@ static bool ask_sizes(Asking *asking, Error *error) {
 /* ---- figures ---- */
 
 /* Plan 1 as it is with each figure moved; figures that do not matter are left out. */
-static int list_figures(Asking *asking, Request *scratch, int which[LOOK_FIGURES_MAX]) {
+static int list_figures(Asking *asking, Request *scratch, int which[PAGE_FIGURES_MAX]) {
     const RankedPlan *first = asking->first;
     int count = 0;
-    for (int f = 0; f < look_figure_count() && count < LOOK_FIGURES_MAX; f++) {
-        LookFigure *figure = &asking->out->figures[count];
+    for (int f = 0; f < page_figure_count() && count < PAGE_FIGURES_MAX; f++) {
+        PageFigure *figure = &asking->out->figures[count];
         double effect = 0;
         bool any = false;
         *figure =
-            (LookFigure){.name = look_figure_name(asking->report->request, f), .hardware = look_figure_of_chip(f)};
-        for (int move = 0; move < LOOK_MOVES; move++) {
+            (PageFigure){.name = page_figure_name(asking->report->request, f), .hardware = page_figure_of_chip(f)};
+        for (int move = 0; move < PAGE_MOVES; move++) {
             double seconds = first->estimate.time.seconds;
             bool fits = true;
             request_on(asking, first, scratch);
-            if (look_figure_move(scratch, f, LOOK_MOVE[move]))
-                any = true, fits = look_reprice(scratch, first, &seconds, &fits) && fits;
+            if (page_figure_move(scratch, f, PAGE_MOVE[move]))
+                any = true, fits = page_reprice(scratch, first, &seconds, &fits) && fits;
             figure->at[move].fits = fits;
             figure->at[move].repriced = seconds / first->estimate.time.seconds - 1;
             effect = max_real(effect, fabs(figure->at[move].repriced));
@@ -210,12 +210,12 @@ static int list_figures(Asking *asking, Request *scratch, int which[LOOK_FIGURES
     return count;
 }
 
-static double effect_of(const LookFigure *figure) {
+static double effect_of(const PageFigure *figure) {
     return max_real(fabs(figure->at[0].repriced), fabs(figure->at[1].repriced));
 }
 
 /* All of the chip's, and the efficiencies that move plan 1 most. */
-static bool is_searched(const LookFacts *facts, int figure) {
+static bool is_searched(const PageFacts *facts, int figure) {
     int ahead = 0;
     if (facts->figures[figure].hardware || facts->thin) return facts->figures[figure].hardware;
     for (int i = 0; i < facts->figure_count; i++) {
@@ -227,14 +227,14 @@ static bool is_searched(const LookFacts *facts, int figure) {
 
 /* `again`: those that found nothing as fast as plan 1 was to be, which its layout may not be allowed to be any more. */
 static bool ask_figures(Asking *asking, const int *which, bool again, Error *error) {
-    LookFacts *out = asking->out;
+    PageFacts *out = asking->out;
     for (int i = 0; i < out->figure_count; i++) {
         if (!is_searched(out, i)) continue;
-        for (int move = 0; move < LOOK_MOVES; move++) {
+        for (int move = 0; move < PAGE_MOVES; move++) {
             bool nothing = out->figures[i].at[move].searched && !out->figures[i].at[move].found;
             if (again && !nothing) continue;
             SideSearch *question = next_question(asking);
-            if (!look_figure_move(&question->changed, which[i], LOOK_MOVE[move])) {
+            if (!page_figure_move(&question->changed, which[i], PAGE_MOVE[move])) {
                 asking->pending--;
                 continue;
             }
@@ -259,7 +259,7 @@ static bool overtakes(const Asking *asking, const RankedPlan *other, int figure,
     const RankedPlan *plans[2] = {asking->first, other};
     for (int i = 0; i < 2; i++) {
         request_on(asking, plans[i], scratch);
-        if (!look_figure_move(scratch, figure, factor) || !look_reprice(scratch, plans[i], &seconds[i], &fits[i]))
+        if (!page_figure_move(scratch, figure, factor) || !page_reprice(scratch, plans[i], &seconds[i], &fits[i]))
             return false;
         seconds[i] *= plans[i]->ranked_seconds / plans[i]->estimate.time.seconds;
     }
@@ -286,10 +286,10 @@ static double turning_point(const Asking *asking, const RankedPlan *other, int f
 
 static void find_misses(Asking *asking, const int *which, Request *scratch) {
     const SearchResult *result = &asking->report->result;
-    LookFacts *out = asking->out;
-    for (int i = 1; i < result->plan_count && out->miss_count < LOOK_MISSES_MAX; i++) {
-        LookMiss *miss = &out->misses[out->miss_count++];
-        *miss = (LookMiss){.factor = 1};
+    PageFacts *out = asking->out;
+    for (int i = 1; i < result->plan_count && out->miss_count < NEAR_MISSES_MAX; i++) {
+        NearMiss *miss = &out->misses[out->miss_count++];
+        *miss = (NearMiss){.factor = 1};
         for (int f = 0; f < out->figure_count; f++)
             for (int more = 0; more < 2; more++) {
                 double at = turning_point(asking, &result->plans[i], which[f], more, scratch);
@@ -302,12 +302,12 @@ static void find_misses(Asking *asking, const int *which, Request *scratch) {
     }
 }
 
-bool look_facts(Report *report, LookProgress progress, LookFacts *out, Error *error) {
+bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *error) {
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < LOOK_SIZES; i++) out->size_factor[i] = SIZES[i];
-    for (int i = 0; i < LOOK_BATCHES; i++) out->batch_factor[i] = BATCHES[i];
+    for (int i = 0; i < PAGE_SIZES; i++) out->size_factor[i] = SIZES[i];
+    for (int i = 0; i < PAGE_BATCHES; i++) out->batch_factor[i] = BATCHES[i];
     if (report->result.plan_count == 0) return true;
-    int which[LOOK_FIGURES_MAX];
+    int which[PAGE_FIGURES_MAX];
     Asking asking = {.report = report, .first = &report->result.plans[0], .progress = progress, .out = out};
     Request *scratch = malloc(sizeof *scratch);
     asking.questions = side_searches_new(QUESTIONS_MAX, error);
@@ -315,8 +315,8 @@ bool look_facts(Report *report, LookProgress progress, LookFacts *out, Error *er
     if (ok) {
         out->thin = is_large(report);
         out->figure_count = list_figures(&asking, scratch, which);
-        asking.all = out->thin ? LOOK_LIMITS / 2 + 2 : LOOK_LIMITS - 1 + LOOK_SIZES * LOOK_BATCHES - 1;
-        for (int i = 0; i < out->figure_count; i++) asking.all += is_searched(out, i) ? LOOK_MOVES : 0;
+        asking.all = out->thin ? PAGE_LIMITS / 2 + 2 : PAGE_LIMITS - 1 + PAGE_SIZES * PAGE_BATCHES - 1;
+        for (int i = 0; i < out->figure_count; i++) asking.all += is_searched(out, i) ? PAGE_MOVES : 0;
         ok = ask_limits(&asking, error) && ask_sizes(&asking, error) && ask_figures(&asking, which, false, error) &&
              ask_figures(&asking, which, true, error);
         if (ok) find_misses(&asking, which, scratch);

@@ -113,28 +113,28 @@ static bool move_profile(Profile *profile, const ProfileFigure *figure, double f
 
 /* ---- all ---- */
 
-int look_figure_count(void) {
+int page_figure_count(void) {
     int count;
     profile_figures(&count);
     return (int)COUNT_OF(OF_CHIP) + count;
 }
 
-bool look_figure_of_chip(int figure) { return figure < (int)COUNT_OF(OF_CHIP); }
+bool page_figure_of_chip(int figure) { return figure < (int)COUNT_OF(OF_CHIP); }
 
-const char *look_figure_name(const Request *request, int figure) {
+const char *page_figure_name(const Request *request, int figure) {
     const Chip *chip = &request->question.chip;
     bool domains = chip_has_domains(chip);
     int count;
-    if (!look_figure_of_chip(figure)) return profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)].key;
+    if (!page_figure_of_chip(figure)) return profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)].key;
     if (OF_CHIP[figure].move == move_scale_up)
         return !domains ? "ICI bandwidth" : chip->scaleup == SCALEUP_MESH ? "xGMI bandwidth" : "NVLink bandwidth";
     if (OF_CHIP[figure].move == move_scale_out) return domains ? "network bandwidth" : "DCN bandwidth";
     return OF_CHIP[figure].name;
 }
 
-bool look_figure_move(Request *request, int figure, double factor) {
+bool page_figure_move(Request *request, int figure, double factor) {
     int count;
-    bool moved = look_figure_of_chip(figure)
+    bool moved = page_figure_of_chip(figure)
                      ? OF_CHIP[figure].move(request, factor)
                      : move_profile(&request->question.profile,
                                     &profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)], factor);
@@ -142,7 +142,7 @@ bool look_figure_move(Request *request, int figure, double factor) {
     return moved;
 }
 
-bool look_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits) {
+bool page_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits) {
     CostContext setting = request_cost_context(changed);
     Estimate estimate;
     Error error = {0};

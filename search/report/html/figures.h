@@ -7,15 +7,15 @@
 
 /* Figures of the chip first (rates of links with their efficiencies, of which they are products), then those of the
  * profile, which its own table lists. */
-int look_figure_count(void);
-const char *look_figure_name(const Request *request, int figure); /* "ICI bandwidth", "matrix_efficiency" */
-bool look_figure_of_chip(int figure);
+int page_figure_count(void);
+const char *page_figure_name(const Request *request, int figure); /* "ICI bandwidth", "matrix_efficiency" */
+bool page_figure_of_chip(int figure);
 
 /* Times `factor`, shares held below 1. False: the machine has no such figure, or it does not move. */
-bool look_figure_move(Request *request, int figure, double factor);
+bool page_figure_move(Request *request, int figure, double factor);
 
 /* The plan as it is, its layout kept, under another request for the same model: its seconds. *fits: in HBM too. False:
  * it cannot be used there. */
-bool look_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits);
+bool page_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report for a pull request: short, what is long folded away. */
 #include "base/escape.h"
-#include "search/report/html/look.h"
 #include "search/report/html/tables.h"
+#include "search/report/html/write.h"
 
 static void write_paragraph(const char *text, FILE *out) {
     if (!text || text[0] == '\0') return;
@@ -26,7 +26,7 @@ static bool write_folded(const char *summary, const char *text, const Sheet *she
     return ok;
 }
 
-static Sheet terms_sheet(const LookView *view) {
+static Sheet terms_sheet(const PageView *view) {
     const RankedPlan *first = view_first(view);
     Term terms[TERMS_MAX];
     int count = step_terms(&first->estimate, &first->plan.degrees, terms);
@@ -40,7 +40,7 @@ static Sheet terms_sheet(const LookView *view) {
     return sheet;
 }
 
-static Sheet memory_sheet(const LookView *view) {
+static Sheet memory_sheet(const PageView *view) {
     const Estimate *estimate = &view_first(view)->estimate;
     Sheet sheet = sheet_new(view->arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
     for (int row = 0; row <= MEMORY_TRANSIENT; row++) {
@@ -53,7 +53,7 @@ static Sheet memory_sheet(const LookView *view) {
     return sheet;
 }
 
-static bool write_plans(const LookView *view, FILE *out) {
+static bool write_plans(const PageView *view, FILE *out) {
     const RankedPlan *first = view_first(view);
     Sheet plans = plans_sheet(view), terms = terms_sheet(view), memory = memory_sheet(view);
     Why why;
@@ -67,17 +67,17 @@ static bool write_plans(const LookView *view, FILE *out) {
     }
     fputc('\n', out);
     for (int rank = 2; rank <= view->report->result.plan_count && rank <= 3; rank++)
-        write_paragraph(why_not_text(view, rank), out);
+        write_paragraph(compare_to_best_text(view, rank), out);
     return write_folded("Where a step of plan 1 goes", NULL, &terms, out) &&
            write_folded("HBM per chip at the peak of plan 1", NULL, &memory, out) && ok;
 }
 
-bool look_write_markdown(const Report *report, FILE *out, Error *error) {
+bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     Arena arena = {0};
-    LookView view = {report, NULL, &arena};
-    const char *title = title_text(&view), *verdict = verdict_text(&view), *helps = helps_text(&view),
+    PageView view = {report, NULL, &arena};
+    const char *title = title_text(&view), *verdict = verdict_text(&view), *helps = sensitivities_text(&view),
                *assumed = assumed_text(&view), *searched = searched_text(&view);
-    Sheet ways = ways_sheet(&view), nearest = nearest_sheet(&view), request = request_sheet(&view);
+    Sheet ways = alternatives_sheet(&view), nearest = nearest_sheet(&view), request = request_sheet(&view);
     bool ok = title && verdict && helps && assumed && searched;
     if (ok) {
         fputs("## ", out);

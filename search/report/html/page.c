@@ -3,8 +3,8 @@
 #include "base/escape.h"
 #include "base/text/html.h"
 #include "base/util.h"
-#include "search/report/html/look.h"
 #include "search/report/html/tables.h"
+#include "search/report/html/write.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ typedef struct {
     bool drawn;
 } Drawn;
 
-static bool draw(const LookView *view, Picture *picture, Drawn *out) {
+static bool draw(const PageView *view, Picture *picture, Drawn *out) {
     FILE *memory = open_memstream(&out->svg, &out->length);
     if (!memory) return false;
     out->drawn = picture(view, memory, &out->words, &out->table);
@@ -51,7 +51,7 @@ static void write_card(FILE *out, const char *name, const char *value, const cha
     fputs("</dd></div>\n", out);
 }
 
-static void write_cards(const LookView *view, FILE *out) {
+static void write_cards(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Estimate *estimate = &first->estimate;
@@ -93,7 +93,7 @@ static bool write_sheet(const Sheet *sheet, FILE *out) {
     return !sheet->failed;
 }
 
-static void write_why(const LookView *view, FILE *out) {
+static void write_why(const PageView *view, FILE *out) {
     Why why;
     report_why(view_first(view), &why);
     html_heading(out, "Why plan 1");
@@ -106,8 +106,8 @@ static void write_why(const LookView *view, FILE *out) {
     fputs("</ul>\n", out);
 }
 
-static bool write_verdict(const LookView *view, FILE *out) {
-    const char *verdict = verdict_text(view), *helps = helps_text(view);
+static bool write_verdict(const PageView *view, FILE *out) {
+    const char *verdict = verdict_text(view), *helps = sensitivities_text(view);
     if (!verdict || !helps) return false;
     html_section_open(out, "verdict", "The verdict");
     if (view_first(view)) write_cards(view, out);
@@ -123,7 +123,7 @@ static bool write_verdict(const LookView *view, FILE *out) {
         Sheet nearest = nearest_sheet(view);
         ok = write_sheet(&nearest, out);
     }
-    Sheet ways = ways_sheet(view);
+    Sheet ways = alternatives_sheet(view);
     if (ways.rows > 0) html_heading(out, "Ways out");
     ok = write_sheet(&ways, out) && ok;
     html_section_close(out);
@@ -153,7 +153,7 @@ static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
     return ok;
 }
 
-static bool write_basis(const LookView *view, FILE *out) {
+static bool write_basis(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const char *assumed = assumed_text(view), *searched = searched_text(view);
     Sheet sheets[] = {request_sheet(view), chip_sheet(view), profile_sheet(view)};
@@ -182,7 +182,7 @@ static bool write_basis(const LookView *view, FILE *out) {
     return ok;
 }
 
-static bool write_page(const LookView *view, const Drawn *drawn, FILE *out) {
+static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
     const char *title = title_text(view);
     Sheet misses = misses_sheet(view), closest = closest_sheet(view);
     HtmlLink links[COUNT_OF(PICTURES) + 3] = {{"verdict", "The verdict"}};
@@ -204,9 +204,9 @@ static bool write_page(const LookView *view, const Drawn *drawn, FILE *out) {
     return ok;
 }
 
-bool look_write_html(const Report *report, const LookFacts *facts, FILE *out, Error *error) {
+bool report_write_html(const Report *report, const PageFacts *facts, FILE *out, Error *error) {
     Arena arena = {0};
-    LookView view = {report, facts, &arena};
+    PageView view = {report, facts, &arena};
     Drawn *drawn = calloc(COUNT_OF(PICTURES), sizeof *drawn);
     bool ok = drawn != NULL;
     for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(&view, PICTURES[i].draw, &drawn[i]);

@@ -17,7 +17,7 @@ typedef struct {
     bool peak, own; /* own: a moment of plan 1 */
 } Bar;
 
-static int list_bars(const LookView *view, Bar bars[BARS_MAX], double *limit, double *reserve) {
+static int list_bars(const PageView *view, Bar bars[BARS_MAX], double *limit, double *reserve) {
     const Request *request = view->report->request;
     const SearchResult *result = &view->report->result;
     const RankedPlan *first = view_first(view);
@@ -73,7 +73,7 @@ static void list_bar(Sheet *table, const Bar *bar) {
     sheet_row(table, cells);
 }
 
-bool picture_memory(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_memory(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     Bar bars[BARS_MAX];
     double limit, reserve, most = 0;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], text[NUMBER_TEXT_SIZE];

@@ -84,7 +84,7 @@ static void list_axis(Sheet *table, const Axis *axis, const Level *levels, int c
     sheet_row(table, cells);
 }
 
-bool picture_mesh(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_mesh(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
     const Mesh *mesh = &ranked->machine.mesh;

@@ -9,11 +9,11 @@
 
 static const double WIDTH = 860, TOP = 44, BOTTOM = 330, FIRST_LEFT = 66, FIRST_RIGHT = 400, SECOND_LEFT = 506,
                     SECOND_RIGHT = 836;
-enum { POINTS_MAX = LOOK_LIMITS + LOOK_SIZES + 16, MIDDLE = 1 };
+enum { POINTS_MAX = PAGE_LIMITS + PAGE_SIZES + 16, MIDDLE = 1 };
 
 typedef struct {
     double cost, seconds; /* bytes or chips; of a step */
-    const LookPoint *of;  /* NULL: a plan of the table, */
+    const PagePoint *of;  /* NULL: a plan of the table, */
     int rank;             /* this one */
     bool front;
 } Point;
@@ -34,11 +34,11 @@ static void mark_front(Point *points, int count) {
         }
 }
 
-static int memory_points(const LookView *view, Point points[POINTS_MAX]) {
+static int memory_points(const PageView *view, Point points[POINTS_MAX]) {
     const SearchResult *result = &view->report->result;
     int count = 0;
-    for (int i = 1; i < LOOK_LIMITS && view->facts; i++) {
-        const LookPoint *point = &view->facts->memory[i];
+    for (int i = 1; i < PAGE_LIMITS && view->facts; i++) {
+        const PagePoint *point = &view->facts->memory[i];
         if (point->found) points[count++] = (Point){point->memory_bytes, point->step_seconds, point, 0, false};
     }
     for (int i = 0; i < result->plan_count && count < POINTS_MAX; i++)
@@ -48,10 +48,10 @@ static int memory_points(const LookView *view, Point points[POINTS_MAX]) {
     return count;
 }
 
-static int chip_points(const LookView *view, Point points[POINTS_MAX]) {
+static int chip_points(const PageView *view, Point points[POINTS_MAX]) {
     int count = 0;
-    for (int i = 0; i < LOOK_SIZES && view->facts; i++) {
-        const LookPoint *point = &view->facts->size[i][MIDDLE];
+    for (int i = 0; i < PAGE_SIZES && view->facts; i++) {
+        const PagePoint *point = &view->facts->size[i][MIDDLE];
         if (point->found)
             points[count++] = (Point){(double)point->chips, point->step_seconds, point,
                                       view->facts->size_factor[i] == 1 ? 1 : 0, false};
@@ -117,7 +117,7 @@ static void list_points(Sheet *table, const char *against, const Point *points, 
     }
 }
 
-bool picture_pareto(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_pareto(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     Point memory[POINTS_MAX], chips[POINTS_MAX];
     if (!view_first(view) || (!view->facts && view->report->result.plan_count < 2)) return false;
     int memory_count = memory_points(view, memory), chip_count = chip_points(view, chips);
@@ -127,8 +127,8 @@ bool picture_pareto(const LookView *view, FILE *out, Prose *words, Sheet *table)
     prose_add(words, "The least memory that a plan was found with is %s, in steps of %s (%s).",
               number_bytes(least->cost, a), step_text(least->seconds, b),
               change_text(least->seconds / seconds - 1, change));
-    for (int i = 1; view->facts && i < LOOK_LIMITS; i++) {
-        const LookPoint *less = &view->facts->memory[i];
+    for (int i = 1; view->facts && i < PAGE_LIMITS; i++) {
+        const PagePoint *less = &view->facts->memory[i];
         if (!less->asked || less->found || less->cut_short) continue;
         prose_add(words, " Where plans may fill only %s nothing fits.", number_bytes(less->limit_bytes, a));
         break;

@@ -110,7 +110,7 @@ static void list_parts(Sheet *table, const Estimate *estimate) {
     }
 }
 
-bool picture_roofline(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_roofline(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked || ranked->estimate.part_count == 0) return false;
     const Estimate *estimate = &ranked->estimate;

@@ -9,17 +9,17 @@
 static const double WIDTH = 860, TOP = 44, BOTTOM = 330, FIRST_LEFT = 80, FIRST_RIGHT = 400, SECOND_LEFT = 506,
                     SECOND_RIGHT = 836;
 enum { MIDDLE = 1 };
-static const int KINDS[LOOK_BATCHES] = {1, 0, 2}; /* marks: a square, a disc, a triangle */
+static const int KINDS[PAGE_BATCHES] = {1, 0, 2}; /* marks: a square, a disc, a triangle */
 
-typedef double Measure(const LookPoint *point);
-static double chips_of(const LookPoint *point) { return (double)point->chips; }
-static double training_of_point(const LookPoint *point) { return point->training_seconds; }
-static double mfu_of(const LookPoint *point) { return point->mfu; }
+typedef double Measure(const PagePoint *point);
+static double chips_of(const PagePoint *point) { return (double)point->chips; }
+static double training_of_point(const PagePoint *point) { return point->training_seconds; }
+static double mfu_of(const PagePoint *point) { return point->mfu; }
 
-static SvgScale around(const LookFacts *facts, Measure *of, double from, double to, bool log) {
+static SvgScale around(const PageFacts *facts, Measure *of, double from, double to, bool log) {
     double low = INFINITY, high = 0;
-    for (int s = 0; s < LOOK_SIZES; s++)
-        for (int b = 0; b < LOOK_BATCHES; b++) {
+    for (int s = 0; s < PAGE_SIZES; s++)
+        for (int b = 0; b < PAGE_BATCHES; b++) {
             if (!facts->size[s][b].found) continue;
             low = min_real(low, of(&facts->size[s][b])), high = max_real(high, of(&facts->size[s][b]));
         }
@@ -44,10 +44,10 @@ static Unit unit_of(double longest) {
     return UNITS[i];
 }
 
-static int list_ticks(const LookFacts *facts, double ticks[LOOK_SIZES]) {
+static int list_ticks(const PageFacts *facts, double ticks[PAGE_SIZES]) {
     int count = 0;
-    for (int s = 0; s < LOOK_SIZES; s++)
-        for (int b = 0; b < LOOK_BATCHES; b++) {
+    for (int s = 0; s < PAGE_SIZES; s++)
+        for (int b = 0; b < PAGE_BATCHES; b++) {
             if (!facts->size[s][b].found) continue;
             ticks[count++] = chips_of(&facts->size[s][b]);
             break;
@@ -55,10 +55,10 @@ static int list_ticks(const LookFacts *facts, double ticks[LOOK_SIZES]) {
     return count;
 }
 
-static void draw_batch(Svg *svg, const LookFacts *facts, int b, const SvgScale *x, const SvgScale *y, Measure *of) {
+static void draw_batch(Svg *svg, const PageFacts *facts, int b, const SvgScale *x, const SvgScale *y, Measure *of) {
     bool open = false;
-    for (int s = 0; s < LOOK_SIZES; s++) {
-        const LookPoint *point = &facts->size[s][b];
+    for (int s = 0; s < PAGE_SIZES; s++) {
+        const PagePoint *point = &facts->size[s][b];
         if (!point->found) continue;
         if (open)
             fputc('L', svg->out);
@@ -68,8 +68,8 @@ static void draw_batch(Svg *svg, const LookFacts *facts, int b, const SvgScale *
         open = true;
     }
     if (open) fputs("\"/>\n", svg->out);
-    for (int s = 0; s < LOOK_SIZES; s++) {
-        const LookPoint *point = &facts->size[s][b];
+    for (int s = 0; s < PAGE_SIZES; s++) {
+        const PagePoint *point = &facts->size[s][b];
         char tip[2 * WORDS_SIZE], chips[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], time[NUMBER_TEXT_SIZE],
             mfu[NUMBER_TEXT_SIZE];
         if (!point->found) continue;
@@ -82,9 +82,9 @@ static void draw_batch(Svg *svg, const LookFacts *facts, int b, const SvgScale *
 }
 
 /* What as many chip-hours as plan 1 takes would give. */
-static void draw_ideal(Svg *svg, const LookFacts *facts, const SvgScale *x, const SvgScale *y) {
-    for (int s = 0; s < LOOK_SIZES; s++) {
-        const LookPoint *point = &facts->size[s][MIDDLE];
+static void draw_ideal(Svg *svg, const PageFacts *facts, const SvgScale *x, const SvgScale *y) {
+    for (int s = 0; s < PAGE_SIZES; s++) {
+        const PagePoint *point = &facts->size[s][MIDDLE];
         if (facts->size_factor[s] != 1 || !point->found) continue;
         double product = point->training_seconds * chips_of(point);
         double low = max_real(x->low, product / y->high), high = min_real(x->high, product / y->low);
@@ -93,10 +93,10 @@ static void draw_ideal(Svg *svg, const LookFacts *facts, const SvgScale *x, cons
     }
 }
 
-static void list_points(const LookFacts *facts, Sheet *table) {
-    for (int b = 0; b < LOOK_BATCHES; b++)
-        for (int s = 0; s < LOOK_SIZES; s++) {
-            const LookPoint *point = &facts->size[s][b];
+static void list_points(const PageFacts *facts, Sheet *table) {
+    for (int b = 0; b < PAGE_BATCHES; b++)
+        for (int s = 0; s < PAGE_SIZES; s++) {
+            const PagePoint *point = &facts->size[s][b];
             char tokens[NUMBER_TEXT_SIZE], chips[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], time[NUMBER_TEXT_SIZE],
                 mfu[NUMBER_TEXT_SIZE], factor[48];
             if (!point->asked) continue;
@@ -117,12 +117,12 @@ static void list_points(const LookFacts *facts, Sheet *table) {
         }
 }
 
-static void add_words(const LookView *view, Prose *words) {
-    const LookFacts *facts = view->facts;
-    const LookPoint *least = NULL, *most = NULL;
+static void add_words(const PageView *view, Prose *words) {
+    const PageFacts *facts = view->facts;
+    const PagePoint *least = NULL, *most = NULL;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-    for (int s = 0; s < LOOK_SIZES; s++) {
-        const LookPoint *point = &facts->size[s][MIDDLE];
+    for (int s = 0; s < PAGE_SIZES; s++) {
+        const PagePoint *point = &facts->size[s][MIDDLE];
         if (!point->found) continue;
         if (!least) least = point;
         most = point;
@@ -139,14 +139,14 @@ static void add_words(const LookView *view, Prose *words) {
     if (facts->thin) prose_add(words, " The search is a large one: fewer points were asked.");
 }
 
-bool picture_scaling(const LookView *view, FILE *out, Prose *words, Sheet *table) {
-    const LookFacts *facts = view->facts;
+bool picture_scaling(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+    const PageFacts *facts = view->facts;
     int found = 0;
-    for (int s = 0; facts && s < LOOK_SIZES; s++)
-        for (int b = 0; b < LOOK_BATCHES; b++) found += facts->size[s][b].found;
+    for (int s = 0; facts && s < PAGE_SIZES; s++)
+        for (int b = 0; b < PAGE_BATCHES; b++) found += facts->size[s][b].found;
     if (found == 0) return false;
     add_words(view, words);
-    double ticks[LOOK_SIZES];
+    double ticks[PAGE_SIZES];
     SvgScale x = around(facts, chips_of, FIRST_LEFT, FIRST_RIGHT, true), right = x;
     SvgScale seconds = around(facts, training_of_point, BOTTOM, TOP, true),
              mfu = around(facts, mfu_of, BOTTOM, TOP, false);
@@ -161,12 +161,12 @@ bool picture_scaling(const LookView *view, FILE *out, Prose *words, Sheet *table
     svg_axis_y(&svg, &mfu, 7, SECOND_LEFT, SECOND_RIGHT, svg_say_share, "MFU");
     draw_ideal(&svg, facts, &x, &seconds);
     double at = FIRST_LEFT;
-    for (int b = 0; b < LOOK_BATCHES; b++) {
-        const LookPoint *any = NULL;
+    for (int b = 0; b < PAGE_BATCHES; b++) {
+        const PagePoint *any = NULL;
         char label[NUMBER_TEXT_SIZE + 16], tokens[NUMBER_TEXT_SIZE];
         draw_batch(&svg, facts, b, &x, &seconds, training_of_point);
         draw_batch(&svg, facts, b, &right, &mfu, mfu_of);
-        for (int s = 0; s < LOOK_SIZES && !any; s++)
+        for (int s = 0; s < PAGE_SIZES && !any; s++)
             if (facts->size[s][b].found) any = &facts->size[s][b];
         if (!any) continue;
         snprintf(label, sizeof label, "batch %s", number_short(any->tokens, tokens));

@@ -11,14 +11,14 @@ static const double WIDTH = 860, LEFT = 210, RIGHT = 640, ROW = 26, TOP = 46;
 enum { SHOWN_MAX = 22 };
 
 /* The best step with a figure moved: what the search found, else plan 1 as it is. */
-static double effect(const LookFigure *figure, int move) {
+static double effect(const PageFigure *figure, int move) {
     return figure->at[move].searched && figure->at[move].found ? figure->at[move].relative : figure->at[move].repriced;
 }
 
-static double largest(const LookFigure *figure) { return max_real(fabs(effect(figure, 0)), fabs(effect(figure, 1))); }
+static double largest(const PageFigure *figure) { return max_real(fabs(effect(figure, 0)), fabs(effect(figure, 1))); }
 
 static int by_effect(const void *left, const void *right) {
-    const LookFigure *a = *(const LookFigure *const *)left, *b = *(const LookFigure *const *)right;
+    const PageFigure *a = *(const PageFigure *const *)left, *b = *(const PageFigure *const *)right;
     double x = largest(a), y = largest(b);
     return x != y ? (x > y ? -1 : 1) : (a > b) - (a < b);
 }
@@ -28,7 +28,7 @@ static const char *say_change(double share, char *text) {
     return text;
 }
 
-static const char *outcome(const LookFigure *figure, int move, char text[WORDS_SIZE]) {
+static const char *outcome(const PageFigure *figure, int move, char text[WORDS_SIZE]) {
     if (!figure->at[move].searched)
         snprintf(text, WORDS_SIZE, figure->at[move].fits ? "not searched" : "plan 1 does not fit as it is");
     else if (!figure->at[move].found)
@@ -40,11 +40,11 @@ static const char *outcome(const LookFigure *figure, int move, char text[WORDS_S
     return text;
 }
 
-static void draw_row(Svg *svg, const SvgScale *scale, double y, const LookFigure *figure) {
+static void draw_row(Svg *svg, const SvgScale *scale, double y, const PageFigure *figure) {
     double zero = svg_at(scale, 0);
-    bool changed[LOOK_MOVES];
+    bool changed[PAGE_MOVES];
     svg_text(svg, LEFT - 10, y + 13, "end", figure->hardware ? "head" : NULL, "%s", figure->name);
-    for (int move = 0; move < LOOK_MOVES; move++) {
+    for (int move = 0; move < PAGE_MOVES; move++) {
         double at = svg_at(scale, effect(figure, move));
         char tip[2 * WORDS_SIZE], change[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
         snprintf(tip, sizeof tip, "%s %s: step %s, %s", figure->name, move == 0 ? "-10%" : "+10%",
@@ -62,9 +62,9 @@ static void draw_row(Svg *svg, const SvgScale *scale, double y, const LookFigure
                                       : "another plan at +10%");
 }
 
-static void list_row(Sheet *table, const LookFigure *figure) {
-    char change[LOOK_MOVES][NUMBER_TEXT_SIZE], repriced[LOOK_MOVES][NUMBER_TEXT_SIZE], words[LOOK_MOVES][WORDS_SIZE];
-    for (int move = 0; move < LOOK_MOVES; move++) {
+static void list_row(Sheet *table, const PageFigure *figure) {
+    char change[PAGE_MOVES][NUMBER_TEXT_SIZE], repriced[PAGE_MOVES][NUMBER_TEXT_SIZE], words[PAGE_MOVES][WORDS_SIZE];
+    for (int move = 0; move < PAGE_MOVES; move++) {
         change_text(effect(figure, move), change[move]);
         if (figure->at[move].fits)
             change_text(figure->at[move].repriced, repriced[move]);
@@ -79,13 +79,13 @@ static void list_row(Sheet *table, const LookFigure *figure) {
     sheet_row(table, cells);
 }
 
-static void add_words(const LookFigure *const *figures, int count, bool thin, Prose *words) {
+static void add_words(const PageFigure *const *figures, int count, bool thin, Prose *words) {
     int changes = 0, searched = 0;
     char change[NUMBER_TEXT_SIZE];
     Prose names = {0};
     for (int i = 0; i < count; i++) {
         bool here = false;
-        for (int move = 0; move < LOOK_MOVES; move++) {
+        for (int move = 0; move < PAGE_MOVES; move++) {
             searched += figures[i]->at[move].searched;
             here = here || (figures[i]->at[move].searched && figures[i]->at[move].changed);
             changes += figures[i]->at[move].searched && figures[i]->at[move].changed;
@@ -100,8 +100,8 @@ static void add_words(const LookFigure *const *figures, int count, bool thin, Pr
     if (thin) prose_add(words, " The search is a large one: of the profile's figures only plan 1 was priced again.");
 }
 
-bool picture_sensitivity(const LookView *view, FILE *out, Prose *words, Sheet *table) {
-    const LookFigure *figures[LOOK_FIGURES_MAX];
+bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+    const PageFigure *figures[PAGE_FIGURES_MAX];
     int count = view->facts ? view->facts->figure_count : 0;
     if (count == 0) return false;
     for (int i = 0; i < count; i++) figures[i] = &view->facts->figures[i];
@@ -109,7 +109,7 @@ bool picture_sensitivity(const LookView *view, FILE *out, Prose *words, Sheet *t
     int shown = (int)min_whole(count, SHOWN_MAX);
     double low = 0, high = 0;
     for (int i = 0; i < shown; i++)
-        for (int move = 0; move < LOOK_MOVES; move++) {
+        for (int move = 0; move < PAGE_MOVES; move++) {
             low = min_real(low, effect(figures[i], move));
             high = max_real(high, effect(figures[i], move));
         }

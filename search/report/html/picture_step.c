@@ -101,7 +101,7 @@ static void list_terms(Sheet *table, int rank, const RankedPlan *ranked, const T
     sheet_row(table, cells);
 }
 
-bool picture_step(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_step(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     const Request *request = view->report->request;
     const SearchResult *result = &view->report->result;
     int plans = (int)min_whole(result->plan_count, PLANS_MAX);

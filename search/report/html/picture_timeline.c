@@ -356,7 +356,7 @@ static bool play_of(const RankedPlan *ranked, const Microbatch *one, Arena *aren
            play_run(play, (PassSeconds){one->all[0], one->all[1], one->weights}, arena, played) && !played->stuck;
 }
 
-bool picture_timeline(const LookView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_timeline(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
     Microbatch one = microbatch_of(ranked);

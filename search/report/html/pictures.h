@@ -4,18 +4,18 @@
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 
-#include "search/report/html/facts.h"
 #include "base/text/sheet.h"
 #include "base/text/svg.h"
+#include "search/report/html/facts.h"
 
 typedef struct {
     const Report *report;
-    const LookFacts *facts; /* NULL: none were asked for */
+    const PageFacts *facts; /* NULL: none were asked for */
     Arena *arena;           /* of tables */
-} LookView;
+} PageView;
 
 /* Draws to `out`, fills the words and the table. False: the report has nothing to show of it (nothing was written). */
-typedef bool Picture(const LookView *view, FILE *out, Prose *words, Sheet *table);
+typedef bool Picture(const PageView *view, FILE *out, Prose *words, Sheet *table);
 
 Picture picture_step;        /* where a step goes, of all plans */
 Picture picture_memory;      /* HBM by row against the limit, at each moment that can peak */
@@ -27,7 +27,7 @@ Picture picture_scaling;     /* time against the size of the machine and of the 
 Picture picture_sensitivity; /* how the step and the winner move with each figure */
 
 /* What all of them use. */
-static inline const RankedPlan *view_first(const LookView *view) {
+static inline const RankedPlan *view_first(const PageView *view) {
     return view->report->result.plan_count > 0 ? &view->report->result.plans[0] : NULL;
 }
 

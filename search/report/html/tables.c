@@ -30,9 +30,9 @@ static const char *one_line(FILE *memory, char **text, Arena *arena) {
     return kept;
 }
 
-typedef void TextWriter(const LookView *view, FILE *out);
+typedef void TextWriter(const PageView *view, FILE *out);
 
-static const char *text_of(const LookView *view, TextWriter *write) {
+static const char *text_of(const PageView *view, TextWriter *write) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
@@ -41,31 +41,31 @@ static const char *text_of(const LookView *view, TextWriter *write) {
     return one_line(memory, &text, view->arena);
 }
 
-static void write_verdict(const LookView *view, FILE *out) {
+static void write_verdict(const PageView *view, FILE *out) {
     if (view_first(view))
         verdict_write(view->report->request, view_first(view), out);
     else
         shortfall_write(view->report, out);
 }
-static void write_assumed(const LookView *view, FILE *out) {
+static void write_assumed(const PageView *view, FILE *out) {
     assumed_write(view->report->request, view_first(view), out);
 }
-static void write_searched(const LookView *view, FILE *out) { searched_write(view->report, out); }
-static void write_helps(const LookView *view, FILE *out) { helps_write(view->report, out); }
+static void write_searched(const PageView *view, FILE *out) { searched_write(view->report, out); }
+static void write_helps(const PageView *view, FILE *out) { sensitivities_write(view->report, out); }
 
-const char *verdict_text(const LookView *view) { return text_of(view, write_verdict); }
-const char *assumed_text(const LookView *view) { return text_of(view, write_assumed); }
-const char *searched_text(const LookView *view) { return text_of(view, write_searched); }
-const char *helps_text(const LookView *view) { return text_of(view, write_helps); }
+const char *verdict_text(const PageView *view) { return text_of(view, write_verdict); }
+const char *assumed_text(const PageView *view) { return text_of(view, write_assumed); }
+const char *searched_text(const PageView *view) { return text_of(view, write_searched); }
+const char *sensitivities_text(const PageView *view) { return text_of(view, write_helps); }
 
-const char *title_text(const LookView *view) {
+const char *title_text(const PageView *view) {
     const Request *request = view->report->request;
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     return arena_format(view->arena, "%s on %s", clean_name(request->question.model.name, name),
                         machine_text(request, machine));
 }
 
-const char *why_not_text(const LookView *view, int rank) {
+const char *compare_to_best_text(const PageView *view, int rank) {
     const SearchResult *result = &view->report->result;
     Prose text = {0};
     char label[WORDS_SIZE];
@@ -76,7 +76,7 @@ const char *why_not_text(const LookView *view, int rank) {
 
 /* ---- plans ---- */
 
-Sheet plans_sheet(const LookView *view) {
+Sheet plans_sheet(const PageView *view) {
     const SearchResult *result = &view->report->result;
     Sheet sheet = sheet_new(view->arena, "The best plans, one for each set of degrees and schedule",
                             ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
@@ -109,15 +109,15 @@ Sheet plans_sheet(const LookView *view) {
     return sheet;
 }
 
-Sheet ways_sheet(const LookView *view) {
+Sheet alternatives_sheet(const PageView *view) {
     Sheet sheet = sheet_new(view->arena, "Ways out where sizes do not divide, each with its best plan; price per token",
                             "way|what moves|>step|>price|plan|launched by");
     bool any = view_first(view) != NULL; /* without a plan only what is a way out is one */
-    for (int i = 0; i < WAY_COUNT; i++) any = any || view->report->ways[i].found;
-    for (int i = 0; i < WAY_COUNT && any; i++) {
-        char words[WAY_CELLS][WORDS_SIZE];
-        if (!view->report->ways[i].tried) continue;
-        way_words(view->report, (WayOut)i, words);
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || view->report->alternatives[i].found;
+    for (int i = 0; i < ALTERNATIVE_COUNT && any; i++) {
+        char words[ALTERNATIVE_CELLS][WORDS_SIZE];
+        if (!view->report->alternatives[i].tried) continue;
+        alternative_words(view->report, (Alternative)i, words);
         const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
         sheet_row(&sheet, cells);
     }
@@ -125,7 +125,7 @@ Sheet ways_sheet(const LookView *view) {
 }
 
 /* "ICI bandwidth 12% higher (4 more figures would do)" */
-static void miss_words(const LookMiss *miss, char text[WORDS_SIZE]) {
+static void miss_words(const NearMiss *miss, char text[WORDS_SIZE]) {
     if (!miss->name) {
         snprintf(text, WORDS_SIZE, "no one figure between half and twice what it is");
         return;
@@ -137,7 +137,7 @@ static void miss_words(const LookMiss *miss, char text[WORDS_SIZE]) {
                  miss->others == 1 ? "" : "s");
 }
 
-Sheet misses_sheet(const LookView *view) {
+Sheet misses_sheet(const PageView *view) {
     const SearchResult *result = &view->report->result;
     Sheet sheet = sheet_new(view->arena, "Plans that miss, and the least move of one figure that makes each win",
                             ">rank|plan|>behind|would win with|why it is behind");
@@ -156,7 +156,7 @@ Sheet misses_sheet(const LookView *view) {
     return sheet;
 }
 
-Sheet closest_sheet(const LookView *view) {
+Sheet closest_sheet(const PageView *view) {
     const SearchResult *result = &view->report->result;
     const Certificate *certificate = &result->certificate;
     Sheet sheet =
@@ -173,7 +173,7 @@ Sheet closest_sheet(const LookView *view) {
     return sheet;
 }
 
-Sheet nearest_sheet(const LookView *view) {
+Sheet nearest_sheet(const PageView *view) {
     Sheet sheet = sheet_new(view->arena, "The nearest that fit", "machine|>chips|>HBM|>step|plan");
     for (int i = 0; i < view->report->nearest_count; i++) {
         const RankedPlan *ranked = &view->report->nearest[i];
@@ -203,7 +203,7 @@ static const char *figure_words(double value, const char *unit, char text[WORDS_
     return text;
 }
 
-Sheet chip_sheet(const LookView *view) {
+Sheet chip_sheet(const PageView *view) {
     const Chip *chip = &view->report->request->question.chip;
     Sheet sheet = sheet_new(view->arena, "Figures of the chip", "figure|>value|source|checked");
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
@@ -217,7 +217,7 @@ Sheet chip_sheet(const LookView *view) {
     return sheet;
 }
 
-Sheet profile_sheet(const LookView *view) {
+Sheet profile_sheet(const PageView *view) {
     const Profile *profile = &view->report->request->question.profile;
     Sheet sheet = sheet_new(view->arena, "Figures of the profile, as used on this machine", "figure|>value|meaning|of");
     int count;
@@ -232,7 +232,7 @@ Sheet profile_sheet(const LookView *view) {
     return sheet;
 }
 
-Sheet request_sheet(const LookView *view) {
+Sheet request_sheet(const PageView *view) {
     Sheet sheet =
         sheet_new(view->arena, "Every option in force that can change the answer, defaults included", "option|value");
     cJSON *json = cJSON_CreateObject();

@@ -6,20 +6,20 @@
 
 #include "search/report/html/pictures.h"
 
-Sheet plans_sheet(const LookView *view);
-Sheet ways_sheet(const LookView *view);    /* without rows: no way out was tried */
-Sheet misses_sheet(const LookView *view);  /* plans 2 to k, and what would make them win; needs facts */
-Sheet closest_sheet(const LookView *view); /* degrees that were cut, by their bound */
-Sheet nearest_sheet(const LookView *view); /* machines that fit, where nothing does */
-Sheet chip_sheet(const LookView *view);    /* every figure, with its source */
-Sheet profile_sheet(const LookView *view);
-Sheet request_sheet(const LookView *view); /* options in force */
+Sheet plans_sheet(const PageView *view);
+Sheet alternatives_sheet(const PageView *view); /* without rows: no way out was tried */
+Sheet misses_sheet(const PageView *view);       /* plans 2 to k, and what would make them win; needs facts */
+Sheet closest_sheet(const PageView *view);      /* degrees that were cut, by their bound */
+Sheet nearest_sheet(const PageView *view);      /* machines that fit, where nothing does */
+Sheet chip_sheet(const PageView *view);         /* every figure, with its source */
+Sheet profile_sheet(const PageView *view);
+Sheet request_sheet(const PageView *view); /* options in force */
 
-const char *verdict_text(const LookView *view);           /* of plan 1, or how far off the nearest is */
-const char *why_not_text(const LookView *view, int rank); /* plan `rank` > 1 against plan 1 */
-const char *assumed_text(const LookView *view);
-const char *searched_text(const LookView *view);
-const char *helps_text(const LookView *view); /* "": nothing was asked */
-const char *title_text(const LookView *view); /* "llama3.1-405b on 8 pods of TPU v5p" */
+const char *verdict_text(const PageView *view);                   /* of plan 1, or how far off the nearest is */
+const char *compare_to_best_text(const PageView *view, int rank); /* plan `rank` > 1 against plan 1 */
+const char *assumed_text(const PageView *view);
+const char *searched_text(const PageView *view);
+const char *sensitivities_text(const PageView *view); /* "": nothing was asked */
+const char *title_text(const PageView *view);         /* "llama3.1-405b on 8 pods of TPU v5p" */
 
 #endif

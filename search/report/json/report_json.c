@@ -359,11 +359,12 @@ static bool add_plans(cJSON *to, const Report *report) {
 }
 
 static bool add_ways(cJSON *to, const Report *report) {
-    static const char *const NAMES[WAY_COUNT] = {"as_asked", "idle_chips", "moved_batch", "padded", "off_size_slice"};
+    static const char *const NAMES[ALTERNATIVE_COUNT] = {"as_asked", "idle_chips", "moved_batch", "padded",
+                                                         "off_size_slice"};
     cJSON *ways = json_add_array(to, "ways_out");
     bool ok = ways != NULL;
-    for (int i = 0; i < WAY_COUNT && ok; i++) {
-        const WayOutResult *way = &report->ways[i];
+    for (int i = 0; i < ALTERNATIVE_COUNT && ok; i++) {
+        const AlternativeResult *way = &report->alternatives[i];
         if (!way->tried) continue;
         cJSON *json = json_add_object(ways, NULL);
         ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) &&
@@ -377,11 +378,12 @@ static bool add_ways(cJSON *to, const Report *report) {
 static bool add_helps(cJSON *to, const Report *report) {
     cJSON *helps = json_add_array(to, "helps");
     bool ok = helps != NULL;
-    for (int i = 0; i < report->help_count && ok; i++) {
+    for (int i = 0; i < report->sensitivity_count && ok; i++) {
         cJSON *json = json_add_object(helps, NULL);
-        ok = json_add_text(json, "change", report->helps[i].text) &&
-             json_add_bool(json, "found", report->helps[i].found) &&
-             (!report->helps[i].found || json_add_real(json, "relative_seconds_per_token", report->helps[i].relative));
+        ok = json_add_text(json, "change", report->sensitivities[i].text) &&
+             json_add_bool(json, "found", report->sensitivities[i].found) &&
+             (!report->sensitivities[i].found ||
+              json_add_real(json, "relative_seconds_per_token", report->sensitivities[i].relative));
     }
     return ok;
 }
@@ -417,7 +419,7 @@ bool report_write_json(const Report *report, FILE *out, Error *error) {
               (request = json_add_object(json, "request")) != NULL && request_add_json(report->request, request) &&
               add_model(json, report->request) && add_mesh(json, report->request) && add_search(json, report) &&
               add_plans(json, report) && add_ways(json, report) && add_helps(json, report) &&
-              add_nearest(json, report) && (!report->why_not || why_not_add_json(report->why_not, json));
+              add_nearest(json, report) && (!report->comparison || compare_to_best_add_json(report->comparison, json));
     if (!ok)
         error_memory(error);
     else if (!json_print(out, json))

@@ -19,16 +19,16 @@ void searched_write(const Report *report, FILE *out);
 
 /* The tables of plans and of ways out. False: memory is out. */
 bool plans_write(const Report *report, FILE *out);
-bool ways_write(const Report *report, FILE *out);
+bool alternatives_write(const Report *report, FILE *out);
 
 /* What a plan moves away from (other machine, batch, padding; with --variants and --nesting all also its knobs and its
  * order); nothing: empty. And a way out as words: its name, what moves, step, price, plan, launchers. */
 void plan_moves(const Report *report, int rank, Prose *to);
-enum { WAY_CELLS = 6 };
-void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZE]);
+enum { ALTERNATIVE_CELLS = 6 };
+void alternative_words(const Report *report, Alternative way, char cells[ALTERNATIVE_CELLS][WORDS_SIZE]);
 
 /* "What would help most", nothing where nothing was asked; and without a plan how far off the nearest is. */
-void helps_write(const Report *report, FILE *out);
+void sensitivities_write(const Report *report, FILE *out);
 void shortfall_write(const Report *report, FILE *out);
 
 /* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so

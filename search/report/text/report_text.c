@@ -69,11 +69,11 @@ static void write_why(const SearchResult *result, FILE *out) {
     }
 }
 
-void helps_write(const Report *report, FILE *out) {
+void sensitivities_write(const Report *report, FILE *out) {
     char change[NUMBER_TEXT_SIZE];
     Prose some = {0}, none = {0}, line = {0};
-    for (int i = 0; i < report->help_count; i++) {
-        const Help *help = &report->helps[i];
+    for (int i = 0; i < report->sensitivity_count; i++) {
+        const Sensitivity *help = &report->sensitivities[i];
         if (!help->found)
             prose_item(&some, " · ", "%s does not fit", help->text);
         else if (strcmp(change_text(help->relative, change), "none") == 0)
@@ -168,12 +168,12 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         fputc('\n', out);
         bars_write("Where a step of plan 1 goes", report->request, first, out);
         write_why(result, out);
-        ok = ok && ways_write(report, out);
-        helps_write(report, out);
+        ok = ok && alternatives_write(report, out);
+        sensitivities_write(report, out);
     } else {
         shortfall_write(report, out);
         write_nearest(report, out);
-        ok = ways_write(report, out);
+        ok = alternatives_write(report, out);
     }
     fputc('\n', out);
     assumed_write(report->request, first, out);

@@ -127,14 +127,14 @@ bool plans_write(const Report *report, FILE *out) {
 
 /* ---- ways out ---- */
 
-static void what_it_takes(const Request *request, WayOut way, const RankedPlan *best, char text[WORDS_SIZE]) {
+static void what_it_takes(const Request *request, Alternative way, const RankedPlan *best, char text[WORDS_SIZE]) {
     char kinds[WORDS_SIZE], number[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     int64_t used = best->machine.mesh.chips, asked = request->question.machine.mesh.chips;
     double moved = (double)best->work.sequences / (double)request->question.work.sequences - 1;
     Prose what = {0};
     if (used != asked)
         prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
-    else if (way == WAY_OFF_SIZE)
+    else if (way == ALTERNATIVE_OFF_SIZE)
         prose_item(&what, ", ", "%s", best->machine.text);
     if (moved != 0)
         prose_item(&what, ", ", "%s sequences (%+.1f%%)", number_grouped(best->work.sequences, number), 100 * moved);
@@ -149,9 +149,10 @@ static bool same_plan(const RankedPlan *a, const RankedPlan *b) {
            strcmp(a->machine.text, b->machine.text) == 0;
 }
 
-void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZE]) {
-    static const char *const NAMES[WAY_COUNT] = {"as asked", "fewer chips", "other batch", "padding", "other shape"};
-    const WayOutResult *result = &report->ways[way];
+void alternative_words(const Report *report, Alternative way, char cells[ALTERNATIVE_CELLS][WORDS_SIZE]) {
+    static const char *const NAMES[ALTERNATIVE_COUNT] = {"as asked", "fewer chips", "other batch", "padding",
+                                                         "other shape"};
+    const AlternativeResult *result = &report->alternatives[way];
     char step[NUMBER_TEXT_SIZE];
     snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
     if (!result->found) {
@@ -159,14 +160,14 @@ void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZ
         const char *none = result->skipped     ? "not searched: many batches; --batch-tolerance 10% does"
                            : result->cut_short ? "time is up"
                                                : "no plan divides or fits";
-        if (way == WAY_IDLE)
+        if (way == ALTERNATIVE_IDLE)
             snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->space.max_idle, step), none);
-        else if (way == WAY_BATCH)
+        else if (way == ALTERNATIVE_BATCH)
             snprintf(cells[1], WORDS_SIZE, "up to %s away: %s",
-                     share_text(max_real(request->space.batch_tolerance, WAY_TOLERANCE), step), none);
+                     share_text(max_real(request->space.batch_tolerance, ALTERNATIVE_TOLERANCE), step), none);
         else
             snprintf(cells[1], WORDS_SIZE, "%s", none);
-        for (int i = 2; i < WAY_CELLS; i++) strcpy(cells[i], "-");
+        for (int i = 2; i < ALTERNATIVE_CELLS; i++) strcpy(cells[i], "-");
         return;
     }
     const RankedPlan *best = &result->best, *first = report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
@@ -179,10 +180,10 @@ void way_words(const Report *report, WayOut way, char cells[WAY_CELLS][WORDS_SIZ
     launch_text(best, " ", cells[5]);
 }
 
-static bool add_way(Table *table, const Report *report, WayOut way) {
-    char words[WAY_CELLS][WORDS_SIZE];
-    way_words(report, way, words);
-    if (report->ways[way].found) table_wrap(words[1], WHAT_COLUMNS);
+static bool add_way(Table *table, const Report *report, Alternative way) {
+    char words[ALTERNATIVE_CELLS][WORDS_SIZE];
+    alternative_words(report, way, words);
+    if (report->alternatives[way].found) table_wrap(words[1], WHAT_COLUMNS);
     table_wrap(words[4], PLAN_COLUMNS);
     table_wrap(words[5], LAUNCHER_COLUMNS);
     const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
@@ -195,7 +196,7 @@ static void write_sizes(const Report *report, FILE *out) {
     char chips[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
     Prose text = {0};
     number_grouped(request->question.machine.mesh.chips, chips);
-    if (!report->ways[WAY_AS_ASKED].found)
+    if (!report->alternatives[ALTERNATIVE_AS_ASKED].found)
         prose_add(&text, "Nothing uses all %s chips with this batch and no padding", chips);
     else
         prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
@@ -221,17 +222,18 @@ static void write_sizes(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-bool ways_write(const Report *report, FILE *out) {
+bool alternatives_write(const Report *report, FILE *out) {
     static const TableColumn COLUMNS[] = {{"way", false},  {"what moves", false}, {"step", true},
                                           {"price", true}, {"plan", false},       {"for", false}};
     bool any = false;
-    for (int i = 0; i < WAY_COUNT; i++) any = any || report->ways[i].tried;
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || report->alternatives[i].tried;
     if (!any) return true;
     fputc('\n', out);
     write_sizes(report, out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
-    for (int i = 0; i < WAY_COUNT && ok; i++) ok = !report->ways[i].tried || add_way(table, report, (WayOut)i);
+    for (int i = 0; i < ALTERNATIVE_COUNT && ok; i++)
+        ok = !report->alternatives[i].tried || add_way(table, report, (Alternative)i);
     ok = ok && table_write(table, "  ", out);
     table_free(table);
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A program of someone else: it knows the public header alone, and asks the library for a model. */
-#include <search/shardopt.h>
+#include <shardopt.h>
 #include <stdio.h>
 
 int main(int argc, char **argv) {

@@ -21,12 +21,12 @@ static int64_t degree_of(const Plan *plan, Ways ways) {
 }
 
 Test(specs, every_parameter_of_the_zoo_once) {
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
     for (int m = 0; m < zoo.count; m++) {
         const Model *model = &zoo.models[m];
         Plan plan = plan_of(1, 1, 1, 1);
-        int count = parameter_specs(model, &plan, specs, &undivided);
+        int count = parameter_shards(model, &plan, specs, &undivided);
         int64_t total = 0;
         for (int i = 0; i < count; i++) {
             int64_t size = specs[i].kind < 0 ? 1 : model->kinds[specs[i].kind].count;
@@ -42,12 +42,12 @@ Test(specs, every_parameter_of_the_zoo_once) {
 /* What is said to divide does, no role is used twice in one parameter, and every matrix has all that shards it. */
 Test(specs, whole_elements_on_every_chip) {
     static const int64_t DEGREES[][4] = {{8, 1, 1, 64}, {1, 8, 1, 32}, {2, 4, 2, 8}, {16, 1, 4, 4}, {1, 1, 3, 5}};
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
     for (int m = 0; m < zoo.count; m++)
         for (size_t g = 0; g < COUNT_OF(DEGREES); g++) {
             Plan plan = plan_of(DEGREES[g][0], DEGREES[g][1], DEGREES[g][2], DEGREES[g][3]);
-            int count = parameter_specs(&zoo.models[m], &plan, specs, &undivided);
+            int count = parameter_shards(&zoo.models[m], &plan, specs, &undivided);
             for (int i = 0; i < count; i++) {
                 unsigned seen = 0;
                 for (int d = 0; d < specs[i].rank; d++) {
@@ -73,7 +73,7 @@ Test(specs, whole_elements_on_every_chip) {
         }
 }
 
-static const ParameterSpec *find(const ParameterSpec *specs, int count, const char *name) {
+static const ParameterShards *find(const ParameterShards *specs, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(specs[i].name, name) == 0) return &specs[i];
     return NULL;
@@ -82,23 +82,23 @@ static const ParameterSpec *find(const ParameterSpec *specs, int count, const ch
 /* 16,384 = 2^14; 8 KV heads under 16 ways of tensor are whole on every chip. */
 Test(specs, llama_405b) {
     const Model *model = zoo_find(&zoo, "llama3.1-405b");
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
     Plan plan = plan_of(16, 1, 2, 256);
-    int count = parameter_specs(model, &plan, specs, &undivided);
+    int count = parameter_shards(model, &plan, specs, &undivided);
     cr_assert_null(undivided);
-    const ParameterSpec *wq = find(specs, count, "wq"), *wk = find(specs, count, "wk"),
-                        *down = find(specs, count, "down");
+    const ParameterShards *wq = find(specs, count, "wq"), *wk = find(specs, count, "wk"),
+                          *down = find(specs, count, "down");
     cr_assert(wq && wk && down);
     cr_expect(wq->ways_count[0] == 2 && wq->ways[0][0] == WAYS_FSDP && wq->ways[0][1] == WAYS_SEQUENCE);
     cr_expect(wq->ways_count[1] == 1 && wq->ways[1][0] == WAYS_TENSOR && wq->size[1] == 16384);
     cr_expect_eq(wk->ways_count[1], 0);
     cr_expect(down->ways_count[0] == 1 && down->ways[0][0] == WAYS_TENSOR && down->ways_count[1] == 2);
     plan = plan_of(16, 1, 1, 2240); /* 2^6 x 5 x 7 */
-    parameter_specs(model, &plan, specs, &undivided);
+    parameter_shards(model, &plan, specs, &undivided);
     cr_expect(undivided != NULL);
     plan = plan_of(1, 1, 1, 6656); /* 2^9 x 13: d_ff = 2^12 x 13 has it, attention does not */
-    parameter_specs(model, &plan, specs, &undivided);
+    parameter_shards(model, &plan, specs, &undivided);
     cr_expect(undivided != NULL);
 }
 
@@ -106,16 +106,16 @@ Test(specs, llama_405b) {
  * have nothing left. */
 Test(specs, another_dimension_where_d_model_does_not_divide) {
     const Model *model = zoo_find(&zoo, "gpt-oss-120b");
-    ParameterSpec specs[SPECS_MAX];
+    ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
     Plan plan = plan_of(1, 1, 1, 128);
-    int count = parameter_specs(model, &plan, specs, &undivided);
-    const ParameterSpec *up = find(specs, count, "expert_up"), *wq = find(specs, count, "wq");
+    int count = parameter_shards(model, &plan, specs, &undivided);
+    const ParameterShards *up = find(specs, count, "expert_up"), *wq = find(specs, count, "wq");
     cr_assert(up && wq);
     cr_expect_null(undivided, "%s", undivided);
     cr_expect(up->ways_count[0] == 1 && up->ways[0][0] == WAYS_FSDP && up->ways_count[1] == 0);
     cr_expect(wq->ways_count[0] == 0 && wq->ways_count[1] == 1 && wq->ways[1][0] == WAYS_FSDP);
     plan = plan_of(1, 1, 1, 256);
-    parameter_specs(model, &plan, specs, &undivided);
+    parameter_shards(model, &plan, specs, &undivided);
     cr_expect(undivided != NULL);
 }

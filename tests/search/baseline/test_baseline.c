@@ -3,8 +3,8 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/baseline/baseline.h"
+#include "search/baseline/baseline_check.h"
 #include "search/baseline/diff.h"
-#include "search/baseline/gate.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -65,7 +65,7 @@ static void expect_words(const char *name, const char *what, const char *text, c
 static const struct {
     const char *name;
     Sample now;
-    Verdict verdict;
+    BaselineVerdict verdict;
     const char *what, *cause, *terms, *plan; /* what the words have; NULL: nothing is asked */
 } CASES[] = {
     {"nothing moved",
@@ -175,9 +175,10 @@ Test(gate, one_entry) {
         base.no_data = CASES[i].now.no_data;
         cJSON *was = document(&base), *now = document(&CASES[i].now);
         Error error = {0};
-        GateEntry entry = {.name = CASES[i].name, .has_was = true};
-        Gate gate = {.baseline = "b.json", .tolerance = tolerance, .entries = &entry, .count = 1, .version = "0.1.0"};
-        GateWords words;
+        CheckedEntry entry = {.name = CASES[i].name, .has_was = true};
+        BaselineCheck gate = {
+            .baseline = "b.json", .tolerance = tolerance, .entries = &entry, .count = 1, .version = "0.1.0"};
+        BaselineWords words;
         cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
         gate_compare(&tolerance, &entry);
         gate_words(&gate, &entry, &words);
@@ -229,7 +230,7 @@ Test(gate, tolerances) {
 
 /* ---- names that are markup ---- */
 
-static char *written(const Gate *gate, GateFormat format) {
+static char *written(const BaselineCheck *gate, BaselineFormat format) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
@@ -256,8 +257,8 @@ Test(gate, hostile_names) {
     cJSON *was = document(&BASE), *now = document(&worse);
     Error error = {0};
     Tolerance tolerance = {{0.01, 0.01, 0.01}};
-    GateEntry entry = {.name = NAME, .has_was = true};
-    Gate gate = {
+    CheckedEntry entry = {.name = NAME, .has_was = true};
+    BaselineCheck gate = {
         .baseline = NAME, .tolerance = tolerance, .entries = &entry, .count = 1, .version = NAME, .data_sha256 = ""};
     cJSON_ReplaceItemInObject(
         cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(now, "program"), "data"), "chip"), "file",
@@ -297,10 +298,10 @@ Test(gate, hostile_names) {
 
 /* A step of GitHub shows ten errors: nine, and one for what is left. */
 Test(gate, at_most_ten_annotations) {
-    GateEntry entries[12];
+    CheckedEntry entries[12];
     for (size_t i = 0; i < COUNT_OF(entries); i++)
-        entries[i] = (GateEntry){.name = "n", .verdict = VERDICT_ERROR, .message = "m"};
-    Gate gate = {.baseline = "b", .entries = entries, .count = 10};
+        entries[i] = (CheckedEntry){.name = "n", .verdict = VERDICT_ERROR, .message = "m"};
+    BaselineCheck gate = {.baseline = "b", .entries = entries, .count = 10};
     char *text = written(&gate, GATE_FORMATS);
     cr_expect_eq(lines(text), 10);
     free(text);
@@ -389,7 +390,7 @@ Test(gate, compact_keeps_what_is_compared) {
     cJSON *request = json_parse("{\"model\":\"other\"}", 17, "request", NULL);
     cJSON *json = baseline_compact(whole, request);
     Error error = {0};
-    GateEntry entry = {.name = "n", .has_was = true};
+    CheckedEntry entry = {.name = "n", .has_was = true};
     Tolerance exact = {{0, 0, 0}};
     cr_assert(json != NULL);
     cr_assert(snapshot_read(whole, "whole", &entry.was, &error) && snapshot_read(json, "json", &entry.now, &error),

@@ -26,9 +26,9 @@ static int roles_moved(const Degrees *a, const Degrees *b) {
     return moved;
 }
 
-static void check_changes(const AskedSearch *open, const RankedPlan *here, const WhyNot *why_not) {
-    for (int i = 0; i < why_not->change_count; i++) {
-        const Change *change = &why_not->changes[i];
+static void check_changes(const AskedSearch *open, const RankedPlan *here, const BestComparison *comparison) {
+    for (int i = 0; i < comparison->change_count; i++) {
+        const Change *change = &comparison->changes[i];
         int moved = roles_moved(&here->plan.degrees, &change->after.plan.degrees);
         cr_expect_eq(moved, change->kind == CHANGE_DEGREES ? 2 : 0, "%s", change->text);
         cr_expect(change->after.ranked_seconds < here->ranked_seconds, "%s", change->text);
@@ -43,21 +43,21 @@ static void check_changes(const AskedSearch *open, const RankedPlan *here, const
         if (change->kind == CHANGE_PLACEMENT || change->kind == CHANGE_REMAT)
             cr_expect_eq(knobs_compare(&change->after.plan.knobs, &here->plan.knobs), 0, "%s", change->text);
     }
-    cr_expect_eq(why_not->smallest < 0, why_not->change_count == 0);
-    for (int i = 0; i < why_not->path_count; i++) {
-        const RankedPlan *before = i > 0 ? &why_not->path[i - 1].after : here, *after = &why_not->path[i].after;
-        cr_expect(after->ranked_seconds < before->ranked_seconds, "%s", why_not->path[i].text);
-        cr_expect(roles_moved(&before->plan.degrees, &after->plan.degrees) <= 2, "%s", why_not->path[i].text);
-        cr_expect(i == why_not->path_count - 1 || !why_not->path[i].suffices, "%s", why_not->path[i].text);
+    cr_expect_eq(comparison->smallest < 0, comparison->change_count == 0);
+    for (int i = 0; i < comparison->path_count; i++) {
+        const RankedPlan *before = i > 0 ? &comparison->path[i - 1].after : here, *after = &comparison->path[i].after;
+        cr_expect(after->ranked_seconds < before->ranked_seconds, "%s", comparison->path[i].text);
+        cr_expect(roles_moved(&before->plan.degrees, &after->plan.degrees) <= 2, "%s", comparison->path[i].text);
+        cr_expect(i == comparison->path_count - 1 || !comparison->path[i].suffices, "%s", comparison->path[i].text);
     }
 }
 
-Test(why_not, laws) {
+Test(comparison, laws) {
     for (size_t row = 0; row < COUNT_OF(ROWS); row++) {
         AskedSearch open, plan;
         char words[512];
         Error error = {0};
-        static WhyNot why_not;
+        static BestComparison comparison;
         asked_open(&open, ROWS[row].open);
         memset(&plan, 0, sizeof plan);
         plan.request = ARENA_NEW(&plan.arena, Request, 1);
@@ -68,26 +68,28 @@ Test(why_not, laws) {
         cr_assert(search_run(plan.request, &plan.arena, &plan.result, &error), "%s", error.text);
         cr_assert_gt(plan.result.plan_count, 0, "%s", ROWS[row].plan);
         const RankedPlan *here = &plan.result.plans[0], *best = &open.result.plans[0];
-        cr_assert(why_not_make(open.request, plan.request, here, &plan.arena, &why_not, &error), "%s", error.text);
+        cr_assert(compare_to_best(open.request, plan.request, here, &plan.arena, &comparison, &error), "%s",
+                  error.text);
         snprintf(words, sizeof words, "%s, %s", ROWS[row].open, ROWS[row].plan);
-        cr_assert(!why_not.is_best, "%s", words);
-        cr_expect_float_eq(why_not.best.ranked_seconds, best->ranked_seconds, 1e-12 * best->ranked_seconds, "%s",
+        cr_assert(!comparison.is_best, "%s", words);
+        cr_expect_float_eq(comparison.best.ranked_seconds, best->ranked_seconds, 1e-12 * best->ranked_seconds, "%s",
                            words);
-        cr_expect_float_eq(why_not.behind, here->ranked_seconds / best->ranked_seconds - 1, 1e-12, "%s", words);
+        cr_expect_float_eq(comparison.behind, here->ranked_seconds / best->ranked_seconds - 1, 1e-12, "%s", words);
         int faster = 0;
         while (faster < open.result.plan_count &&
                open.result.plans[faster].ranked_seconds < here->ranked_seconds * (1 - 1e-6))
             faster++;
-        cr_expect(why_not.faster == faster || (faster == open.result.plan_count && why_not.faster >= faster),
-                  "%s: %d, not %d", words, why_not.faster, faster);
+        cr_expect(comparison.faster == faster || (faster == open.result.plan_count && comparison.faster >= faster),
+                  "%s: %d, not %d", words, comparison.faster, faster);
         double lost = 0;
-        for (int i = 0; i < why_not.term_count; i++) lost += why_not.terms[i].second - why_not.terms[i].first;
+        for (int i = 0; i < comparison.term_count; i++) lost += comparison.terms[i].second - comparison.terms[i].first;
         cr_expect_float_eq(lost, here->estimate.time.seconds - best->estimate.time.seconds,
                            1e-9 * here->estimate.time.seconds, "%s", words);
-        check_changes(&open, here, &why_not);
+        check_changes(&open, here, &comparison);
         /* and of the best itself there is nothing to say */
-        cr_assert(why_not_make(open.request, plan.request, best, &plan.arena, &why_not, &error), "%s", error.text);
-        cr_expect(why_not.is_best && why_not.change_count == 0, "%s", words);
+        cr_assert(compare_to_best(open.request, plan.request, best, &plan.arena, &comparison, &error), "%s",
+                  error.text);
+        cr_expect(comparison.is_best && comparison.change_count == 0, "%s", words);
         asked_close(&open);
         asked_close(&plan);
     }

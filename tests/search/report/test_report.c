@@ -353,10 +353,10 @@ Test(report, sizes_that_divide_need_no_way_out) {
     small_request(1, 1024, 16, &request);
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
     cr_assert_eq(fixture.report.result.plan_count, 1);
-    for (int i = 0; i < WAY_COUNT; i++) cr_expect(!fixture.report.ways[i].tried, "way %d", i);
-    cr_expect(fixture.report.help_count > 0);
-    for (int i = 0; i < fixture.report.help_count; i++) {
-        const Help *help = &fixture.report.helps[i];
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++) cr_expect(!fixture.report.alternatives[i].tried, "way %d", i);
+    cr_expect(fixture.report.sensitivity_count > 0);
+    for (int i = 0; i < fixture.report.sensitivity_count; i++) {
+        const Sensitivity *help = &fixture.report.sensitivities[i];
         /* Faster parts never make the best plan slower, and 10% more never gain more than 10%. */
         if (strstr(help->text, "+10%"))
             cr_expect(help->found && help->relative <= 1e-12 && help->relative >= 1 / 1.1 - 1 - 1e-12, "%s %g",
@@ -380,12 +380,12 @@ Test(report, ways_out_are_each_within_their_rule) {
     request.space.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
     request.space.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
-    const WayOutResult *ways = fixture.report.ways;
+    const AlternativeResult *ways = fixture.report.alternatives;
     cr_expect_eq(fixture.report.result.plan_count, 0);
-    cr_expect(ways[WAY_AS_ASKED].tried && !ways[WAY_AS_ASKED].found, "128 replicas, 97 sequences");
-    cr_expect(!ways[WAY_IDLE].tried, "--max-idle 0");
-    cr_expect(ways[WAY_BATCH].tried && !ways[WAY_BATCH].found, "no multiple of 128 within 10%% of 97");
-    cr_expect(ways[WAY_PADDED].tried);
+    cr_expect(ways[ALTERNATIVE_AS_ASKED].tried && !ways[ALTERNATIVE_AS_ASKED].found, "128 replicas, 97 sequences");
+    cr_expect(!ways[ALTERNATIVE_IDLE].tried, "--max-idle 0");
+    cr_expect(ways[ALTERNATIVE_BATCH].tried && !ways[ALTERNATIVE_BATCH].found, "no multiple of 128 within 10%% of 97");
+    cr_expect(ways[ALTERNATIVE_PADDED].tried);
     char *text = written(report_write_text);
     expect_tidy(text, "ways out");
     cr_expect(strstr(text, "No plan fits") == text);
@@ -398,8 +398,8 @@ Test(report, ways_out_are_each_within_their_rule) {
     request.space.requirements[2] = (Requirement){.role = ROLE_PIPELINE, .op = REQUIRE_EQUAL, .degree = 1};
     request.space.requirement_count = 3;
     cr_assert(report_make(&request, &arena, &fixture.report, &error), "%s", error.text);
-    cr_assert(ways[WAY_BATCH].found);
-    cr_expect_eq(ways[WAY_BATCH].best.work.sequences, 128);
+    cr_assert(ways[ALTERNATIVE_BATCH].found);
+    cr_expect_eq(ways[ALTERNATIVE_BATCH].best.work.sequences, 128);
     cr_expect_eq(fixture.report.nearest[0].machine.mesh.chips, 128);
     arena_free(&arena);
 }

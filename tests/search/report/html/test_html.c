@@ -5,8 +5,8 @@
 
 #include "base/util.h"
 #include "search/cli/request_text.h"
-#include "search/report/html/look.h"
 #include "search/report/html/pictures.h"
+#include "search/report/html/write.h"
 #include "search/report/questions.h"
 
 #include <criterion/criterion.h>
@@ -90,7 +90,7 @@ static const char *first_flaw(const char *text) {
 
 typedef bool Writer(const Report *report, FILE *out, Error *error);
 static bool write_page(const Report *report, FILE *out, Error *error) {
-    return look_write_html(report, NULL, out, error);
+    return report_write_html(report, NULL, out, error);
 }
 
 static char *written(Writer *write, const Report *report) {
@@ -141,7 +141,7 @@ Test(look, page_without_a_plan) {
     cr_expect_null(flaw, "at: %.200s", flaw);
     cr_expect(strstr(page, "No plan fits"));
     cr_expect_eq(occurrences(page, "<svg "), 1, "HBM against the limit");
-    char *table = written(look_write_csv, &fixture.report);
+    char *table = written(report_write_csv, &fixture.report);
     cr_expect_eq(occurrences(table, "\n"), 1, "the names of the columns alone");
     free(table);
     free(page);
@@ -164,7 +164,7 @@ static double widths_at(const char *svg, double y, double height) {
     return sum;
 }
 
-static char *picture_of(Picture *picture, const LookView *view, Sheet *table) {
+static char *picture_of(Picture *picture, const PageView *view, Sheet *table) {
     char *text = NULL;
     size_t length = 0;
     Prose words = {0};
@@ -181,7 +181,7 @@ Test(look, bars_add_up) {
     static Fixture fixture;
     Arena arena = {0};
     fixture_fill(&fixture);
-    LookView view = {&fixture.report, NULL, &arena};
+    PageView view = {&fixture.report, NULL, &arena};
     Sheet table;
     char *svg = picture_of(picture_step, &view, &table);
     cr_expect_float_eq(widths_at(svg, 30, 24), 744 / 1.02 / 1.25, 0.05, "%g", widths_at(svg, 30, 24));
@@ -204,8 +204,8 @@ Test(look, names_are_text) {
     snprintf(fixture.request.question.model.name, sizeof fixture.request.question.model.name, "%s", NAME);
     snprintf(fixture.request.question.chip.title, sizeof fixture.request.question.chip.title, "%s", NAME);
     snprintf(fixture.request.asked.model, sizeof fixture.request.asked.model, "%s", NAME);
-    char *page = written(write_page, &fixture.report), *markdown = written(look_write_markdown, &fixture.report),
-         *table = written(look_write_csv, &fixture.report);
+    char *page = written(write_page, &fixture.report), *markdown = written(report_write_markdown, &fixture.report),
+         *table = written(report_write_csv, &fixture.report);
     cr_expect_null(first_flaw(page));
     cr_expect_null(strstr(page, "<script"));
     cr_expect_null(strstr(markdown, "<script"));
@@ -239,7 +239,7 @@ Test(look, csv_adds_up) {
     enum { MOST = 64 };
     static Fixture fixture;
     fixture_fill(&fixture);
-    char *table = written(look_write_csv, &fixture.report), *rest = table;
+    char *table = written(report_write_csv, &fixture.report), *rest = table;
     char *head_line = strsep(&rest, "\n"), *head[MOST], *cells[MOST];
     int count = cells_of(head_line, head, MOST), rows = 0;
     for (char *line; (line = strsep(&rest, "\n")) && *line; rows++) {
@@ -261,7 +261,7 @@ Test(look, csv_adds_up) {
 Test(look, markdown_tables_are_whole) {
     static Fixture fixture;
     fixture_fill(&fixture);
-    char *text = written(look_write_markdown, &fixture.report), *rest = text;
+    char *text = written(report_write_markdown, &fixture.report), *rest = text;
     int columns = 0, tables = 0;
     for (char *line; (line = strsep(&rest, "\n"));) {
         int bars = 0;
@@ -282,40 +282,40 @@ Test(look, facts_are_searches) {
     Error error = {0};
     Request *request = ARENA_NEW(&arena, Request, 1), *changed = ARENA_NEW(&arena, Request, 1);
     Report *report = ARENA_NEW(&arena, Report, 1);
-    LookFacts *facts = ARENA_NEW(&arena, LookFacts, 1);
+    PageFacts *facts = ARENA_NEW(&arena, PageFacts, 1);
     cr_assert(request && changed && report && facts);
     cr_assert(request_from_text("plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096", &arena, request));
     cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
     cr_assert_gt(report->result.plan_count, 0);
-    cr_assert(look_facts(report, (LookProgress){0}, facts, &error), "%s", error.text);
+    cr_assert(page_facts(report, (PageProgress){0}, facts, &error), "%s", error.text);
     const RankedPlan *first = &report->result.plans[0];
     int checked = 0;
     for (int i = 0, figure = 0; i < facts->figure_count; i++) {
-        while (strcmp(look_figure_name(request, figure), facts->figures[i].name) != 0) figure++;
-        for (int move = 0; move < LOOK_MOVES && (i % 3 == 0 || facts->figures[i].at[move].changed); move++) {
+        while (strcmp(page_figure_name(request, figure), facts->figures[i].name) != 0) figure++;
+        for (int move = 0; move < PAGE_MOVES && (i % 3 == 0 || facts->figures[i].at[move].changed); move++) {
             SearchResult result = {0};
             if (!facts->figures[i].at[move].searched) continue;
             request_copy(request, changed);
             request_fix_machine(first, changed);
-            if (!look_figure_move(changed, figure, LOOK_MOVE[move])) continue;
+            if (!page_figure_move(changed, figure, PAGE_MOVE[move])) continue;
             cr_assert(search_run(changed, &arena, &result, &error));
             cr_expect_eq(result.plan_count > 0, facts->figures[i].at[move].found, "%s", facts->figures[i].name);
             if (result.plan_count == 0) continue;
             double relative = result.plans[0].ranked_seconds / first->ranked_seconds - 1;
             cr_expect_float_eq(relative, facts->figures[i].at[move].relative, 1e-12, "%s x %g: %g, not %g",
-                               facts->figures[i].name, LOOK_MOVE[move], facts->figures[i].at[move].relative, relative);
+                               facts->figures[i].name, PAGE_MOVE[move], facts->figures[i].at[move].relative, relative);
             checked++;
         }
     }
     cr_expect_geq(checked, 4);
     /* More of a resource never slows the best step, less never speeds it up. */
     for (int i = 0; i < facts->figure_count; i++) {
-        const LookFigure *figure = &facts->figures[i];
+        const PageFigure *figure = &facts->figures[i];
         if (!figure->hardware || strstr(figure->name, "latency")) continue;
         if (figure->at[0].found) cr_expect_geq(figure->at[0].relative, -1e-12, "%s", figure->name);
         if (figure->at[1].found) cr_expect_leq(figure->at[1].relative, 1e-12, "%s", figure->name);
     }
-    for (int i = 1; i < LOOK_LIMITS; i++)
+    for (int i = 1; i < PAGE_LIMITS; i++)
         if (facts->memory[i].found) {
             cr_expect_geq(facts->memory[i].step_seconds, facts->memory[0].step_seconds * (1 - 1e-12));
             cr_expect_leq(facts->memory[i].memory_bytes, facts->memory[i].limit_bytes * (1 + 1e-12));
@@ -323,7 +323,7 @@ Test(look, facts_are_searches) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
-    cr_assert(memory && look_write_html(report, facts, memory, &error) && fclose(memory) == 0);
+    cr_assert(memory && report_write_html(report, facts, memory, &error) && fclose(memory) == 0);
     cr_expect_null(first_flaw(text));
     cr_expect_eq(occurrences(text, "<svg "), 8, "all of them");
     free(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/views/validate_gate.h: what an error table must keep to: --max-error and --min-ranking. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_GATE_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_GATE_H
+/* search/cli/views/validate_limits.h: what an error table must keep to: --max-error and --min-ranking. */
+#ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_LIMITS_H
+#define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_LIMITS_H
 
 #include "cost/measured/validate.h"
 
@@ -20,18 +20,18 @@ typedef enum {
     GATE_TAU_ALL,
     GATE_BEST, /* share of groups whose plan predicted best is within 3% of the best */
     GATE_COUNT
-} GateLimit;
+} ValidationLimit;
 
 typedef struct {
     bool set[GATE_COUNT];
     double limit[GATE_COUNT];
-} Gate;
+} ValidationLimits;
 
 /* "median=4%,p90=13%,bias=8%", or one share, of the median. `least`: of --min-ranking ("tau=0.8,best=90%"; one share is
  * tau). Errors name `where`. */
-bool gate_parse(const char *text, const char *where, bool least, Gate *gate, Error *error);
+bool gate_parse(const char *text, const char *where, bool least, ValidationLimits *gate, Error *error);
 
 /* One line for each limit that does not hold, and a limit of what the table has none of does not; how many. */
-int gate_check(const Gate *gate, const Validation *validation, FILE *err);
+int gate_check(const ValidationLimits *gate, const Validation *validation, FILE *err);
 
 #endif

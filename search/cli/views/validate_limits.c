@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/views/validate_gate.h"
+#include "search/cli/views/validate_limits.h"
 
 #include "base/number.h"
-#include "base/util.h"
 #include "base/text/prose.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const struct {
 static bool is_least(int limit) { return limit >= GATE_TAU; }
 
 /* "median=4%" */
-static bool parse_one(const char *word, const char *where, bool least, Gate *gate, Error *error) {
+static bool parse_one(const char *word, const char *where, bool least, ValidationLimits *gate, Error *error) {
     const char *equals = strchr(word, '='), *value = equals ? equals + 1 : word;
     int limit = least ? GATE_TAU : GATE_MEDIAN;
     if (equals) {
@@ -55,7 +55,7 @@ static bool parse_one(const char *word, const char *where, bool least, Gate *gat
     return true;
 }
 
-bool gate_parse(const char *text, const char *where, bool least, Gate *gate, Error *error) {
+bool gate_parse(const char *text, const char *where, bool least, ValidationLimits *gate, Error *error) {
     for (const char *at = text;;) {
         char word[80];
         size_t length = strcspn(at, ",");
@@ -70,7 +70,7 @@ bool gate_parse(const char *text, const char *where, bool least, Gate *gate, Err
 }
 
 /* One line; `of` names whose figure it is. */
-static int broken(GateLimit limit, const Gate *gate, const char *of, double value, FILE *err) {
+static int broken(ValidationLimit limit, const ValidationLimits *gate, const char *of, double value, FILE *err) {
     char name[PROSE_NAME_SIZE];
     const char *option = is_least((int)limit) ? "--min-ranking" : "--max-error";
     fprintf(err, "shardopt: %s: %s%s%s is ", option, LIMITS[limit].name, of[0] ? " of " : "", clean_name(of, name));
@@ -83,7 +83,7 @@ static int broken(GateLimit limit, const Gate *gate, const char *of, double valu
     return 1;
 }
 
-static double value_of(GateLimit limit, const Validation *v) {
+static double value_of(ValidationLimit limit, const Validation *v) {
     const ErrorStats *rows = &v->score.all.rows, *memory = &v->score.memory;
     switch (limit) {
     case GATE_MEDIAN:
@@ -113,9 +113,9 @@ static double value_of(GateLimit limit, const Validation *v) {
     return NAN;
 }
 
-int gate_check(const Gate *gate, const Validation *v, FILE *err) {
+int gate_check(const ValidationLimits *gate, const Validation *v, FILE *err) {
     int failures = 0;
-    for (GateLimit limit = 0; limit < GATE_COUNT; limit++) {
+    for (ValidationLimit limit = 0; limit < GATE_COUNT; limit++) {
         if (!gate->set[limit]) continue;
         if (limit == GATE_BIAS) {
             for (int64_t i = 0; i < v->score.by_count[BY_SOURCE]; i++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/gate.h: plans held against a baseline: what got worse, by how much, and because of what. Pure but for the
+/* search/baseline/baseline_check.h: plans held against a baseline: what got worse, by how much, and because of what. Pure but for the
  * streams that writers are given. */
-#ifndef SHARDOPT_SEARCH_BASELINE_GATE_H
-#define SHARDOPT_SEARCH_BASELINE_GATE_H
+#ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
+#define SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
 
 #include "search/baseline/snapshot.h"
 
 /* What is compared: the step (for as many tokens as were asked for, where the batch moved; under another objective what
  * that counts), MFU, and the share of usable HBM. */
-typedef enum { GATE_STEP, GATE_MFU, GATE_MEMORY, GATE_FIGURES } GateFigure;
-const char *gate_figure_name(GateFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
+typedef enum { GATE_STEP, GATE_MFU, GATE_MEMORY, GATE_FIGURES } BaselineFigure;
+const char *gate_figure_name(BaselineFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
 
 /* How much worse is still as good; shares. */
 typedef struct {
@@ -29,8 +29,8 @@ typedef enum {
     VERDICT_ERROR, /* cannot be planned any more */
     VERDICT_NEW,   /* the baseline has no plan of it yet */
     VERDICT_COUNT
-} Verdict;
-const char *verdict_name(Verdict verdict); /* "same" "better" "worse" "error" "new" */
+} BaselineVerdict;
+const char *verdict_name(BaselineVerdict verdict); /* "same" "better" "worse" "error" "new" */
 
 typedef struct {
     double was, now;
@@ -68,7 +68,7 @@ typedef struct {
     Snapshot was, now; /* now.report NULL, without plans: VERDICT_ERROR */
     bool edited;       /* another request than `was` was made for */
     bool has_was;      /* false: VERDICT_NEW, or an error of what is new */
-    Verdict verdict;
+    BaselineVerdict verdict;
     FigureChange figures[GATE_FIGURES]; /* where both have a plan */
     bool lost_plan, lost_proof, found_plan, found_proof;
     Cause causes[CAUSES_MAX]; /* where something moved */
@@ -78,15 +78,15 @@ typedef struct {
     double old_plan_seconds; /* of OLD_PLAN_PRICED */
     char message[640];       /* of VERDICT_ERROR */
     bool undecided;          /* a launched plan: a limit ended the search before it was known */
-} GateEntry;
+} CheckedEntry;
 
 /* Whether there are two plans to compare. */
-static inline bool gate_has_both(const GateEntry *entry) {
+static inline bool gate_has_both(const CheckedEntry *entry) {
     return entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
 }
 
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
-void gate_compare(const Tolerance *tolerance, GateEntry *entry);
+void gate_compare(const Tolerance *tolerance, CheckedEntry *entry);
 
 /* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one cause
  * where something `moved`. */
@@ -98,14 +98,14 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
 typedef struct {
     const char *baseline; /* the file; NULL: a plan that is launched is held against the best: `was` is the best */
     Tolerance tolerance;  /* of a launched plan .of[GATE_STEP]: --within */
-    const GateEntry *entries;
+    const CheckedEntry *entries;
     int count;
     bool updated; /* the baseline was rewritten */
     const char *version, *data_sha256;
-} Gate;
+} BaselineCheck;
 
-int gate_verdicts(const Gate *gate, Verdict verdict);
-bool gate_passes(const Gate *gate);
+int gate_verdicts(const BaselineCheck *gate, BaselineVerdict verdict);
+bool gate_passes(const BaselineCheck *gate);
 
 /* One entry, in sentences without a full stop; empty where there is nothing to say. */
 typedef enum {
@@ -114,35 +114,35 @@ typedef enum {
     GATE_TERMS, /* "fsdp +80.1 ms, matmul -2.00 ms" */
     GATE_PLAN,  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
     GATE_LINES
-} GateLine;
+} BaselineLine;
 typedef struct {
     Prose line[GATE_LINES];
-} GateWords;
-const char *gate_heading(GateLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
+} BaselineWords;
+const char *gate_heading(BaselineLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
 /* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
  * bytes, returned. */
 const char *gate_change_text(double change, char *text);
-void gate_words(const Gate *gate, const GateEntry *entry, GateWords *out);
+void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWords *out);
 
 /* The answer in a sentence, and what to do next. */
-void gate_headline(const Gate *gate, Prose *out);
-void gate_hint(const Gate *gate, Prose *out);
+void gate_headline(const BaselineCheck *gate, Prose *out);
+void gate_hint(const BaselineCheck *gate, Prose *out);
 
-typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } GateFormat;
-const char *gate_format_name(GateFormat format); /* "text" "json" "markdown" "junit" */
-bool gate_write(const Gate *gate, GateFormat format, FILE *out, Error *error);
+typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } BaselineFormat;
+const char *gate_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
+bool gate_write(const BaselineCheck *gate, BaselineFormat format, FILE *out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of each
  * kind at most, the last for all that are left: a step shows no more. */
-bool gate_write_annotations(const Gate *gate, FILE *out, Error *error);
+bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
 
 /* Internal: what gate_write() is put together from. */
 bool causes_add_json(cJSON *to, const Cause *causes, int count);
 /* An object of the parts, each with both figures under the keys `was` and `now`. */
 bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now);
-bool gate_write_text(const Gate *gate, FILE *out, Error *error);
-bool gate_write_json(const Gate *gate, FILE *out, Error *error);
-bool gate_write_markdown(const Gate *gate, FILE *out, Error *error);
-bool gate_write_junit(const Gate *gate, FILE *out, Error *error);
+bool gate_write_text(const BaselineCheck *gate, FILE *out, Error *error);
+bool gate_write_json(const BaselineCheck *gate, FILE *out, Error *error);
+bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error);
+bool gate_write_junit(const BaselineCheck *gate, FILE *out, Error *error);
 
 #endif

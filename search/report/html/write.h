@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/look.h: a report to be looked at: as a page with pictures, as Markdown for a pull request, as CSV for a
+/* search/report/html/write.h: a report to be looked at: as a page with pictures, as Markdown for a pull request, as CSV for a
  * spreadsheet. Names are text in all of them. Pure but for the stream. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_LOOK_H
-#define SHARDOPT_SEARCH_REPORT_HTML_LOOK_H
+#ifndef SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
+#define SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
 
 #include "search/report/html/facts.h"
 
 /* One file that loads nothing. `facts` NULL: without the pictures that need searches of their own. */
-bool look_write_html(const Report *report, const LookFacts *facts, FILE *out, Error *error);
+bool report_write_html(const Report *report, const PageFacts *facts, FILE *out, Error *error);
 
 /* The verdict, the plans, why, where a step goes, the ways out, the assumptions folded away. */
-bool look_write_markdown(const Report *report, FILE *out, Error *error);
+bool report_write_markdown(const Report *report, FILE *out, Error *error);
 
 /* A line of names, then one line for each plan; docs/json.md has the columns. */
-bool look_write_csv(const Report *report, FILE *out, Error *error);
+bool report_write_csv(const Report *report, FILE *out, Error *error);
 
 #endif
