@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/baseline_check.h: plans held against a baseline: what got worse, by how much, and because of what. Pure but for the
- * streams that writers are given. */
+/* search/baseline/baseline_check.h: plans held against a baseline: what got worse, by how much, and because of what.
+ * Pure but for the streams that writers are given. */
 #ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
 #define SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
 
@@ -88,8 +88,8 @@ static inline bool gate_has_both(const CheckedEntry *entry) {
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
 void gate_compare(const Tolerance *tolerance, CheckedEntry *entry);
 
-/* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one cause
- * where something `moved`. */
+/* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one
+ * cause where something `moved`. */
 int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]);
 
 /* ---- in words ---- */
@@ -119,8 +119,8 @@ typedef struct {
     Prose line[GATE_LINES];
 } BaselineWords;
 const char *gate_heading(BaselineLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
-/* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of NUMBER_TEXT_SIZE
- * bytes, returned. */
+/* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of
+ * NUMBER_TEXT_SIZE bytes, returned. */
 const char *gate_change_text(double change, char *text);
 void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWords *out);
 
@@ -132,8 +132,8 @@ typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } B
 const char *gate_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
 bool gate_write(const BaselineCheck *gate, BaselineFormat format, FILE *out, Error *error);
 
-/* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of each
- * kind at most, the last for all that are left: a step shows no more. */
+/* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of
+ * each kind at most, the last for all that are left: a step shows no more. */
 bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
 
 /* Internal: what gate_write() is put together from. */

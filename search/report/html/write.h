@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/write.h: a report to be looked at: as a page with pictures, as Markdown for a pull request, as CSV for a
- * spreadsheet. Names are text in all of them. Pure but for the stream. */
+/* search/report/html/write.h: a report to be looked at: as a page with pictures, as Markdown for a pull request, as
+ * CSV for a spreadsheet. Names are text in all of them. Pure but for the stream. */
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
 #define SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
 
