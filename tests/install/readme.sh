@@ -1,64 +1,114 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The transcripts of README.md are what the program prints. Each stands between <!-- example --> and <!-- /example -->: lines
-# that begin with "$ " are commands, run one after the other in a folder of their own, those behind them what they print;
-# the end of the last output may be left out by a last line of "...", behind as many paragraphs.
-# `sh tests/install/readme.sh --update` writes all of them anew.
+# Checks that the transcripts of README.md and of the pages docs/*.md are what the program prints.
+#
+# A transcript stands between <!-- example --> and <!-- /example -->. A line that begins with "$ " is a command, which
+# a backslash at its end continues on the next line; the lines after a command are its output. The commands of one page
+# run in order, in a folder of their own that has copies of the data. If the last line is "...", the page leaves out the
+# end of the last output: this script then cuts the program's output after the same number of paragraphs.
+# The command of a <!-- slow example --> takes more than ten seconds; it runs only with --slow.
+#
+# usage: sh tests/install/readme.sh [--update] [--slow] [PAGE...]   --update replaces the output that the pages show
 # In the environment: BUILD (build folder, default build), SOURCE (of shardopt, default here).
 set -eu
 unset SHARDOPT_DATA GITHUB_ACTIONS
 SOURCE=${SOURCE:-$PWD} BUILD=${BUILD:-$SOURCE/build}
+update='' slow=''
+while :; do
+    case ${1-} in
+    --update) update=1 ;;
+    --slow) slow=1 ;;
+    *) break ;;
+    esac
+    shift
+done
 root=$(mktemp -d "${TMPDIR:-/tmp}/shardopt-readme-XXXXXX")
 trap 'rm -rf "$root"' EXIT
-mkdir "$root/bin" "$root/here"
+mkdir "$root/bin"
 ln -s "$(cd "$BUILD" && pwd)/shardopt" "$root/bin/shardopt"
-for folder in runs tests docs; do ln -s "$SOURCE/$folder" "$root/here/$folder"; done
-for folder in models mesh cost; do cp -R "$SOURCE/$folder" "$root/here/$folder"; done # they may be changed
 PATH=$root/bin:$PATH
 export PATH
+cd "$SOURCE"
+[ $# -gt 0 ] || set -- README.md docs/*.md
 
-# Block N as README has it, without fences and marks.
-block() { awk -v want="$1" '/^<!-- example -->$/ { n++; inside = n == want; next } /^<!-- \/example -->$/ { inside = 0 } inside && !/^```/' "$SOURCE/README.md"; }
-blocks=$(grep -c '^<!-- example -->$' "$SOURCE/README.md")
-[ "$blocks" -ge 5 ] || { echo "FAIL: README.md has $blocks transcripts, not five" >&2; exit 1; }
+# A folder for the commands of one page. They may change the data, so these are copies.
+make_folder() {
+    rm -rf "$root/here"
+    mkdir "$root/here"
+    for folder in tests docs; do ln -s "$SOURCE/$folder" "$root/here/$folder"; done
+    for folder in models mesh cost; do cp -R "$SOURCE/$folder" "$root/here/$folder"; done
+}
 
-failed=
-for number in $(seq "$blocks"); do
-    block "$number" >"$root/block"
-    grep -q '^\$ .*shardopt' "$root/block" || { echo "FAIL: transcript $number has no command" >&2; exit 1; }
-    grep '^\$ ' "$root/block" | sed 's/^\$ //' >"$root/commands"
+# Runs the commands of the transcript $root/block, and writes what the page should show to $root/shown.
+run_block() {
+    rm -f "$root"/command.*
+    awk -v root="$root" '!command && /^\$ / { n++; sub(/^\$ /, ""); command = 1 }
+                         command { print > (root "/command." n); command = /\\$/ }' "$root/block"
     : >"$root/shown"
-    while read -r command; do
-        printf '$ %s\n' "$command" >>"$root/shown"
-        (cd "$root/here" && sh -c "$command" </dev/null 2>"$root/err") >"$root/output" || true
-        cat "$root/output" >>"$root/shown"
-    done <"$root/commands"
+    n=1
+    while [ -f "$root/command.$n" ]; do
+        sed '1s/^/$ /' "$root/command.$n" >>"$root/shown"
+        (cd "$root/here" && sh "$root/command.$n" </dev/null 2>"$root/err") >>"$root/shown" || true
+        n=$((n + 1))
+    done
     if [ "$(tail -n 1 "$root/block")" = ... ]; then
         paragraphs=$(sed '$d' "$root/block" | awk 'BEGIN { RS = "" } END { print NR }')
-        awk -v most="$paragraphs" 'NF == 0 && ++blank == most { exit } { print } END { print "\n..." }' "$root/shown" >"$root/cut"
+        awk -v most="$paragraphs" 'NF == 0 && ++blank == most { exit } { print } END { print "\n..." }' \
+            "$root/shown" >"$root/cut"
         mv "$root/cut" "$root/shown"
     fi
-    cp "$root/shown" "$root/shown.$number"
-    [ "${1-}" = --update ] && continue
-    if ! diff -u "$root/block" "$root/shown"; then
-        cat "$root/err" >&2
-        failed=1
-    else
-        echo "ok: transcript $number: $(head -n 1 "$root/commands")"
+}
+
+failed=
+for page; do
+    blocks=$(grep -cE '^<!-- (slow )?example -->$' "$page" || true)
+    if [ "$page" = README.md ] && [ "$blocks" -lt 7 ]; then
+        echo "FAIL: README.md has $blocks transcripts; it should have the first answer and six uses" >&2
+        exit 1
     fi
-done
-if [ "${1-}" = --update ]; then
+    [ "$blocks" -gt 0 ] || continue
+    make_folder
+    number=0
+    while [ $number -lt "$blocks" ]; do
+        number=$((number + 1))
+        # The block without its marks and fences; the mark itself says whether it is slow.
+        awk -v want=$number -v mark="$root/mark" '
+            /^<!-- (slow )?example -->$/ { inside = ++n == want; if (inside) print > mark; next }
+            /^<!-- \/example -->$/ { inside = 0 }
+            inside && !/^```/' "$page" >"$root/block"
+        name="$page, transcript $number: $(sed -n '1s/^\$ //p' "$root/block")"
+        grep -q '^\$ .*shardopt' "$root/block" || { echo "FAIL: $name: it has no command" >&2; exit 1; }
+        if [ -z "$slow" ] && grep -q slow "$root/mark"; then
+            echo "not run: $name"
+            cp "$root/block" "$root/shown.$number"
+            continue
+        fi
+        run_block
+        cp "$root/shown" "$root/shown.$number"
+        [ -z "$update" ] || continue
+        if diff -u "$root/block" "$root/shown"; then
+            echo "ok: $name"
+        else
+            cat "$root/err" >&2
+            echo "FAIL: $name" >&2
+            failed=1
+        fi
+    done
+    [ -n "$update" ] || continue
     awk -v root="$root" '
         /^<!-- \/example -->$/ { inside = 0 }
         !inside { print }
-        /^<!-- example -->$/ {
+        /^<!-- (slow )?example -->$/ {
             inside = 1; n++
             print "```"
             while ((getline line < (root "/shown." n)) > 0) print line
             print "```"
-        }' "$SOURCE/README.md" >"$root/README.md"
-    cat "$root/README.md" >"$SOURCE/README.md"
-    exit
-fi
-[ -z "$failed" ] || { echo "FAIL: README.md is not what the program prints (- README, + program); sh tests/install/readme.sh --update" >&2; exit 1; }
+        }' "$page" >"$root/page"
+    cmp -s "$root/page" "$page" || { cat "$root/page" >"$page"; echo "updated: $page"; }
+done
+[ -z "$update" ] || exit 0
+[ -z "$failed" ] || {
+    echo "FAIL: a page is not what the program prints (- page, + program); sh tests/install/readme.sh --update" >&2
+    exit 1
+}
 echo "readme: all passed"
