@@ -37,14 +37,16 @@ if(SHARDOPT_FUZZ)
     add_executable(${name} ${source})
     shardopt_inside(${name})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    list(APPEND fuzz_programs ${name})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name}) # what it finds goes there
     file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/data/models/configs tests/data/import tests/fuzz/${name})
     add_test(NAME ${name} COMMAND ${name} -max_total_time=8 -max_len=65536 -timeout=10
              ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name} ${seeds})
   endforeach()
+  add_custom_target(fuzzers DEPENDS ${fuzz_programs}) # what the preset builds
 endif()
 
-# The example of README.md is the program's longest answer: it is asked where the program is fast.
+# The transcripts of README.md and of the pages take long without optimisation: only builds without sanitizers run them.
 if(TARGET shardopt AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   set(scripts install)
   if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
