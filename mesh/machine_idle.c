@@ -36,14 +36,14 @@ static int64_t least_chips(int64_t chips, double max_idle) {
 }
 
 static void add_smaller_tori(const Chip *chip, const Machine *asked, int64_t least, Candidates *to) {
-    int64_t own = slice_chips(asked->slice);
+    int64_t asked_chips = slice_chips(asked->slice);
     bool offered = slice_offered(chip, asked->slice);
-    for (int64_t slices = asked->slices; slices >= 1 && own * slices >= least; slices--) {
+    for (int64_t slices = asked->slices; slices >= 1 && asked_chips * slices >= least; slices--) {
         if (to->count > IDLE_MACHINES_MAX) return;
-        if (!offered && slices < asked->slices) add(to, (Candidate){asked->slice, slices, own * slices});
+        if (!offered && slices < asked->slices) add(to, (Candidate){asked->slice, slices, asked_chips * slices});
         for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) {
             int64_t chips = slice_chips(walk.shape);
-            if (chips > own || chips * slices < least || chips * slices >= asked->mesh.chips) continue;
+            if (chips > asked_chips || chips * slices < least || chips * slices >= asked->mesh.chips) continue;
             add(to, (Candidate){walk.shape, slices, chips * slices});
         }
     }

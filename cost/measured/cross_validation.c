@@ -112,11 +112,11 @@ bool cross_validate(const FitModel *model, const double *weights, const LeastSol
 void cross_coverage(const FitModel *model, bool *covered, bool *alone) {
     int32_t runs = model->problem->run_count;
     for (int32_t i = 0; i < runs; i++) {
-        int32_t others = 0;
+        int32_t other_runs = 0;
         for (int32_t k = 0; k < runs && model->usable[i]; k++)
-            others += model->usable[k] && strcmp(model->generation[i], model->generation[k]) == 0 &&
-                      strcmp(model->problem->runs[i].source, model->problem->runs[k].source) != 0;
-        covered[i] = others >= CROSS_COVERED_RUNS;
-        alone[i] = model->usable[i] && others == 0;
+            other_runs += model->usable[k] && strcmp(model->generation[i], model->generation[k]) == 0 &&
+                          strcmp(model->problem->runs[i].source, model->problem->runs[k].source) != 0;
+        covered[i] = other_runs >= CROSS_COVERED_RUNS;
+        alone[i] = model->usable[i] && other_runs == 0;
     }
 }

@@ -22,7 +22,7 @@ static void own_figures(const SetEntry *list, SetEntry *entry) {
             SetFigure *own = &figures[merged++];
             *own = *taken;
             own->prior = 1;
-            snprintf(own->of, sizeof own->of, "%s", entry->kin);
+            snprintf(own->of, sizeof own->of, "%s", entry->parent);
             own->runs = 0;
             own->determined = false;
             own->source = OWN;
@@ -39,7 +39,7 @@ bool fit_own_figures(ProfileSet *set, const FitRun *runs, int32_t count, Error *
         for (int e = (of_stack ? set->stack_count : set->profile_count) - 1; e >= 0; e--) {
             bool used = false;
             for (int32_t i = 0; i < count; i++) used = used || (of_stack ? runs[i].stack : runs[i].chip) == &list[e];
-            if (used && list[e].kin[0]) own_figures(list, &list[e]);
+            if (used && list[e].parent[0]) own_figures(list, &list[e]);
         }
     }
     return profile_set_resolve(set, "calibrate", error);

@@ -51,10 +51,10 @@ bool range_of(const double *log_ratios, const double *weights, int64_t count, Li
     return true;
 }
 
-LikelyRange range_towards(LikelyRange own, LikelyRange kin) {
-    double share = own.runs / (own.runs + RANGE_KIN);
-    return (LikelyRange){exp(share * log(own.low) + (1 - share) * log(kin.low)),
-                         exp(share * log(own.high) + (1 - share) * log(kin.high)), own.runs};
+LikelyRange range_towards(LikelyRange own, LikelyRange parent) {
+    double share = own.runs / (own.runs + RANGE_PARENT_RUNS);
+    return (LikelyRange){exp(share * log(own.low) + (1 - share) * log(parent.low)),
+                         exp(share * log(own.high) + (1 - share) * log(parent.high)), own.runs};
 }
 
 /* ---- which runs ---- */

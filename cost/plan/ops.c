@@ -28,7 +28,7 @@ typedef struct {
 static Op *add(List *list, OpKind kind, const char *name) {
     assert(list->count < OPS_MAX);
     Op *op = &list->ops[list->count++];
-    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .makes = -1, .saved_ways = 1};
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .output_activation = -1, .saved_ways = 1};
     return op;
 }
 
@@ -36,7 +36,7 @@ static Op *add(List *list, OpKind kind, const char *name) {
 static Op *add_matmul(List *list, const char *name, double m, double n, double k) {
     Op *op = add(list, OP_MATMUL, name);
     op->m = m, op->n = n, op->k = k;
-    op->low = true;
+    op->runs_in_precision = true;
     op->weights = n * k;
     op->flops[PHASE_FORWARD] = 2 * m * n * k;
     op->flops[PHASE_BACKWARD] = 4 * m * n * k;
@@ -53,8 +53,8 @@ static Op *add_elementwise(List *list, const char *name, double elements, double
     return op;
 }
 
-static void makes(Op *op, Activation activation, double bytes) {
-    op->makes = activation;
+static void set_output(Op *op, Activation activation, double bytes) {
+    op->output_activation = activation;
     op->saved_bytes = bytes;
 }
 
@@ -133,7 +133,8 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, BF16_BYTES * tokens * whole);
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
-    makes(qkv, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
+    set_output(qkv, ACTIVATION_QKV,
+               BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
     if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
@@ -154,7 +155,7 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
     Op *query = add_matmul(list, "query projection", tokens, widths.query, q_rank > 0 ? q_rank : d_model);
     enter_block(up, shard, sharding, BF16_BYTES * tokens * latent);
     if (q_rank == 0) enter_block(query, shard, sharding, BF16_BYTES * tokens * d_model);
-    makes(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
+    set_output(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
 
@@ -174,27 +175,27 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
     if (joined <= 1) return;
     /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves
      * (r - 1)/r of them in r - 1 messages of one chip's share. */
-    double own = BF16_BYTES * shard->tokens * keys;
+    double local_bytes = BF16_BYTES * shard->tokens * keys;
     bool ring = context_is_ring(methods->context);
-    double messages = ring ? joined - 1 : 1, bytes = ring ? own : own * joined;
+    double messages = ring ? joined - 1 : 1, bytes = ring ? local_bytes : local_bytes * joined;
     communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
     communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
 }
 
 static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                           const Sharding *sharding, const Methods *methods) {
-    double tokens = shard->tokens, own = residual_tokens(shard, sharding), d_model = (double)model->d_model;
+    double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
     double stream = BF16_BYTES * tokens * d_model;
     HeadWidths widths = head_widths(kind, shard);
     bool latent = kind->attention == ATTENTION_LATENT;
 
     if (kind->norms > 0) {
-        Op *norm = add_norm(list, "attention norm", model, own);
+        Op *norm = add_norm(list, "attention norm", model, local_tokens);
         norm->weights += (double)kind->qk_norm_parameters;
         bool gathered = !(latent && kind->q_lora_rank > 0);
-        makes(norm, ACTIVATION_ATTENTION_INPUT, gathered ? stream : BF16_BYTES * own * d_model);
+        set_output(norm, ACTIVATION_ATTENTION_INPUT, gathered ? stream : BF16_BYTES * local_tokens * d_model);
         norm->saved_input = true;
-        if (gathered) norm->saved_ways = tokens / own;
+        if (gathered) norm->saved_ways = tokens / local_tokens;
     }
     if (latent)
         latent_projections(list, model, kind, shard, sharding, widths);
@@ -212,29 +213,29 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
         BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
-    makes(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
+    set_output(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
     attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, widths);
 
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
     leave_block(out, shard, sharding, stream);
-    makes(out, ACTIVATION_MIDDLE, BF16_BYTES * own * d_model);
+    set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);
 }
 
 static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                           const Sharding *sharding, double width) {
     bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
-    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
-    double tokens = gathered ? own : shard->tokens, hidden = gathered ? width * shard->tensor : width;
+    double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
+    double tokens = gathered ? local_tokens : shard->tokens, hidden = gathered ? width * shard->tensor : width;
     double stream = BF16_BYTES * shard->tokens * d_model;
     double up_columns = (kind->gated ? 2 : 1) * hidden;
 
     Op *up = add_matmul(list, kind->gated ? "mlp gate and up" : "mlp up", tokens, up_columns, d_model);
     Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
     Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
-    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
-    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
+    set_output(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
+    set_output(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
     product->saved_input = true;
     if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
     if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
@@ -265,19 +266,21 @@ static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *
  * over the chips that share an expert's width. */
 static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                        const Sharding *sharding, double imbalance) {
-    double d_model = (double)model->d_model, own = residual_tokens(shard, sharding);
+    double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
     bool folded = shard->grid_expert > 0;
     double ways = folded ? shard->grid_expert : shard->expert;
-    double tokens = folded ? own * shard->grid_expert_tensor : shard->tokens;
+    double tokens = folded ? local_tokens * shard->grid_expert_tensor : shard->tokens;
     double routed = tokens * (double)kind->top_k * imbalance; /* that the busiest chip's experts get */
     double per_expert = routed / shard->experts, width = shard->d_ff_expert;
     double arrived = BF16_BYTES * routed * d_model;
-    double exchanged = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
+    double exchanged =
+        BF16_BYTES * local_tokens * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
 
-    Op *router = add_matmul(list, "router", own, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
-    router->low = false;
+    Op *router = add_matmul(list, "router", local_tokens, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
+    router->runs_in_precision = false;
     if (kind->router_bias) router->weights += (double)kind->experts;
-    Op *dispatch = add_elementwise(list, "expert dispatch", own * (double)kind->top_k * imbalance * d_model, 2, 2);
+    Op *dispatch =
+        add_elementwise(list, "expert dispatch", local_tokens * (double)kind->top_k * imbalance * d_model, 2, 2);
 
     double up_columns = (kind->gated ? 2 : 1) * width;
     Op *up = add_matmul(list, kind->gated ? "expert gate and up" : "expert up", per_expert, up_columns, d_model);
@@ -294,12 +297,14 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
     }
     if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
-    makes(dispatch, ACTIVATION_MLP_INPUT, arrived);
-    makes(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
-    makes(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
+    set_output(dispatch, ACTIVATION_MLP_INPUT, arrived);
+    set_output(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
+    set_output(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
     dispatch->saved_input = product->saved_input = true;
-    Op *combine = add_elementwise(list, "expert combine", own * (double)kind->top_k * imbalance * d_model, 2, 2);
-    dispatch->routed_bytes = combine->routed_bytes = BF16_BYTES * own * (double)kind->top_k * imbalance * d_model;
+    Op *combine =
+        add_elementwise(list, "expert combine", local_tokens * (double)kind->top_k * imbalance * d_model, 2, 2);
+    dispatch->routed_bytes = combine->routed_bytes =
+        BF16_BYTES * local_tokens * (double)kind->top_k * imbalance * d_model;
     for (int phase = 0; phase < PHASE_COUNT && ways > 1; phase++) {
         communicate(dispatch, GROUP_EXPERT, phase, 1, exchanged);
         communicate(combine, GROUP_EXPERT, phase, 1, exchanged);
@@ -313,15 +318,16 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
     List list = {.ops = ops};
     if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, methods);
     if (kind->norms > 1) {
-        double own = residual_tokens(shard, sharding);
-        Op *norm = add_norm(&list, "mlp norm", model, own);
+        double local_tokens = residual_tokens(shard, sharding);
+        Op *norm = add_norm(&list, "mlp norm", model, local_tokens);
         norm->weights *= (double)(kind->norms - 1);
         /* What an MLP reads, gathered unless its weights are; a router reads its own tokens as they are, and keeps them
          * beside those that it sends. */
         bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
-        makes(norm, ACTIVATION_MLP_INPUT, BF16_BYTES * (whole ? shard->tokens : own) * (double)model->d_model);
+        set_output(norm, ACTIVATION_MLP_INPUT,
+                   BF16_BYTES * (whole ? shard->tokens : local_tokens) * (double)model->d_model);
         norm->saved_input = kind->experts == 0; /* routers read bf16 */
-        if (whole) norm->saved_ways = shard->tokens / own;
+        if (whole) norm->saved_ways = shard->tokens / local_tokens;
     }
     if (kind->experts > 0)
         expert_ops(&list, model, kind, shard, sharding, imbalance);
@@ -342,8 +348,8 @@ int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sha
     lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
     lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
     if (model->embedding_norm) {
-        double own = residual_tokens(shard, sharding) * d_model;
-        add_elementwise(&list, "embedding norm", own, 2, 3)->weights = norm_weights(model);
+        double local_elements = residual_tokens(shard, sharding) * d_model;
+        add_elementwise(&list, "embedding norm", local_elements, 2, 3)->weights = norm_weights(model);
     }
     if (shard->tensor <= 1) return list.count;
     bool along = sharding->residual == RESIDUAL_SEQUENCE;
@@ -363,7 +369,7 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
     double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
     Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
-    logits->low = false;
+    logits->runs_in_precision = false;
     if (model->logits_bias) logits->weights += shard->vocab;
     /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */
     Op *loss = add_elementwise(&list, "loss", shard->tokens * shard->vocab, 4, 6);

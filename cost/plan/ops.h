@@ -3,8 +3,8 @@
 #ifndef SHARDOPT_COST_PLAN_OPS_H
 #define SHARDOPT_COST_PLAN_OPS_H
 
-#include "cost/profile/profile.h"
 #include "cost/plan/shard.h"
+#include "cost/profile/profile.h"
 #include "models/parameters.h"
 
 /* Groups of chips that communicate: a role, adjacent roles together, or ranks of a folded expert grid. */
@@ -52,19 +52,19 @@ typedef struct {
     double chunks;             /* that m is worked on in, one after the other; 1: whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
-    bool biased;           /* experts with biases and a clamped activation */
-    bool low;              /* a matmul of the blocks: in the profile's precision; else bf16 */
-    double score_elements; /* attention: of the whole square (or window), all heads of the chip */
-    double head_dim;       /* attention */
-    double routed_bytes;   /* of dispatched tokens, in each phase */
-    double weights;        /* local parameters, before fsdp */
+    bool biased;            /* experts with biases and a clamped activation */
+    bool runs_in_precision; /* a matmul of the blocks: in the profile's precision; else bf16 */
+    double score_elements;  /* attention: of the whole square (or window), all heads of the chip */
+    double head_dim;        /* attention */
+    double routed_bytes;    /* of dispatched tokens, in each phase */
+    double weights;         /* local parameters, before fsdp */
     bool expert_weights;
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
-    int makes;          /* the Activation it produces, or -1 */
-    double saved_bytes; /* of that activation: bf16, inputs of blocks gathered over tensor */
-    double saved_ways;  /* of tensor that it lies over before it is gathered; 1: it is not gathered */
-    bool saved_input;   /* only linear layers in the profile's precision read it */
-    double saved_copy;  /* else: numbers of it that such a layer wants too, in its own precision */
+    int output_activation; /* the Activation it produces, or -1 */
+    double saved_bytes;    /* of that activation: bf16, inputs of blocks gathered over tensor */
+    double saved_ways;     /* of tensor that it lies over before it is gathered; 1: it is not gathered */
+    bool saved_input;      /* only linear layers in the profile's precision read it */
+    double saved_copy;     /* else: numbers of it that such a layer wants too, in its own precision */
 } Op;
 
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one

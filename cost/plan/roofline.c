@@ -32,7 +32,7 @@ static double grouped_rate(const Op *op, const Profile *profile) {
 static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
     double peak = chip->bf16_flops_per_second.value, hbm = chip->hbm_bytes_per_second.value, ratio = 1, casts = 0;
     double efficiency = profile->matrix_efficiency;
-    if (op->low) {
+    if (op->runs_in_precision) {
         efficiency = profile->linear_efficiency;
         ratio = profile->linear_peak_ratio;
     }
@@ -41,7 +41,7 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
         efficiency *= grouped_rate(op, profile);
         if (op->biased) efficiency *= profile->biased_expert_efficiency;
     }
-    if (op->low && profile->precision != PRECISION_BF16 && profile->cast_traffic > 0)
+    if (op->runs_in_precision && profile->precision != PRECISION_BF16 && profile->cast_traffic > 0)
         casts = profile->cast_traffic * cast_bytes(op, phase, profile->precision) / (hbm * profile->hbm_efficiency);
     /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
      * 2). */

@@ -44,10 +44,10 @@ double layer_flops(const Model *model, int64_t seq, double *active) {
     double flops = 0, parameters = 0, layers = 0;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        double count = (double)kind->count, own = (double)layer_parameters(model, kind).active;
+        double count = (double)kind->count, active_parameters = (double)layer_parameters(model, kind).active;
         double span = attention_span(kind, seq, false);
-        flops += count * (2.0 * own + 4 * span * (double)(kind->heads * kind->head_dim));
-        parameters += count * own;
+        flops += count * (2.0 * active_parameters + 4 * span * (double)(kind->heads * kind->head_dim));
+        parameters += count * active_parameters;
         layers += count;
     }
     if (active) *active = parameters / layers;
@@ -74,11 +74,11 @@ static bool divide_layers(const Model *model, double logits, int64_t stages, Sta
     double best = 0;
     int64_t meet = (int64_t)floor((double)layers / (double)stages - (double)(stages - 1) / (double)stages * logits);
     for (int64_t at = meet; at <= meet + 2; at++) {
-        int64_t count = min_whole(even, max_whole(1, at)), others = divide_up(layers - count, stages - 1);
-        double longest = max_real((double)others, (double)count + logits);
+        int64_t count = min_whole(even, max_whole(1, at)), other_stages = divide_up(layers - count, stages - 1);
+        double longest = max_real((double)other_stages, (double)count + logits);
         if (at > meet && longest >= best) continue;
         best = longest;
-        *fullest = others;
+        *fullest = other_stages;
         *last = count;
     }
     return true;

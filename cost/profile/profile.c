@@ -46,7 +46,7 @@ static Profile stretched(const Profile *profile, double stretch) {
     double *const rates[] = {&scaled.matrix_efficiency,  &scaled.linear_efficiency, &scaled.attention_efficiency,
                              &scaled.hbm_efficiency,     &scaled.ici_efficiency,    &scaled.nvlink_efficiency,
                              &scaled.network_efficiency, &scaled.dcn_efficiency,    &scaled.pcie_efficiency};
-    double *const seconds[] = {&scaled.layer_seconds, &scaled.microbatch_seconds,   &scaled.step_seconds,
+    double *const seconds[] = {&scaled.layer_seconds, &scaled.microbatch_seconds,   &scaled.step_overhead_seconds,
                                &scaled.rank_seconds,  &scaled.expert_layer_seconds, &scaled.dispatch_seconds_per_byte};
     for (size_t i = 0; i < COUNT_OF(rates); i++) *rates[i] /= stretch;
     for (size_t i = 0; i < COUNT_OF(seconds); i++) *seconds[i] *= stretch;

@@ -74,9 +74,9 @@ typedef struct {
     /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call);
      * 0: a compiler leaves out what no gradient wants (XLA) */
     double recompute_whole;
-    double layer_seconds;      /* per layer and microbatch, forward + backward */
-    double microbatch_seconds; /* per microbatch and stage */
-    double step_seconds;       /* per step */
+    double layer_seconds;         /* per layer and microbatch, forward + backward */
+    double microbatch_seconds;    /* per microbatch and stage */
+    double step_overhead_seconds; /* per step */
     double optimizer_traffic; /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies apart */
     double rank_seconds;      /* per chip that shares the optimizer's state, per step: serial broadcasts */
 

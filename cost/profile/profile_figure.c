@@ -64,7 +64,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(recompute_whole), 0, 0, 1, 0, 1, 0, "1: full recomputation runs the last matmul of a layer too"},
     {STACK(layer_seconds), 0, 0, 1, 1e-6, 2e-3, 0.6, "per layer and microbatch"},
     {STACK(microbatch_seconds), 0, 0, 10, 1e-5, 1, 0.7, "per microbatch and stage"},
-    {STACK(step_seconds), 0, 0, 1000, 1e-3, 2, 0.7, "per step"},
+    {"step_seconds", offsetof(Profile, step_overhead_seconds), FIGURE_OF_STACK, 0, 0, 1000, 1e-3, 2, 0.7, "per step"},
     {STACK(low_copies), 0, 0, 1, 0, 1, 0, "1: inputs and weights of linear layers are kept in their precision"},
     {STACK(low_parameters), 0, 0, 1, 0, 1, 0, "1: no bf16 copy of weights that are kept in fp8"},
     {STACK(logit_bytes), 6, 2, 32, 2, 32, 0, "of a logit, its gradient, and the loss between them"},

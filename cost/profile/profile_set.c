@@ -34,13 +34,13 @@ static bool resolve_entry(const SetList *to, int number, Error *error) {
     int count;
     const ProfileFigure *figures = profile_figures(&count);
     assert(count <= SET_FIGURES_MAX);
-    entry->kin_at = entry->kin[0] ? entry_named(list, number, entry->kin, strlen(entry->kin)) : -1;
-    if (entry->kin[0] && entry->kin_at < 0)
+    entry->parent_at = entry->parent[0] ? entry_named(list, number, entry->parent, strlen(entry->parent)) : -1;
+    if (entry->parent[0] && entry->parent_at < 0)
         return error_set(error, ERROR_INPUT, entry_where(to, entry, where),
-                         "kin: \"%.60s\" does not stand before it; give the name of an entry above", entry->kin);
+                         "kin: \"%.60s\" does not stand before it; give the name of an entry above", entry->parent);
     for (int i = 0; i < SET_FIGURES_MAX; i++)
-        entry->at[i] = entry->kin_at >= 0 ? list[entry->kin_at].at[i] : (SetAt){-1, -1};
-    if (!entry->tile_source) entry->tile_padding = entry->kin_at >= 0 && list[entry->kin_at].tile_padding;
+        entry->at[i] = entry->parent_at >= 0 ? list[entry->parent_at].at[i] : (SetAt){-1, -1};
+    if (!entry->tile_source) entry->tile_padding = entry->parent_at >= 0 && list[entry->parent_at].tile_padding;
     for (int i = 0; i < entry->figure_count; i++) {
         ptrdiff_t at = entry->figures[i].figure - figures;
         entry->at[at] = (SetAt){(int16_t)number, (int16_t)i};
@@ -179,8 +179,8 @@ const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip) 
 }
 
 bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip) {
-    while (stack->chip_count == 0 && !stack->torus && !stack->switched && stack->kin_at >= 0)
-        stack = &set->stacks[stack->kin_at];
+    while (stack->chip_count == 0 && !stack->torus && !stack->switched && stack->parent_at >= 0)
+        stack = &set->stacks[stack->parent_at];
     return stack->chip_count > 0 ? names_chip(stack, chip) : joined_like(stack, chip);
 }
 

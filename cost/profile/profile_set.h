@@ -57,8 +57,8 @@ typedef struct {
     char title[128];
     char aliases[SET_ALIASES_MAX][PROFILE_NAME_SIZE]; /* stacks: what else --stack may call it */
     int alias_count;
-    char kin[PROFILE_NAME_SIZE]; /* ""; else an entry of the same list that stands before it */
-    char released[16];           /* stacks: "2025-09" */
+    char parent[PROFILE_NAME_SIZE]; /* ""; else an entry of the same list that stands before it */
+    char released[16];              /* stacks: "2025-09" */
     char source[PROFILE_SOURCE_SIZE];
     char chips[SET_CHIPS_MAX][CHIP_NAME_SIZE]; /* profiles: made for; stacks: the best current one of these */
     int chip_count;
@@ -71,7 +71,7 @@ typedef struct {
     int figure_count;
     /* Of profile_set_resolve(): its kin in the list, -1: none; and who gives each figure of profile_figures(), itself
      * or the nearest kin. */
-    int kin_at;
+    int parent_at;
     SetAt at[SET_FIGURES_MAX];
 } SetEntry;
 
@@ -94,7 +94,7 @@ bool profile_set_default(Arena *arena, ProfileSet *out, Error *error);
  * software. */
 bool profile_set_load(const char *argument, Arena *arena, ProfileSet *out, Error *error);
 
-/* Fills kin_at, at, of_at and the inherited tile_padding of every entry. The reader has done it; whoever adds figures
+/* Fills parent_at, at, of_at and the inherited tile_padding of every entry. The reader has done it; whoever adds figures
  * to an entry does it again. An error is a kin or an `of` that is not there, or an `of` that leads back to itself;
  * `file` begins where it says so. */
 bool profile_set_resolve(ProfileSet *set, const char *file, Error *error);

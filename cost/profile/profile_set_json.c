@@ -233,7 +233,7 @@ static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
         !json_text_or(json, "title", "", at->where, entry->title, sizeof entry->title, at->error) ||
         !read_texts(at, json, "aliases", SET_ALIASES_MAX, entry->aliases[0], sizeof entry->aliases[0],
                     &entry->alias_count) ||
-        !json_text_or(json, "kin", "", at->where, entry->kin, sizeof entry->kin, at->error) ||
+        !json_text_or(json, "kin", "", at->where, entry->parent, sizeof entry->parent, at->error) ||
         !json_text_or(json, "released", "", at->where, entry->released, sizeof entry->released, at->error) ||
         !json_text(json, "source", at->where, entry->source, sizeof entry->source, at->error) ||
         !read_texts(at, json, "chips", SET_CHIPS_MAX, entry->chips[0], sizeof entry->chips[0], &entry->chip_count) ||

@@ -94,7 +94,7 @@ static void write_entry(FILE *out, const SetEntry *entry) {
     write_text(out, "", "source", entry->source);
     write_line(out, "title", entry->title);
     write_names(out, "aliases", entry->aliases[0], sizeof entry->aliases[0], entry->alias_count);
-    write_line(out, "kin", entry->kin);
+    write_line(out, "kin", entry->parent);
     write_line(out, "released", entry->released);
     write_names(out, "chips", entry->chips[0], sizeof entry->chips[0], entry->chip_count);
     if (entry->torus || entry->switched) {

@@ -21,14 +21,14 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
         bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
-            int target = op->makes;
-            for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].makes;
-            if (target < 0 || (product_made && op->makes < 0)) {
+            int target = op->output_activation;
+            for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].output_activation;
+            if (target < 0 || (product_made && op->output_activation < 0)) {
                 /* torch runs the module that it checkpoints to its end, the last matmul too */
                 if (!(product_made && setting->profile->recompute_whole > 0.5)) continue;
                 target = ACTIVATION_GATE_UP;
             }
-            product_made = product_made || op->makes == ACTIVATION_PRODUCT;
+            product_made = product_made || op->output_activation == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
             bool memory_bound;
             cost->recompute_seconds +=
@@ -39,13 +39,14 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
                 const Traffic *traffic = &op->traffic[group][PHASE_FORWARD];
                 /* The gather in front of a block belongs to the block's input, which is kept gathered. */
                 int owner = target;
-                if (group == GROUP_TENSOR && op->makes == ACTIVATION_QKV) owner = ACTIVATION_ATTENTION_INPUT;
+                if (group == GROUP_TENSOR && op->output_activation == ACTIVATION_QKV)
+                    owner = ACTIVATION_ATTENTION_INPUT;
                 bool tensor = group == GROUP_TENSOR || group == GROUP_EXPERT_TENSOR;
-                if (tensor && op->makes == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
+                if (tensor && op->output_activation == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
                 costs[owner].recompute_messages[group] += share * traffic->messages;
                 costs[owner].recompute_bytes[group] += share * traffic->bytes;
             }
-            if (op->makes >= 0) {
+            if (op->output_activation >= 0) {
                 cost->bytes += share * op_saved_bytes(op, setting->profile);
                 cost->exists = cost->recomputable = true;
             }
@@ -99,7 +100,8 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
     const RematRule *remat = cost_context_remat(setting);
     microbatches_in_flight(shard, knobs, weights);
     if (knobs->offload_optimizer) {
-        Held held = held_of_sums(setting, shard, knobs, first, false), owned = owned_of_held(shard, knobs, &held);
+        LocalParameters local = local_parameters(setting, shard, knobs, first, false),
+                        owned = owned_parameters(shard, knobs, &local);
         room -= host_optimizer_bytes(setting, knobs, &owned);
     }
     for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {

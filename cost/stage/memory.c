@@ -3,8 +3,8 @@
 
 #include "base/util.h"
 #include "cost/plan/bytes.h"
-#include "cost/time/schedule.h"
 #include "cost/stage/stage_totals.h"
+#include "cost/time/schedule.h"
 
 /* Layers that the embedding stands in for, over all microbatches in flight: it is in the first chunk, which holds 2 p -
  * 1 of them when stages are interleaved, p when they are not. */
@@ -60,15 +60,15 @@ static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     return precision_bytes(profile->precision) * ((both ? 2 : 1) - already);
 }
 
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Held *held) {
+double parameters_bytes_of(const CostContext *setting, const Shard *shard, const LocalParameters *local) {
     const TrainingState *state = cost_context_state(setting);
-    double tables = held->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
-    double bytes = state->parameter_bytes * held->total;
+    double tables = local->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
+    double bytes = state->parameter_bytes * local->total;
     if (state->dtypes.parameters == DTYPE_FP8) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
     bool fp8 = setting->profile->precision == PRECISION_FP8 || setting->profile->precision == PRECISION_MXFP8;
     if (copies > 0 && fp8 && state->dtypes.parameters != DTYPE_FP8 && setting->profile->low_parameters > 0.5)
         copies = max_real(0, copies - state->parameter_bytes);
-    return copies > 0 ? bytes + copies * (held->of[HELD_DENSE] + held->of[HELD_EXPERTS]) : bytes;
+    return copies > 0 ? bytes + copies * (local->of[HELD_DENSE] + local->of[HELD_EXPERTS]) : bytes;
 }
 
 /* What a stage has sent on and waits for the gradient of: a residual stream for each microbatch in flight and chunk. */
@@ -81,12 +81,13 @@ static double kept_outputs_bytes(const CostContext *setting, const Shard *shard,
     return in_flight.first * (double)knobs->virtual_stages * stream;
 }
 
-double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const Held *held, const Held *owned) {
+double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
+                         const LocalParameters *owned) {
     if (!(setting->profile->whole_master > 0.5) || knobs->offload_optimizer) return 0; /* it is on the host then */
-    return dtype_bytes(cost_context_state(setting)->dtypes.master) * (held->total - owned->total);
+    return dtype_bytes(cost_context_state(setting)->dtypes.master) * (local->total - owned->total);
 }
 
-double reduction_bytes(const CostContext *setting, const Shard *shard, const Held *owned) {
+double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned) {
     bool replicas = shard_data_ways(shard) > 1;
     return setting->profile->update_scratch_bytes * owned->total + (replicas ? setting->profile->bucket_bytes : 0);
 }
@@ -110,8 +111,9 @@ void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     const TrainingState *state = cost_context_state(setting);
     double d_model = (double)setting->model->d_model;
-    Held held = held_of_sums(setting, shard, knobs, sums, last), owned = owned_of_held(shard, knobs, &held);
-    double reduced = held.total, layers = last ? shard->layers_last : shard->layers;
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
+                    owned = owned_parameters(shard, knobs, &local);
+    double reduced = local.total, layers = last ? shard->layers_last : shard->layers;
     double on_host = host_optimizer_bytes(setting, knobs, &owned);
     if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
         reduced = owned.total * schedule_copies(knobs->schedule);
@@ -121,10 +123,10 @@ void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
     double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
     GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
     *out = (MemoryRows){
-        .parameters_bytes = parameters_bytes_of(setting, shard, &held),
+        .parameters_bytes = parameters_bytes_of(setting, shard, &local),
         .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned),
         .optimizer_bytes =
-            optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &held, &owned),
+            optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &local, &owned),
         .activations_bytes = saved_bytes,
         .gathered_bytes = gathered_bytes(state, &gathered),
     };

@@ -29,7 +29,7 @@ static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
 }
 
 /* Of the optimizer's row, what is masters: the share that they have in all that is kept. */
-static double master_bytes(const TrainingState *state, const Held *owned, double row) {
+static double master_bytes(const TrainingState *state, const LocalParameters *owned, double row) {
     TrainingState masters = *state;
     for (int part = 0; part < HELD_COUNT; part++)
         masters.part[part].optimizer_bytes = dtype_bytes(state->dtypes.master);
@@ -115,9 +115,10 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
 
-    Held held = held_of_sums(setting, shard, knobs, &sums, last), owned = owned_of_held(shard, knobs, &held);
-    double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * held.total);
-    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &held, &owned);
+    LocalParameters local = local_parameters(setting, shard, knobs, &sums, last),
+                    owned = owned_parameters(shard, knobs, &local);
+    double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * local.total);
+    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &local, &owned);
     double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
     add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
     add(&all, MEMORY_PARAMETERS, "casts", casts);

@@ -7,16 +7,16 @@
 
 /* Gradients of some parts over their replicas: once per step; ZeRO-2 cannot hold them whole, so it scatters them with
  * every microbatch. Behind the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
-static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double held,
+static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double local,
                          double orthogonal_bytes, Traffic *start, Traffic *end) {
-    if (ways <= 1 || held <= 0) return;
-    double m = shard->microbatches, buckets = shard->layers, reduced = state->gradient_bytes[m > 1 ? 1 : 0] * held;
+    if (ways <= 1 || local <= 0) return;
+    double m = shard->microbatches, buckets = shard->layers, reduced = state->gradient_bytes[m > 1 ? 1 : 0] * local;
     if (knobs->zero_stage == 0) {
         *end = (Traffic){2 * buckets, 2 * reduced};
         return;
     }
     *end = (Traffic){buckets, reduced};
-    *start = (Traffic){buckets, state->parameter_bytes * held};
+    *start = (Traffic){buckets, state->parameter_bytes * local};
     if (knobs->zero_stage == 2) {
         start->messages += (m - 1) * buckets;
         start->bytes += (m - 1) * reduced;
@@ -29,7 +29,7 @@ static void data_traffic(const TrainingState *state, const Shard *shard, const K
 /* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
  * whatever the precision of the model's. State on the host streams in and out meanwhile, both ways at once; this stands
  * behind the step's own offloading, so that the link is never asked for twice. */
-static double update_seconds(const CostContext *setting, const Knobs *knobs, const Held *owned) {
+static double update_seconds(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
     double bytes = 0, flops = 0;
@@ -49,17 +49,17 @@ static double update_seconds(const CostContext *setting, const Knobs *knobs, con
 }
 
 /* Experts of a folded grid have replicas of their own. */
-static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, const Held *held,
-                             StepRule *rule) {
-    double orthogonal[HELD_COUNT], dense = held->total, dense_orthogonal = 0;
+static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs,
+                             const LocalParameters *local, StepRule *rule) {
+    double orthogonal[HELD_COUNT], dense = local->total, dense_orthogonal = 0;
     for (int part = 0; part < HELD_COUNT; part++) {
-        orthogonal[part] = state->part[part].gathered_bytes * held->of[part];
+        orthogonal[part] = state->part[part].gathered_bytes * local->of[part];
         dense_orthogonal += orthogonal[part];
     }
     if (shard->grid_expert > 0) {
-        data_traffic(state, shard, knobs, shard->grid_data, held->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS],
+        data_traffic(state, shard, knobs, shard->grid_data, local->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS],
                      &rule->data_start[1], &rule->data_end[1]);
-        dense = held->of[HELD_DENSE] + held->of[HELD_TABLES];
+        dense = local->of[HELD_DENSE] + local->of[HELD_TABLES];
         dense_orthogonal -= orthogonal[HELD_EXPERTS];
     }
     data_traffic(state, shard, knobs, shard_data_ways(shard), dense, dense_orthogonal, &rule->data_start[0],
@@ -148,7 +148,8 @@ static double expert_layer_share(const Model *model) {
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out) {
     const Profile *profile = setting->profile;
-    Held held = held_of_sums(setting, shard, knobs, sums, false), owned = owned_of_held(shard, knobs, &held);
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, false),
+                    owned = owned_parameters(shard, knobs, &local);
     StagePace pace = stage_pace(setting, shard);
 
     double experts = expert_layer_share(setting->model) * profile->expert_layer_seconds;
@@ -157,14 +158,14 @@ void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
         .microbatches = shard->microbatches,
         .ring = context_is_ring(knobs->methods.context),
         .other_seconds =
-            profile->step_seconds + ranks +
+            profile->step_overhead_seconds + ranks +
             shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
         .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
         .memory_limit_bytes = cost_context_memory_limit(setting),
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
-    gradient_traffic(cost_context_state(setting), shard, knobs, &held, out);
+    gradient_traffic(cost_context_state(setting), shard, knobs, &local, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, knobs, &owned);
 }

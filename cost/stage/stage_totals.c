@@ -31,7 +31,7 @@ static void add_op(const CostContext *setting, const Shard *shard, const Op *op,
     double gathered = over_tensor ? op->weights * shard->tensor : ways > 1 ? op->weights : 0;
     to->gathered_weights += times * gathered;
     to->largest_weights = max_real(to->largest_weights, gathered);
-    if (op->makes >= 0) to->saved[op->makes] += times * op_saved_bytes(op, setting->profile);
+    if (op->output_activation >= 0) to->saved[op->output_activation] += times * op_saved_bytes(op, setting->profile);
 }
 
 void layer_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
@@ -70,27 +70,28 @@ void stage_sums(const CostContext *setting, const Shard *shard, const Methods *m
     logits_sums(setting, shard, sharding, &out->logits);
 }
 
-static Held held_of_stage(const CostContext *setting, const Shard *shard, const StageTotals *sums, bool last) {
+static LocalParameters stage_parameters(const CostContext *setting, const Shard *shard, const StageTotals *sums,
+                                        bool last) {
     double layers = last ? shard->layers_last : shard->layers - shard->slots_first;
     bool whole = shard->pipeline <= 1;
     double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
     if (whole || !last) tables += sums->embedding.dense_weights;
     if ((whole && !setting->model->tied) || (!whole && last)) tables += sums->logits.dense_weights;
     double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);
-    return (Held){
+    return (LocalParameters){
         .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},
         .total = (dense + tables) / ways + expert / expert_ways};
 }
 
-Held held_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
-                  bool last) {
-    Held held = held_of_stage(setting, shard, sums, last);
-    if (schedule_copies(knobs->schedule) == 1) return held;
+LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                 const StageTotals *sums, bool last) {
+    LocalParameters local = stage_parameters(setting, shard, sums, last);
+    if (schedule_copies(knobs->schedule) == 1) return local;
     /* Stage s and stage p - 1 - s: the first and the last together. */
-    Held other = held_of_stage(setting, shard, sums, !last);
-    for (int part = 0; part < HELD_COUNT; part++) held.of[part] += other.of[part];
-    held.total += other.total;
-    return held;
+    LocalParameters other = stage_parameters(setting, shard, sums, !last);
+    for (int part = 0; part < HELD_COUNT; part++) local.of[part] += other.of[part];
+    local.total += other.total;
+    return local;
 }
 
 double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
@@ -99,25 +100,26 @@ double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
     return copies * (part == HELD_EXPERTS ? shard_expert_data_ways(shard) : shard_data_ways(shard));
 }
 
-Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held) {
-    if (knobs->zero_stage < 1) return *held;
-    Held owned;
+LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const LocalParameters *local) {
+    if (knobs->zero_stage < 1) return *local;
+    LocalParameters owned;
     double expert_ways = held_data_ways(shard, knobs, HELD_EXPERTS), ways = held_data_ways(shard, knobs, HELD_DENSE);
     for (int part = 0; part < HELD_COUNT; part++)
-        owned.of[part] = held->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
-    owned.total = expert_ways == ways ? held->total / ways
-                                      : (held->of[HELD_DENSE] + held->of[HELD_TABLES]) / ways + owned.of[HELD_EXPERTS];
+        owned.of[part] = local->of[part] / (part == HELD_EXPERTS ? expert_ways : ways);
+    owned.total = expert_ways == ways
+                      ? local->total / ways
+                      : (local->of[HELD_DENSE] + local->of[HELD_TABLES]) / ways + owned.of[HELD_EXPERTS];
     return owned;
 }
 
-double optimizer_bytes_of(const TrainingState *state, const Held *owned) {
+double optimizer_bytes_of(const TrainingState *state, const LocalParameters *owned) {
     if (state->uniform) return state->part[HELD_DENSE].optimizer_bytes * owned->total;
     double bytes = 0;
     for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].optimizer_bytes * owned->of[part];
     return bytes;
 }
 
-double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const Held *owned) {
+double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
     if (!knobs->offload_optimizer) return 0;
     double room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
     return min_real(room, optimizer_bytes_of(cost_context_state(setting), owned));

@@ -37,18 +37,18 @@ void logits_sums(const CostContext *setting, const Shard *shard, const Sharding 
  * by part, and in all. */
 typedef struct {
     double of[HELD_COUNT], total;
-} Held;
-Held held_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
-                  bool last);
+} LocalParameters;
+LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                 const StageTotals *sums, bool last);
 
 /* Of those, the parameters whose optimizer state the chip keeps. */
-Held owned_of_held(const Shard *shard, const Knobs *knobs, const Held *held);
+LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const LocalParameters *local);
 
 /* Bytes of the optimizer's state for the parameters that a chip owns; and of them those that lie on the host under
  * knobs->offload_optimizer: all, as far as the chip's share of the host has room (the rest stays in HBM). State comes
  * before activations. */
-double optimizer_bytes_of(const TrainingState *state, const Held *owned);
-double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const Held *owned);
+double optimizer_bytes_of(const TrainingState *state, const LocalParameters *owned);
+double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
 
 /* Weights that fsdp (or the layout, over tensor) has brought together: of the layer at work, and of the next, which
  * arrives, or, when they are kept, of all others of the stage; the gradient of one before its reduce_scatter; beside
@@ -63,9 +63,10 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
 /* Parts of memory's rows that software adds to what the plan needs (cost/profile/profile.h): the copy for compute with
  * its casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated
  * through; an input gathered for backward. */
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Held *held);
-double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const Held *held, const Held *owned);
-double reduction_bytes(const CostContext *setting, const Shard *shard, const Held *owned);
+double parameters_bytes_of(const CostContext *setting, const Shard *shard, const LocalParameters *local);
+double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
+                         const LocalParameters *owned);
+double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);
 double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding);
 
 /* Copies of a part's parameters, over which ZeRO shards. */

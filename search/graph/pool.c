@@ -12,19 +12,19 @@ enum { COOLING_STEPS = 30, STEPS = 32 };
 /* Of descent after the pieces of each other member, as a share of the annealing. */
 static const int64_t CROSSING_PARTS = 64;
 
-Pool *pool_new(Anneal *anneal, bool (*stop)(void *), void *context, Workspace *space) {
-    Pool *pool = WORKSPACE_NEW(space, Pool, 1);
-    *pool = (Pool){.anneal = anneal, .stop = stop, .context = context};
+ChoicePool *pool_new(Anneal *anneal, bool (*stop)(void *), void *context, Workspace *space) {
+    ChoicePool *pool = WORKSPACE_NEW(space, ChoicePool, 1);
+    *pool = (ChoicePool){.anneal = anneal, .stop = stop, .context = context};
     for (int k = 0; k < POOL_MAX; k++) pool->choice[k] = WORKSPACE_NEW(space, int, anneal->core->nodes + 1);
     return pool;
 }
 
-static void put(Pool *pool, int at, const Descent *descent) {
+static void put(ChoicePool *pool, int at, const Descent *descent) {
     pool->cost[at] = descent->best_cost;
     memcpy(pool->choice[at], descent->best, (size_t)descent->core->nodes * sizeof *descent->best);
 }
 
-void pool_add(Pool *pool, const Descent *descent) {
+void pool_add(ChoicePool *pool, const Descent *descent) {
     int worst = 0;
     for (int k = 0; k < pool->count; k++) {
         if (fabs(pool->cost[k] - descent->best_cost) < 0.5) return; /* the same, most likely */
@@ -36,14 +36,14 @@ void pool_add(Pool *pool, const Descent *descent) {
         put(pool, worst, descent);
 }
 
-int pool_best(const Pool *pool) {
+int pool_best(const ChoicePool *pool) {
     int best = pool->count > 0 ? 0 : -1;
     for (int k = 1; k < pool->count; k++)
         if (pool->cost[k] < pool->cost[best]) best = k;
     return best;
 }
 
-static void anneal_member(const Pool *pool, Descent *descent, double first, int64_t work) {
+static void anneal_member(const ChoicePool *pool, Descent *descent, double first, int64_t work) {
     for (int k = 0; k < STEPS && !pool->stop(pool->context); k++) {
         descent->temperature = k < COOLING_STEPS ? first * pow(COLD, (double)k / COOLING_STEPS) : 0;
         descent_run(descent, max_whole(work / STEPS, 1));
@@ -53,7 +53,7 @@ static void anneal_member(const Pool *pool, Descent *descent, double first, int6
     descent_start(descent, descent->best);
 }
 
-static void work_on_member(const Pool *pool, int member, Descent *descent, double hot, int64_t work) {
+static void work_on_member(const ChoicePool *pool, int member, Descent *descent, double hot, int64_t work) {
     descent->best_cost = INFINITY;
     descent->temperature = 0;
     descent_start(descent, pool->choice[member]);
@@ -65,7 +65,7 @@ static void work_on_member(const Pool *pool, int member, Descent *descent, doubl
     descent_renew(descent);
 }
 
-void pool_turn(Pool *pool, double hot, int64_t work) {
+void pool_turn(ChoicePool *pool, double hot, int64_t work) {
     Anneal *anneal = pool->anneal;
     int at_once = anneal->workers < pool->count ? anneal->workers : pool->count, first = pool->next;
     if (pool->count == 0) return;

@@ -17,15 +17,15 @@ typedef struct {
     int *choice[POOL_MAX]; /* of core states; all fit */
     double cost[POOL_MAX];
     int next; /* whose turn it is */
-} Pool;
+} ChoicePool;
 
-Pool *pool_new(Anneal *anneal, bool (*stop)(void *), void *context, Workspace *space);
+ChoicePool *pool_new(Anneal *anneal, bool (*stop)(void *), void *context, Workspace *space);
 /* Takes in the best of a descent, in place of the worst where the pool is full, unless that one is better. */
-void pool_add(Pool *pool, const Descent *descent);
+void pool_add(ChoicePool *pool, const Descent *descent);
 /* The next members, one a worker: annealed from `hot` times the mean cost of a node down (0: not), for `work` entries,
  * then bettered by pieces of the others; what is better than it was stays. */
-void pool_turn(Pool *pool, double hot, int64_t work);
+void pool_turn(ChoicePool *pool, double hot, int64_t work);
 /* The cheapest member; -1: there is none. */
-int pool_best(const Pool *pool);
+int pool_best(const ChoicePool *pool);
 
 #endif

@@ -46,7 +46,7 @@ static void find_starts(Solver *solver) {
 
 /* The pool round and round, longer each time that it brings nothing. */
 static void work_on_pool(Solver *solver) {
-    Pool *pool = solver->pool;
+    ChoicePool *pool = solver->pool;
     int turns = (pool->count + solver->anneal->workers - 1) / solver->anneal->workers;
     double effort = solver_is_timed(solver) ? INFINITY : solver->control->effort, rounds = POOL_ROUNDS * effort;
     int64_t work = (int64_t)(min_real(1, effort) * (double)(POOL_PASSES * solver_pass(solver)));

@@ -18,7 +18,7 @@ typedef struct {
     Dual *dual;
     ExactBound *exact;
     Anneal *anneal;
-    Pool *pool;
+    ChoicePool *pool;
     Starts *starts;
     int *strategies, *scratch;
     int64_t cost;    /* of the best known; INT64_MAX: none */

@@ -10,7 +10,7 @@
 static const double RISE = 1.5, FIRST_SHARE = 1e-3, SHARE_RISE = 1.3;
 enum { RISES = 64 /* in the work of a repair */ };
 
-Starts *starts_new(Pool *pool, Workspace *space) {
+Starts *starts_new(ChoicePool *pool, Workspace *space) {
     const Core *core = pool->anneal->core;
     size_t nodes = (size_t)core->nodes + 1, times = (size_t)core->times + 1, states = (size_t)core->at[core->nodes] + 1;
     Starts *starts = WORKSPACE_NEW(space, Starts, 1);

@@ -8,12 +8,12 @@
 #include "search/graph/pool.h"
 
 typedef struct {
-    Pool *pool; /* a start for each worker of its annealing at once; what is good goes there */
+    ChoicePool *pool; /* a start for each worker of its annealing at once; what is good goes there */
     int *rounding[ANNEAL_WORKERS_MAX];
     double *price[ANNEAL_WORKERS_MAX], *sums[ANNEAL_WORKERS_MAX], *priced[ANNEAL_WORKERS_MAX];
 } Starts;
 
-Starts *starts_new(Pool *pool, Workspace *space);
+Starts *starts_new(ChoicePool *pool, Workspace *space);
 /* Worker `w` from its rounding to a choice that fits, prices beginning at `dual`'s; its descent's best_cost is infinite
  * where none was found in `work`. */
 void starts_repair(Starts *starts, int w, const Dual *dual, int64_t work);

@@ -26,7 +26,7 @@ Test(scale, jitter_and_slices_stretch_the_step) {
     profile.hbm_efficiency = profile.network_efficiency = profile.nvlink_efficiency = 0.9;
     profile.elementwise_traffic = 0.8, profile.matmul_traffic = 1.4;
     profile.fsdp_exposed = 0.3, profile.data_exposed = 0.2;
-    profile.layer_seconds = 1e-4, profile.microbatch_seconds = 1e-3, profile.step_seconds = 0.1;
+    profile.layer_seconds = 1e-4, profile.microbatch_seconds = 1e-3, profile.step_overhead_seconds = 0.1;
     Mesh mesh = {.axes = {{"nvlink", AXIS_SWITCH, LEVEL_NVLINK, 8, 450e9, 0},
                           {"network", AXIS_SWITCH, LEVEL_NETWORK, 4, 50e9, 0}},
                  .axis_count = 2,
@@ -72,7 +72,7 @@ Test(scale, other_seconds) {
         {"58 layers of 61 with experts", 0, 1, 1, true, 0.05 + 4 * (0.01 + 61 * 1e-4 + 58 * 1.1e-3)},
     };
     Profile profile = IDEAL;
-    profile.step_seconds = 0.05, profile.microbatch_seconds = 0.01, profile.layer_seconds = 1e-4;
+    profile.step_overhead_seconds = 0.05, profile.microbatch_seconds = 0.01, profile.layer_seconds = 1e-4;
     profile.rank_seconds = 0.0027, profile.expert_layer_seconds = 1.1e-3;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(dense_model(61, 1024, 4096, 8, 8, 128, 1), 1e15, 1024);
@@ -112,7 +112,7 @@ Test(scale, latency_rules_small_steps) {
     Model model = dense_model(12, 768, 3072, 8, 8, 96, 32000);
     model.kinds[0].gated = false;
     Profile profile = IDEAL;
-    profile.layer_seconds = 8e-5, profile.step_seconds = 0.02;
+    profile.layer_seconds = 8e-5, profile.step_overhead_seconds = 0.02;
     Plan plan = {.degrees = {{8, 1, 1, 1, 1, 1}},
                  .placement = {{{8, 1, 1, 1, 1, 1}}},
                  .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true},

@@ -244,7 +244,7 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     for (size_t i = 0; i < COUNT_OF(exposed); i++) *exposed[i] = draw_chance(draw, 0.2) ? 1 : draw_real(draw, 0, 1);
     profile.layer_seconds = draw_real(draw, 0, 1e-4);
     profile.microbatch_seconds = draw_real(draw, 0, 1e-4);
-    profile.step_seconds = draw_real(draw, 0, 1e-2);
+    profile.step_overhead_seconds = draw_real(draw, 0, 1e-2);
     random_software(*draw, chip, &profile);
     return profile;
 }

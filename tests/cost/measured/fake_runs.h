@@ -44,7 +44,7 @@ static inline void fake_set(Fake *fake) {
     static const char *const NAMES[] = {"base", "old", "new", "lone"}, *const KIN[] = {"", "base", "base", "base"};
     for (int i = 0; i < 4; i++) {
         snprintf(fake->profiles[i].name, PROFILE_NAME_SIZE, "%s", NAMES[i]);
-        snprintf(fake->profiles[i].kin, PROFILE_NAME_SIZE, "%s", KIN[i]);
+        snprintf(fake->profiles[i].parent, PROFILE_NAME_SIZE, "%s", KIN[i]);
     }
     SetEntry *base = &fake->profiles[0], *old = &fake->profiles[1], *new = &fake->profiles[2];
     fake_figure(base, "matrix_efficiency", 0.7, 0.1, "");
@@ -58,7 +58,7 @@ static inline void fake_set(Fake *fake) {
     SetEntry *plain = &fake->stacks[0], *tuned = &fake->stacks[1];
     snprintf(plain->name, sizeof plain->name, "plain");
     snprintf(tuned->name, sizeof tuned->name, "tuned");
-    snprintf(tuned->kin, sizeof tuned->kin, "plain");
+    snprintf(tuned->parent, sizeof tuned->parent, "plain");
     fake_figure(plain, "data_exposed", 0.3, 0.6, "");
     fake_figure(plain, "compute_factor", 1, 0, ""); /* fixed */
     fake_figure(plain, "step_seconds", 0.03, 0.7, "");
@@ -84,7 +84,7 @@ static inline bool fake_predict(const void *context, int32_t run, const ProfileS
     profile_compose(set, fake->runs[run].chip, fake->runs[run].stack, &profile);
     double efficiency = fake->works[run].fp8 ? profile.fp8_efficiency : profile.matrix_efficiency;
     *seconds = fake->works[run].flops / (efficiency * profile.compute_factor) +
-               profile.data_exposed * fake->works[run].bytes / profile.network_efficiency + profile.step_seconds;
+               profile.data_exposed * fake->works[run].bytes / profile.network_efficiency + profile.step_overhead_seconds;
     return true;
 }
 

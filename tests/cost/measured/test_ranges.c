@@ -23,13 +23,13 @@ Test(ranges, quantiles) {
     cr_expect(range.low == 1 && range.high == 1 && range.runs == 0);
 }
 
-/* RANGE_KIN is 20: twenty runs of one's own are half of the answer, none are nothing. */
+/* RANGE_PARENT_RUNS is 20: twenty runs of one's own are half of the answer, none are nothing. */
 Test(ranges, few_runs_lean_on_kin) {
-    const LikelyRange kin = {0.64, 1.44, 300}, own = {0.81, 1.21, 20}, none = {1, 1, 0};
-    LikelyRange range = range_towards(own, kin);
+    const LikelyRange parent = {0.64, 1.44, 300}, own = {0.81, 1.21, 20}, none = {1, 1, 0};
+    LikelyRange range = range_towards(own, parent);
     cr_expect_float_eq(range.low, 0.72, 1e-12);
     cr_expect_float_eq(range.high, 1.32, 1e-12);
-    range = range_towards(none, kin);
+    range = range_towards(none, parent);
     cr_expect_float_eq(range.low, 0.64, 1e-12);
     cr_expect_float_eq(range.high, 1.44, 1e-12);
 }

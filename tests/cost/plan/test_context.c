@@ -82,7 +82,7 @@ Test(context, ulysses_copies_few_kv_heads) {
         int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &methods, 1, ops);
         for (int j = 0; j < count; j++) {
             double ways = (double)rows[i].ways;
-            if (ops[j].makes == ACTIVATION_QKV)
+            if (ops[j].output_activation == ACTIVATION_QKV)
                 cr_expect_float_eq(ops[j].saved_bytes, (q / 2 + kv) / ways, 1e-3, "%s: %.12g saved", rows[i].name,
                                    ops[j].saved_bytes);
             if (ops[j].kind == OP_ATTENTION)

@@ -139,8 +139,8 @@ Test(kernels, what_stays_bf16) {
     for (int i = 0; i < count; i++) {
         bool block = strstr(ops[i].name, "projection") || strstr(ops[i].name, "attention output") ||
                      strstr(ops[i].name, "expert gate and up") || strstr(ops[i].name, "expert down");
-        cr_expect_eq(ops[i].low, block, "%s", ops[i].name);
-        low += ops[i].low;
+        cr_expect_eq(ops[i].runs_in_precision, block, "%s", ops[i].name);
+        low += ops[i].runs_in_precision;
     }
     cr_expect_eq(low, 4);
 }

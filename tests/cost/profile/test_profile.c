@@ -31,7 +31,7 @@ Test(profile, ideal_is_neutral) {
                            p.tensor_exposed,          p.expert_exposed,    p.sequence_exposed,   p.pipeline_exposed,
                            p.ring_attention_exposed,  p.host_memory_share, p.tensor_overlapped};
     const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed, p.data_exposed,
-                            p.layer_seconds,  p.microbatch_seconds,  p.step_seconds, p.likely_low,
+                            p.layer_seconds,  p.microbatch_seconds,  p.step_overhead_seconds, p.likely_low,
                             p.likely_high,    p.expert_overlapped};
     for (size_t i = 0; i < COUNT_OF(ones); i++)
         cr_expect_eq(ones[i], 1.0, "figure %zu that multiplies is %g", i, ones[i]);

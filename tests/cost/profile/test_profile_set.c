@@ -135,7 +135,7 @@ Test(profile_set, composes) {
     cr_expect_eq(profile.fp8_efficiency, 0.1); /* gpu's */
     cr_expect_eq(profile.ici_efficiency, 1);   /* ideal's */
     cr_expect_eq(profile.compute_factor, 1.05);
-    cr_expect_eq(profile.step_seconds, 0.02); /* core's */
+    cr_expect_eq(profile.step_overhead_seconds, 0.02); /* core's */
     cr_expect_eq(profile.tensor_exposed, 1);  /* ideal's */
     cr_expect_eq(profile.likely_high, 1.1);
     cr_expect(profile.tile_padding);

@@ -168,7 +168,7 @@ Test(stage, rule_of_a_profile) {
     profile.tensor_exposed = 0.1, profile.expert_exposed = 0.2, profile.sequence_exposed = 0.3,
     profile.pipeline_exposed = 0.4;
     profile.fsdp_exposed = 0.5, profile.data_exposed = 0.6, profile.ring_attention_exposed = 0.7;
-    profile.layer_seconds = 1e-3, profile.microbatch_seconds = 1e-2, profile.step_seconds = 0.1,
+    profile.layer_seconds = 1e-3, profile.microbatch_seconds = 1e-2, profile.step_overhead_seconds = 0.1,
     profile.hbm_efficiency = 0.5;
     profile.pcie_efficiency = 0.8;
     for (int context = CONTEXT_RING; context < CONTEXT_COUNT; context++) {

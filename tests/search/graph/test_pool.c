@@ -17,7 +17,7 @@ typedef struct {
     int cores, optimal, members;
 } Tally;
 
-static int64_t value_in(const Pool *pool, int member, const StrategyGraph *graph, const Reduction *reduction,
+static int64_t value_in(const ChoicePool *pool, int member, const StrategyGraph *graph, const Reduction *reduction,
                         int64_t horizon) {
     const Core *core = pool->anneal->core;
     int choice[64];
@@ -36,7 +36,7 @@ static void check(const StrategyGraph *graph, int64_t horizon, int workers, Work
     if (core->nodes == 0) return;
     core_fill(core, core_cost_range(core) + 1);
     Dual *dual = dual_new(core, space);
-    Pool *pool = pool_new(anneal_new(core, workers, 1, space), never, NULL, space);
+    ChoicePool *pool = pool_new(anneal_new(core, workers, 1, space), never, NULL, space);
     Starts *starts = starts_new(pool, space);
     double before[POOL_MAX];
     volume_start(dual, 100);
