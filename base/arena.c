@@ -17,7 +17,8 @@ enum {
 #endif
 };
 
-/* Larger than any machine, and small enough that no sum below can wrap and no allocator complains: a terabyte. */
+/* This is larger than any machine, and small enough that no sum below can wrap and no allocator complains: a
+ * terabyte. */
 static const size_t BYTES_MAX = SIZE_MAX >> 24;
 
 struct ArenaBlock {
@@ -26,7 +27,8 @@ struct ArenaBlock {
     char *end;
 };
 
-/* calloc and not malloc: large blocks come from the kernel zeroed, and pages that nobody touches cost nothing. */
+/* We use calloc and not malloc: large blocks come from the kernel zeroed, and pages that nobody touches cost
+ * nothing. */
 static struct ArenaBlock *block_new(size_t bytes) {
     struct ArenaBlock *block = calloc(1, sizeof *block + ALIGNMENT + bytes);
     if (!block) return NULL;
@@ -41,9 +43,10 @@ static size_t block_left(const struct ArenaBlock *block) { return block ? (size_
 void *arena_alloc(Arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > BYTES_MAX) return NULL;
-    /* Nothing at all takes a place of its own too: at the end of a block there might be no aligned one left. */
+    /* An allocation of no bytes takes a place too: at the end of a block there might be no aligned place left. */
     if (block_left(arena->last) < (bytes ? bytes : 1) || BLOCK_BYTES == 0) {
-        bool is_large = bytes > BLOCK_BYTES / 4 && arena->last; /* its own block, behind the one in use */
+        bool is_large = bytes > BLOCK_BYTES / 4 && arena->last; /* it gets its own block, listed after the block in
+                                                                 * use */
         struct ArenaBlock *block = block_new(bytes > BLOCK_BYTES || is_large ? bytes : BLOCK_BYTES);
         if (!block) return NULL;
         if (is_large) {

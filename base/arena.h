@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/arena.h: memory with one lifetime. `Arena arena = {0};` is ready. Not shared between threads: one per thread. */
+/* base/arena.h: memory with one lifetime. `Arena arena = {0};` is ready for use. An arena is not shared between
+ * threads: each thread has its own. */
 #ifndef SHARDOPT_BASE_ARENA_H
 #define SHARDOPT_BASE_ARENA_H
 
@@ -10,14 +11,14 @@ typedef struct {
     struct ArenaBlock *last;
 } Arena;
 
-/* `count` zeroed objects of `size` bytes, aligned to 64; NULL: memory is out, or count * size overflows.
- * A count of zero gives a valid pointer to nothing. */
+/* Returns `count` zeroed objects of `size` bytes, aligned to 64 bytes. NULL means that memory is out, or that count *
+ * size overflows. A count of zero gives a valid pointer to nothing. */
 void *arena_alloc(Arena *arena, size_t count, size_t size);
 
-/* A copy of the text in the arena; NULL: memory is out. */
+/* Returns a copy of the text in the arena; NULL means that memory is out. */
 char *arena_text(Arena *arena, const char *text);
 
-/* printf into the arena; NULL: memory is out. */
+/* Prints into the arena; NULL means that memory is out. */
 char *arena_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Ends every allocation; the arena can be used again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/build.h: what this program was built as. build.c is the only file that CMake gives definitions to, so that
- * every other object is the same in every folder. All texts are static. */
+/* base/build.h: how this program was built. build.c is the only file that CMake gives definitions to, so that every
+ * other object is the same in every folder. All texts are static. */
 #ifndef SHARDOPT_BASE_BUILD_H
 #define SHARDOPT_BASE_BUILD_H
 
@@ -8,7 +8,8 @@ const char *program_version(void);  /* "0.1.0": project(VERSION) of CMakeLists.t
 const char *program_compiler(void); /* "gcc 12.2.0": the same digits need the same arithmetic */
 const char *program_flags(void);    /* the compiler's flags */
 
-/* The folders that data is looked for in after SHARDOPT_DATA: where the sources stand, and where data is installed. */
+/* The folders in which data is looked for after SHARDOPT_DATA: the folder of the sources, and the folder where data is
+ * installed. */
 const char *program_source_data(void);
 const char *program_install_data(void);
 

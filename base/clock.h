@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/clock.h: seconds since some moment, for limits and timings; never set back. */
+/* base/clock.h: seconds since some moment, for limits and timings. The clock is never set back. */
 #ifndef SHARDOPT_BASE_CLOCK_H
 #define SHARDOPT_BASE_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/count.h: exact counts of plans. 128 bits; every step that could pass them is checked and said. */
+/* base/count.h: exact counts of plans in 128 bits. Every step that could exceed them is checked and reported. */
 #ifndef SHARDOPT_BASE_COUNT_H
 #define SHARDOPT_BASE_COUNT_H
 
@@ -9,12 +9,12 @@ typedef unsigned __int128 Count;
 
 enum { COUNT_TEXT_SIZE = 64 };
 
-/* *out = a + b, a * b. False, and *out untouched, when the result needs more than 128 bits. */
+/* *out = a + b, a * b. Returns false, and leaves *out untouched, when the result needs more than 128 bits. */
 bool count_add(Count a, Count b, Count *out);
 bool count_multiply(Count a, Count b, Count *out);
 
-/* Decimal digits of `count` into `text` (at least COUNT_TEXT_SIZE bytes); with `grouped`, thousands are separated by
- * commas. Returns `text`. */
+/* Writes the decimal digits of `count` into `text` (at least COUNT_TEXT_SIZE bytes); with `grouped`, commas separate
+ * thousands. Returns `text`. */
 const char *count_text(Count count, bool grouped, char *text);
 
 #endif

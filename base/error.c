@@ -10,11 +10,11 @@
 static bool is_control(const char *text, size_t size) {
     unsigned char first = (unsigned char)text[0];
     if (size == 1) return first < 0x20 || first == 0x7F;
-    return size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0; /* C1: some terminals obey these too */
+    return size == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0; /* C1 controls: some terminals obey these too */
 }
 
-/* Errors echo what a user gave: whatever a terminal could obey or choke on becomes '?'. A character that was cut at the
- * end of the buffer goes altogether. */
+/* Errors echo what a user gave: every character that a terminal could obey or choke on becomes '?'. A character that
+ * was cut at the end of the buffer is dropped. */
 static void copy_printable(char *to, size_t size, const char *from) {
     size_t left = strlen(from), used = 0;
     bool was_cut = left + 1 >= size;
@@ -36,7 +36,7 @@ static void copy_printable(char *to, size_t size, const char *from) {
 
 bool error_set(Error *error, ErrorKind kind, const char *where, const char *format, ...) {
     if (!error) return false;
-    /* Written aside first: callers may pass pieces of *error itself. */
+    /* The texts are written aside first: callers may pass pieces of *error itself. */
     char where_raw[sizeof error->where], text_raw[sizeof error->text];
     snprintf(where_raw, sizeof where_raw, "%s", where ? where : "");
     va_list arguments;

@@ -16,15 +16,16 @@ typedef enum {
 typedef struct {
     ErrorKind kind;
     char where[192]; /* "--pods", or "v5p.json:12:7" */
-    char text[384];  /* what is wrong; what would be right */
+    char text[384];  /* what is wrong, and what would be right */
 } Error;
 
-/* Fills *error, cutting text that is too long; control characters are replaced by '?', so that one error is one line.
- * Always false, so that a failure is one line: `return error_set(...)`. A null `error` is allowed and ignored. */
+/* Fills *error and cuts text that is too long; control characters are replaced by '?', so that one error is one line.
+ * Always returns false, so that a failure is one line: `return error_set(...)`. A null `error` is allowed and
+ * ignored. */
 bool error_set(Error *error, ErrorKind kind, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "memory is out", with nothing that could fail. Always false. */
+/* Says "memory is out" without a step that could fail. Always returns false. */
 bool error_memory(Error *error);
 
 #endif

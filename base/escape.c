@@ -47,7 +47,7 @@ static const char *csv_entity(char byte) {
     return byte == '"' ? "\"\"" : byte == '\t' || byte == '\n' || byte == '\r' ? "" : NULL;
 }
 
-/* What the runner turns back: toolkit/packages/core, command.ts, escapeData and escapeProperty. */
+/* The characters that the runner turns back: toolkit/packages/core, command.ts, escapeData and escapeProperty. */
 static const char *annotation_entity(char byte) {
     return byte == '%' ? "%25" : byte == '\r' ? "%0D" : byte == '\n' ? "%0A" : byte == '\t' ? "" : NULL;
 }
@@ -56,7 +56,8 @@ static const char *property_entity(char byte) {
     return byte == ':' ? "%3A" : byte == ',' ? "%2C" : annotation_entity(byte);
 }
 
-/* What stands for an ASCII character: NULL, nothing special; "", it is allowed though it is a control character. */
+/* The text that stands for an ASCII character. NULL means that the character is not special; "" means that it is
+ * allowed though it is a control character. */
 static const char *entity(EscapeKind kind, char byte) {
     switch (kind) {
     case ESCAPE_HTML:
@@ -75,8 +76,8 @@ static const char *entity(EscapeKind kind, char byte) {
     return NULL;
 }
 
-/* Spreadsheets take what begins so for a formula, some of them behind blanks too; in East Asian locales the wide forms
- * as well (U+FF0B, U+FF0D, U+FF1D, U+FF20). */
+/* Spreadsheets take a cell that begins with one of these characters for a formula, some of them after blanks too; in
+ * East Asian locales they accept the wide forms as well (U+FF0B, U+FF0D, U+FF1D, U+FF20). */
 static bool is_formula(const char *text) {
     static const char *const WIDE[] = {"\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\x9D", "\xEF\xBC\xA0"};
     if (text[0] && strchr("\t\r\n", text[0])) return true;

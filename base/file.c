@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The build says where its sources are and where it installs; without it only the other places are asked. */
+/* The build says where its sources are and where it installs; without it, only the other places are searched. */
 enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100 };
 
 static bool fail(Error *error, const char *path, const char *what) {
@@ -26,7 +26,7 @@ bool file_is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Fills at most `size` bytes; what read() gives in pieces is put together. False: errno says why. */
+/* Fills at most `size` bytes and puts together the pieces that read() gives. Returns false when errno says why. */
 static bool read_up_to(int descriptor, char *to, size_t size, size_t *length) {
     *length = 0;
     while (*length < size) {
@@ -63,7 +63,7 @@ static bool read_regular(int descriptor, const char *path, size_t limit, Arena *
 }
 
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error) {
-    /* Not blocking: a pipe without a writer must not hold the program; regular files do not notice. */
+    /* The open does not block: a pipe without a writer must not hold the program; regular files do not notice. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) return fail(error, path, "cannot be opened");
     bool ok = read_regular(descriptor, path, limit, arena, text, length, error);
@@ -82,8 +82,8 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
-/* A terminal, a pipe, /dev/null: there is nothing to rename onto. Appending, because /dev/stdout may be a file that the
- * shell opened with >>. */
+/* A terminal, a pipe and /dev/null are written directly: there is no file to rename onto. We append, because
+ * /dev/stdout may be a file that the shell opened with >>. */
 static bool write_directly(const char *path, const char *text, size_t length, Error *error) {
     int descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) return fail(error, path, "cannot be opened for writing");
@@ -93,8 +93,8 @@ static bool write_directly(const char *path, const char *text, size_t length, Er
     return ok;
 }
 
-/* Creates a file beside `path` that nobody else has; its name in `name`. The umask decides its mode, unless there
- * is an old file, which keeps its own. */
+/* Creates a file beside `path` that nobody else has, and writes its name to `name`. The umask decides its mode, unless
+ * there is an old file, whose mode is kept. */
 static int temporary_open(const char *folder, const struct stat *old, char *name, size_t size) {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
         int length = snprintf(name, size, "%s/.shardopt-%ld-%d.tmp", folder, (long)getpid(), i);
@@ -103,13 +103,14 @@ static int temporary_open(const char *folder, const struct stat *old, char *name
             return -1;
         }
         int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0) errno = 0; /* not ours to keep */
+        if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0)
+            errno = 0; /* the mode is not ours to set */
         if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
     return -1;
 }
 
-/* The rename is on the disk when its folder is; where a file system refuses that there is nothing more to do. */
+/* The rename is on the disk when its folder is; where a file system refuses that, there is nothing more to do. */
 static void sync_folder(const char *folder) {
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) return;
@@ -117,12 +118,12 @@ static void sync_folder(const char *folder) {
     close(descriptor);
 }
 
-/* Where bytes go beside the file that they are to become. */
+/* The file beside the target that receives the bytes. */
 typedef struct {
-    char folder[PATH_MAX], name[PATH_MAX], target[PATH_MAX]; /* target: every link followed */
+    char folder[PATH_MAX], name[PATH_MAX], target[PATH_MAX]; /* target: the path with every link followed */
 } Beside;
 
-/* The descriptor of a new file beside beside->target; -1: errno says why. */
+/* Returns the descriptor of a new file beside beside->target; -1 means that errno says why there is none. */
 static int beside_open(Beside *beside, const struct stat *old) {
     const char *slash = strrchr(beside->target, '/');
     int length = slash ? (int)(slash - beside->target) : 1;
@@ -131,7 +132,7 @@ static int beside_open(Beside *beside, const struct stat *old) {
     return temporary_open(beside->folder, old, beside->name, sizeof beside->name);
 }
 
-/* Takes the target's place, or leaves no trace. */
+/* Renames the file onto the target, or removes it. */
 static bool beside_end(const Beside *beside, const char *path, bool ok, Error *error) {
     if (ok && rename(beside->name, beside->target) != 0) ok = fail(error, path, "cannot be written");
     if (!ok)
@@ -151,8 +152,8 @@ static bool write_beside(Beside *beside, const char *path, const struct stat *ol
     return beside_end(beside, path, ok, error);
 }
 
-/* Where a path leads, and whether that can be written: *exists, and then *old is what is there; *direct: it is nothing
- * to rename onto. */
+/* Finds where a path leads and whether that can be written. If *exists, *old describes the file that is there; *direct
+ * means that the target cannot be renamed onto. */
 static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, bool *exists, bool *direct,
                     Error *error) {
     *exists = stat(path, old) == 0;
@@ -168,7 +169,7 @@ static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, b
         strcpy(target, path);
     else if (!realpath(path, target))
         return fail(error, path, "cannot be written");
-    /* Renaming asks only the folder; a file that is write-protected says no all the same. */
+    /* A rename asks only the folder for permission; a write-protected file must be refused all the same. */
     return !*exists || access(target, W_OK) == 0 || fail(error, path, "cannot be written");
 }
 
@@ -184,7 +185,7 @@ bool file_write(const char *path, const char *text, size_t length, Error *error)
 struct FileStream {
     FILE *out;
     bool direct;
-    char path[PATH_MAX]; /* as errors name it */
+    char path[PATH_MAX]; /* the path as errors name it */
     Beside beside;
 };
 
@@ -220,7 +221,7 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error) {
     return ok;
 }
 
-/* base/name if it is a folder, else NULL. */
+/* Returns base/name if it is a folder, else NULL. */
 static const char *folder_in(const char *base, const char *name, Arena *arena, bool *memory_out) {
     if (!base || base[0] == '\0') return NULL;
     const char *folder = arena_format(arena, "%s/%s", base, name);
@@ -228,7 +229,8 @@ static const char *folder_in(const char *base, const char *name, Arena *arena, b
     return folder && file_is_folder(folder) ? folder : NULL;
 }
 
-/* PREFIX/share/shardopt of a program that runs as PREFIX/bin/shardopt; NULL when the program cannot be found. */
+/* Returns PREFIX/share/shardopt for a program that runs as PREFIX/bin/shardopt; NULL means that the program cannot be
+ * found. */
 static const char *share_beside_program(Arena *arena) {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -243,7 +245,7 @@ static const char *share_beside_program(Arena *arena) {
 const char *file_data_folder(const char *name, Arena *arena, Error *error) {
     const char *chosen = getenv("SHARDOPT_DATA");
     bool is_chosen = chosen && chosen[0] != '\0', memory_out = false;
-    /* A program that is installed with its data uses them, though the tree it was built from may still stand. */
+    /* A program that is installed with its data uses that data, even where the tree it was built from still stands. */
     const char *bases[] = {is_chosen ? chosen : share_beside_program(arena), program_source_data(),
                            program_install_data()};
     const char *folder = NULL;
@@ -272,7 +274,7 @@ static bool is_regular_in(DIR *folder, const char *name) {
 
 static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Collects the names into `list`, which grows in the arena; a folder of files bears the waste. */
+/* Collects the names into `list`, which grows in the arena; the waste is small for a folder of files. */
 static bool collect(DIR *stream, const char *folder, const char *suffix, Arena *arena, char ***list, size_t *count,
                     Error *error) {
     size_t room = 64;

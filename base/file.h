@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/file.h: the edges: reading whole files, writing whole files, finding the data. */
+/* base/file.h: the edges of the program: reads whole files, writes whole files, finds the data. */
 #ifndef SHARDOPT_BASE_FILE_H
 #define SHARDOPT_BASE_FILE_H
 
@@ -10,29 +10,33 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The bytes of a regular file of at most `limit` bytes, in the arena, with a NUL behind them that *length does not
- * count. What is no regular file, or is larger: ERROR_IO; opening never waits for the other end of a pipe. */
+/* Reads a regular file of at most `limit` bytes into the arena and puts a NUL after them that *length does not count. A
+ * larger file, or a file that is not regular, is ERROR_IO; opening never waits for the other end of a pipe. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
-/* Writes beside `path`, syncs, renames: the old content or the new, never half. Links are followed, an old file keeps
- * its mode. What is no regular file (a terminal, a pipe), and all under /dev and /proc, is written directly. */
+/* Writes a file beside `path`, syncs it and renames it: the path holds the old content or the new, never half of it.
+ * Links are followed, and an old file keeps its mode. A target that is not a regular file (a terminal, a pipe), and
+ * every target under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
-/* The same for what is too long to hold in memory: what goes into file_stream_out() lands beside `path`, and closing
- * syncs and renames it. NULL: *error says why. */
+/* The same for content that is too long to hold in memory: the bytes written to file_stream_out() land beside `path`,
+ * and closing syncs and renames the file. NULL means that *error says why. */
 typedef struct FileStream FileStream;
 FileStream *file_stream_open(const char *path, Error *error);
 FILE *file_stream_out(FileStream *stream);
-/* Ends it. `keep` false, or a failure: the old content stays. False where what was to be kept is not. */
+/* Ends the stream. If `keep` is false, or after a failure, the old content stays. Returns false if the content should
+ * have been kept and was not. */
 bool file_stream_close(FileStream *stream, bool keep, Error *error);
 
-/* The folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers",
- * "cost/measured/data"): under $SHARDOPT_DATA if that is set and not empty (then only there), else the first of: beside
- * the installed program (../share/shardopt from its folder), the source folder compiled in, the install prefix compiled
- * in. In the arena; NULL and *error when there is none. */
+/* Returns the folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers",
+ * "cost/measured/data"). If $SHARDOPT_DATA is set and not empty, only that folder is searched; else the first of these
+ * is taken: beside the installed program (../share/shardopt from its folder), the source folder compiled in, the
+ * install prefix compiled in. The name lies in the arena; NULL means that there is no such folder, and *error says
+ * so. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
-/* The names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden ones are left out. */
+/* Lists the names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden files are left
+ * out. */
 bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
 
 bool file_is_folder(const char *path);

@@ -25,7 +25,7 @@ cJSON *json_read_file(const char *path, Error *error) {
     return json;
 }
 
-/* The child whose name is the `length` bytes at `key`; cJSON itself wants a terminated one. */
+/* The child whose name is the `length` bytes at `key`; cJSON itself wants a terminated name. */
 static const cJSON *child_named(const cJSON *object, const char *key, size_t length) {
     if (!cJSON_IsObject(object)) return NULL;
     for (const cJSON *child = object->child; child; child = child->next)
@@ -47,7 +47,7 @@ static bool missing(const char *path, const char *where, const char *expected, E
     return error_set(error, ERROR_INPUT, where, "%s is missing; give %s", path, expected);
 }
 
-/* What stands there instead, for errors. */
+/* The kind of value that stands there instead, for errors. */
 static const char *kind_of(const cJSON *value) {
     if (cJSON_IsString(value)) return "text";
     if (cJSON_IsNumber(value)) return "a number";
@@ -61,7 +61,7 @@ static bool read_whole(const cJSON *value, const char *path, int64_t low, int64_
         return error_set(error, ERROR_INPUT, where, "%s is %s; give a whole number from %lld to %lld", path,
                          kind_of(value), (long long)low, (long long)high);
     double number = value->valuedouble;
-    /* From 2^53 on a double may stand for another whole number than the one that was written. */
+    /* From 2^53 on, a double may stand for another whole number than the one that was written. */
     bool is_exact = fabs(number) < 9007199254740992.0;
     if (number != floor(number))
         return error_set(error, ERROR_INPUT, where, "%s is %.17g; give a whole number from %lld to %lld", path, number,

@@ -3,9 +3,9 @@
  *
  * Reading: the text is first scanned by a strict validator of ours that knows lines and columns (RFC 8259: no trailing
  * junk, no comments, no NaN, no duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8
- * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); what passes goes to
- * cJSON. Numbers that a double cannot hold (1e400, 1e-400) or of more than 63 characters are errors.
- * Writing: numbers go out through raw text, because cJSON saturates integers and loses digits of doubles. */
+ * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); a text that passes goes
+ * to cJSON. Numbers that a double cannot hold (1e400, 1e-400) and numbers of more than 63 characters are errors.
+ * Writing: numbers go out as raw text, because cJSON saturates integers and loses digits of doubles. */
 #ifndef SHARDOPT_BASE_JSON_H
 #define SHARDOPT_BASE_JSON_H
 
@@ -19,20 +19,22 @@
 
 enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
 
-/* Parses `length` bytes; `where` names the document in errors, which read "where:line:column". NULL: *error says why.
- * The caller frees with cJSON_Delete. */
+/* Parses `length` bytes; `where` names the document in errors, which read "where:line:column". NULL means that *error
+ * says why. The caller frees the result with cJSON_Delete. */
 cJSON *json_parse(const char *text, size_t length, const char *where, Error *error);
 
-/* Reads a whole regular file (at most JSON_BYTES_MAX bytes) and parses it; errors name the path. A folder, a device, a
- * missing file: ERROR_IO. */
+/* Reads a whole regular file (at most JSON_BYTES_MAX bytes) and parses it; errors name the path. A folder, a device and
+ * a missing file are ERROR_IO. */
 cJSON *json_read_file(const char *path, Error *error);
 
-/* The value of a key path ("training.batch_tokens" goes into nested objects). NULL when absent or JSON null. */
+/* The value of a key path ("training.batch_tokens" goes into nested objects). NULL means that the value is absent or
+ * JSON null. */
 const cJSON *json_at(const cJSON *object, const char *path);
 
 /* Typed reads with range checks; errors name `where` and the key path. The required forms fail when the key is absent;
- * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null is absent.
- * Whole numbers: no fraction, and below 2^53, from where on a double no longer tells neighbours apart. */
+ * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null counts as
+ * absent. Whole numbers have no fraction and stay below 2^53, from where on a double no longer tells neighbours
+ * apart. */
 bool json_whole(const cJSON *object, const char *path, int64_t low, int64_t high, const char *where, int64_t *out,
                 Error *error);
 bool json_whole_or(const cJSON *object, const char *path, int64_t low, int64_t high, int64_t fallback,
@@ -47,21 +49,21 @@ bool json_text(const cJSON *object, const char *path, const char *where, char *o
 bool json_text_or(const cJSON *object, const char *path, const char *fallback, const char *where, char *out,
                   size_t size, Error *error);
 
-/* Writers: add to an object (key given) or append to an array (key NULL). Doubles with 17 significant digits ("%.17g",
- * not finite: null), whole numbers and counts in full. False: memory is out. */
+/* Writers add to an object (with a key) or append to an array (key NULL). Doubles are written with 17 significant
+ * digits ("%.17g"; null where not finite), whole numbers and counts in full. False means that memory is out. */
 bool json_add_real(cJSON *to, const char *key, double value);
 bool json_add_whole(cJSON *to, const char *key, int64_t value);
 bool json_add_count(cJSON *to, const char *key, Count value);
 bool json_add_text(cJSON *to, const char *key, const char *value);
 bool json_add_bool(cJSON *to, const char *key, bool value);
-/* A new child object or array, or NULL: memory is out. */
+/* Adds a new child object or array; NULL means that memory is out. */
 cJSON *json_add_object(cJSON *to, const char *key);
 cJSON *json_add_array(cJSON *to, const char *key);
 
 /* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
- * U+FFFD. False: memory is out or the stream failed. */
+ * U+FFFD. False means that memory is out or that the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
-/* One text in quotes, with the same escapes: for writers with a form of their own. */
+/* Prints one text in quotes, with the same escapes, for writers with a form of their own. */
 void json_print_text(FILE *out, const char *text);
 
 #endif

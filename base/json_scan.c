@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The scanner keeps one offset; lines and columns are counted only when there is an error to report. Keys of open
- * objects lie on one stack as offsets, and an object sorts its own when it closes: n log n, whatever the keys are. */
+ * objects lie on one stack as offsets, and an object sorts its own keys when it closes: n log n, whatever the keys
+ * are. */
 #include "base/json_scan.h"
 
 #include "base/json.h"
@@ -16,13 +17,13 @@ typedef struct {
     size_t length;
     size_t at; /* <= length */
     int depth;
-    uint32_t *keys; /* offsets of the opening quotes; JSON_BYTES_MAX fits 32 bits */
+    uint32_t *keys; /* offsets of the opening quotes; JSON_BYTES_MAX fits into 32 bits */
     size_t key_count, key_room;
     const char *where;
     Error *error;
 } Scan;
 
-/* "where:line:column: message", counting characters from 1. Of a path that is too long the end is kept. */
+/* Reports "where:line:column: message", counting characters from 1. The end of a path that is too long is kept. */
 static bool fail_at(const Scan *scan, size_t at, const char *message) {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
@@ -41,7 +42,7 @@ static bool fail_at(const Scan *scan, size_t at, const char *message) {
     return error_set(scan->error, ERROR_INPUT, where, "%s", message);
 }
 
-/* What stands at the offset, as an error shows it. */
+/* The character at the offset, as an error shows it. */
 static const char *shown(const Scan *scan, char *buffer, size_t size) {
     if (scan->at >= scan->length) return "end of text";
     size_t character = utf8_size(scan->text + scan->at, scan->length - scan->at);
@@ -59,7 +60,7 @@ static bool unexpected(const Scan *scan, const char *expected) {
     return fail_at(scan, scan->at, message);
 }
 
-/* The byte at the offset, or -1 at the end: a NUL in the text is not the end of it. */
+/* The byte at the offset, or -1 at the end: a NUL in the text does not end it. */
 static int peek(const Scan *scan) { return scan->at < scan->length ? (unsigned char)scan->text[scan->at] : -1; }
 
 static bool take(Scan *scan, char c) {
@@ -94,7 +95,7 @@ static int hex4(const char *text, size_t left) {
 static bool is_high_surrogate(int unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 static bool is_low_surrogate(int unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
-/* The offset is behind "\u". */
+/* The offset is after "\u". */
 static bool scan_unicode_escape(Scan *scan) {
     size_t start = scan->at - 2;
     int unit = hex4(scan->text + scan->at, scan->length - scan->at);
@@ -143,8 +144,9 @@ static size_t skip_digits(Scan *scan) {
     return scan->at - start;
 }
 
-/* A double holds the number: it is finite, and it is zero only where all digits are. Takes `length` <= JSON_NUMBER_MAX
- * characters of a well-formed number. The copy strtod gets has no point, so that the locale has no say. */
+/* Whether a double holds the number: it is finite, and it is zero only where all digits are. Takes `length` <=
+ * JSON_NUMBER_MAX characters of a well-formed number. The copy that strtod gets has no point, so that the locale cannot
+ * matter. */
 static bool number_fits(const char *number, size_t length) {
     char copy[JSON_NUMBER_MAX + 16];
     size_t used = 0, i = 0;
@@ -195,8 +197,8 @@ static bool scan_word(Scan *scan, const char *word) {
     return true;
 }
 
-/* The next character of a string that was scanned already, its escapes undone; -1 at the closing quote. Raw characters
- * are decoded too, because they must equal their escaped spelling. */
+/* The next character of a string that was scanned already, with its escapes undone; -1 at the closing quote. Raw
+ * characters are decoded too, because they must equal their escaped spelling. */
 static int32_t key_character(const char **at) {
     static const char NAMES[] = "\"\\/bfnrt", VALUES[] = "\"\\/\b\f\n\r\t";
     const unsigned char *text = (const unsigned char *)*at;
@@ -213,7 +215,7 @@ static int32_t key_character(const char **at) {
         *at += 6;
         return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
     }
-    size_t size = utf8_size(*at, 4); /* scanned already: the closing quote keeps this inside the text */
+    size_t size = utf8_size(*at, 4); /* the text was scanned already: the closing quote keeps this inside it */
     int32_t value = size == 1 ? text[0] : text[0] & (0x7F >> size);
     for (size_t i = 1; i < size; i++) value = value << 6 | (text[i] & 0x3F);
     *at += size;
@@ -229,7 +231,7 @@ static int compare_keys(const void *a, const void *b, void *text) {
     }
 }
 
-/* Of two equal keys the later one comes second. */
+/* The later one of two equal keys comes second. */
 static int compare_keys_and_places(const void *a, const void *b, void *text) {
     int order = compare_keys(a, b, text);
     if (order != 0) return order;
@@ -237,13 +239,13 @@ static int compare_keys_and_places(const void *a, const void *b, void *text) {
     return (x > y) - (x < y);
 }
 
-/* Ends the object whose keys begin at `first`; the earliest key that repeats another is the error. */
+/* Ends the object whose keys begin at `first`; the error names the earliest key that repeats another. */
 static bool close_object(Scan *scan, size_t first) {
     size_t count = scan->key_count - first, repeated = scan->length;
     scan->key_count = first;
-    if (count < 2) return true; /* in a document without keys there is no array either */
+    if (count < 2) return true; /* a document without keys has no array either */
     uint32_t *keys = scan->keys + first;
-    void *text = (void *)(uintptr_t)scan->text; /* qsort_r takes no const; nothing writes there */
+    void *text = (void *)(uintptr_t)scan->text; /* qsort_r takes no const pointer; nothing writes there */
     qsort_r(keys, count, sizeof *keys, compare_keys_and_places, text);
     for (size_t i = 1; i < count; i++)
         if (keys[i] < repeated && compare_keys(&keys[i - 1], &keys[i], text) == 0) repeated = keys[i];

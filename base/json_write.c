@@ -8,7 +8,8 @@
 
 enum { REAL_SIZE = 32 };
 
-/* 17 significant digits, which is every bit of a double; a point whatever the locale writes. Not finite: null. */
+/* Writes 17 significant digits, which hold every bit of a double, with a point whatever the locale writes. A number
+ * that is not finite becomes null. */
 static const char *real_text(double value, char *text) {
     if (!isfinite(value)) return "null";
     snprintf(text, REAL_SIZE, "%.17g", value);
@@ -17,7 +18,7 @@ static const char *real_text(double value, char *text) {
     return text;
 }
 
-/* Hands `item`, new or NULL, over to `to`; what cannot be attached is freed. */
+/* Hands `item`, new or NULL, over to `to`; an item that cannot be attached is freed. */
 static cJSON *attach(cJSON *to, const char *key, cJSON *item) {
     if (!item) return NULL;
     if (key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item)) return item;
@@ -51,8 +52,8 @@ cJSON *json_add_object(cJSON *to, const char *key) { return attach(to, key, cJSO
 
 cJSON *json_add_array(cJSON *to, const char *key) { return attach(to, key, cJSON_CreateArray()); }
 
-/* Quotes, backslashes and control characters as escapes; bytes that are not UTF-8 (a file name can hold them) become
- * U+FFFD, so that what we print is JSON whatever we were given. */
+/* Writes quotes, backslashes and control characters as escapes; bytes that are not UTF-8 (a file name can hold them)
+ * become U+FFFD, so that we print JSON whatever we were given. */
 void json_print_text(FILE *out, const char *text) {
     static const char SHORT[] = "\"\\\b\f\n\r\t", NAMES[] = "\"\\bfnrt";
     size_t left = strlen(text);

@@ -14,7 +14,7 @@
 enum { DIGITS_MAX = 64, EXPONENT_MAX = 9999 };
 
 typedef struct {
-    const char *text; /* all of one suffix */
+    const char *text; /* the whole suffix */
     int ten_power;
     int two_power;
 } Suffix;
@@ -35,7 +35,7 @@ typedef struct {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Takes one digit in; zeros are held back until a digit other than zero makes them significant. */
+/* Takes one digit; zeros are held back until a digit other than zero makes them significant. */
 static bool push_digit(Decimal *decimal, size_t *used, size_t *zeros, char digit) {
     if (digit == '0') {
         if (*used > 0) (*zeros)++;
@@ -47,7 +47,8 @@ static bool push_digit(Decimal *decimal, size_t *used, size_t *zeros, char digit
     return true;
 }
 
-/* Reads all of `text`; false when it is no number with one of the suffixes, or has more digits than DIGITS_MAX. */
+/* Reads all of `text`; returns false when it is not a number with one of the suffixes, or has more digits than
+ * DIGITS_MAX. */
 static bool decimal_read(const char *text, const Suffix *suffixes, size_t suffix_count, Decimal *out) {
     Decimal decimal = {0};
     size_t used = 0, zeros = 0, seen = 0;
@@ -103,8 +104,8 @@ static Wholeness decimal_whole(const Decimal *decimal, Count *out) {
     return WHOLE;
 }
 
-/* One rounding for all that is decimal; a power of two adds none. The digits have no point in them, so that the locale
- * has no say. */
+/* All decimal parts are rounded once; a power of two adds no rounding. The digits have no point in them, so that the
+ * locale cannot matter. */
 static double decimal_real(const Decimal *decimal) {
     char text[DIGITS_MAX + 16];
     if (decimal->digits[0] == '\0') return 0;
@@ -115,7 +116,7 @@ static double decimal_real(const Decimal *decimal) {
 bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error) {
     Decimal decimal;
     Count value = 0;
-    /* A negative power of ten is not how whole numbers are written, though "15e-1k" would be one. */
+    /* Whole numbers are not written with a negative power of ten, though "15e-1k" would be whole. */
     if (strpbrk(text, "+-") || !decimal_read(text, SCALES, COUNT_OF(SCALES), &decimal))
         return error_set(
             error, ERROR_INPUT, where,
@@ -133,7 +134,7 @@ bool number_whole(const char *text, const char *where, int64_t low, int64_t high
     return true;
 }
 
-/* What number_real, number_share and number_seconds have in common; `what` says how such a number is written. */
+/* The common part of number_real, number_share and number_seconds; `what` says how such a number is written. */
 static bool real_read(const char *text, const char *where, const Suffix *suffixes, size_t suffix_count, double low,
                       double high, const char *what, double *out, Error *error) {
     Decimal decimal;
@@ -177,7 +178,7 @@ const char *number_grouped(int64_t value, char *text) {
     return text;
 }
 
-/* Three significant digits and a unit; 1,720 where the units have run out, and no more than 15 digits in any case. */
+/* Writes three significant digits and a unit; 1,720 where the units have run out, and at most 15 digits in any case. */
 static void put_short(double value, const char *unit, char *text, size_t size) {
     char grouped[NUMBER_TEXT_SIZE];
     if (value < 999.5) {
@@ -186,7 +187,7 @@ static void put_short(double value, const char *unit, char *text, size_t size) {
     } else if (value < 1e15) {
         snprintf(text, size, "%s%s", number_grouped((int64_t)(value + 0.5), grouped), unit);
     } else {
-        snprintf(text, size, "%.3g%s", value, unit); /* infinity and NaN too */
+        snprintf(text, size, "%.3g%s", value, unit); /* this also prints infinity and NaN */
     }
 }
 
@@ -198,8 +199,8 @@ static size_t put_sign(double *value, char *text) {
     return 1;
 }
 
-/* The first of `units`, each 1000 times the one before, in which the value prints below 1000; in the first of all there
- * is nothing to round away: "5 B", "12". */
+/* Picks the first of `units`, each 1000 times the one before, in which the value prints below 1000; a value in the
+ * first unit has nothing to round away: "5 B", "12". */
 static const char *scaled(double value, const char *const *units, size_t count, char *text) {
     size_t sign = put_sign(&value, text), unit = 0;
     if (isfinite(value))

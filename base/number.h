@@ -7,22 +7,23 @@
 
 #include <stdint.h>
 
-/* A whole number from `low` to `high`: "16777216", "4Mi", "15T", "1.5k" (k M G T: powers of ten; Ki Mi Gi Ti: of two).
- * Exact: "0.1k" is 100, "1.0001k" is an error. No sign, no hex, no blanks, no exponent but as in "1e6"; out of range,
- * overflowing, empty, trailing junk, NaN: false with `where` (the option's name) and what would be right in *error. */
+/* Reads a whole number from `low` to `high`: "16777216", "4Mi", "15T", "1.5k" (k M G T are powers of ten; Ki Mi Gi Ti
+ * are powers of two). The reading is exact: "0.1k" is 100, "1.0001k" is an error. There is no sign, no hex, no blank,
+ * and no exponent other than as in "1e6". A number that is out of range, overflows or is empty, trailing junk and NaN
+ * give false, with `where` (the option's name) and what would be right in *error. */
 bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error);
 
-/* A real number from `low` to `high` (finite), with the same suffixes. */
+/* Reads a real number from `low` to `high` (finite), with the same suffixes. */
 bool number_real(const char *text, const char *where, double low, double high, double *out, Error *error);
 
-/* A share from `low` to `high`: "0.1" and "10%" are the same. */
+/* Reads a share from `low` to `high`: "0.1" and "10%" are the same. */
 bool number_share(const char *text, const char *where, double low, double high, double *out, Error *error);
 
-/* Seconds: "60", "60s", "1.5s", > 0 and at most 1e9. */
+/* Reads seconds: "60", "60s", "1.5s"; they are > 0 and at most 1e9. */
 bool number_seconds(const char *text, const char *where, double *out, Error *error);
 
-/* For reports, into `text` of at least NUMBER_TEXT_SIZE bytes, returned: 16,777,216 · "88.1 GB" (decimal) · "3.42 s",
- * "12.1 ms", "35.4 us" · "$234 M", "55.7 M". */
+/* For reports, into `text` of at least NUMBER_TEXT_SIZE bytes, which is returned: 16,777,216 · "88.1 GB" (decimal) ·
+ * "3.42 s", "12.1 ms", "35.4 us" · "$234 M", "55.7 M". */
 enum { NUMBER_TEXT_SIZE = 48 };
 const char *number_grouped(int64_t value, char *text);
 const char *number_bytes(double bytes, char *text);

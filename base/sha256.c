@@ -46,12 +46,12 @@ static void digest_block(uint32_t state[8], const unsigned char *block) {
 }
 
 Sha256 sha256_start(void) {
-    return (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, /* of the square roots, 5.3.3 */
+    return (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, /* from the square roots, 5.3.3 */
                               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void sha256_add(Sha256 *hash, const void *bytes, size_t length) {
-    assert(hash->length < UINT64_MAX / 8 - length); /* the padding counts bits in 64 */
+    assert(hash->length < UINT64_MAX / 8 - length); /* the padding counts bits in 64 bits */
     const unsigned char *next = bytes;
     while (length > 0) {
         size_t held = hash->length % SHA256_BLOCK_BYTES;

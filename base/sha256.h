@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/sha256.h: SHA-256 (FIPS 180-4), to name the data that a report was made with. Not for secrets. */
+/* base/sha256.h: SHA-256 (FIPS 180-4), to name the data that a report was made with. It is not meant for secrets. */
 #ifndef SHARDOPT_BASE_SHA256_H
 #define SHARDOPT_BASE_SHA256_H
 
@@ -16,10 +16,11 @@ typedef struct {
 
 Sha256 sha256_start(void);
 
-/* May be called any number of times; how the message is cut does not matter. NULL is allowed when `length` is 0. */
+/* May be called any number of times; how the message is cut does not matter. `bytes` may be NULL when `length` is 0. */
 void sha256_add(Sha256 *hash, const void *bytes, size_t length);
 
-/* The digest of all that was added, as 64 lower-case hexadecimal digits and a NUL. `hash` goes on as if never asked. */
+/* Writes the digest of all bytes added so far, as 64 lower-case hexadecimal digits and a NUL. `hash` can be added to
+ * afterwards. */
 void sha256_hex(const Sha256 *hash, char hex[SHA256_HEX_SIZE]);
 
 #endif

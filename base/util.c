@@ -3,9 +3,9 @@
 
 #include <limits.h>
 
-enum { FOLDED_MAX = 64 }; /* longer words are nobody's misspelling */
+enum { FOLDED_MAX = 64 }; /* a longer word is not taken for a misspelling */
 
-/* The next character of a name that counts, in lower case, without asking the locale; 0 at the end. */
+/* The next significant character of a name, in lower case, without asking the locale; 0 at the end. */
 static int folded_next(const char **name) {
     for (;;) {
         char c = **name;
@@ -24,7 +24,8 @@ bool name_matches(const char *a, const char *b) {
     }
 }
 
-/* Characters of the folded name in `folded`, or -1 when there are more than FOLDED_MAX. */
+/* Writes the characters of the folded name to `folded` and returns their number, or -1 when there are more than
+ * FOLDED_MAX. */
 static int fold(const char *name, int *folded) {
     int length = 0;
     for (int c; (c = folded_next(&name)) != 0;) {
@@ -36,7 +37,7 @@ static int fold(const char *name, int *folded) {
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-/* Insertions, deletions and replacements that turn a into b (Wagner and Fischer, one row at a time). */
+/* Counts the insertions, deletions and replacements that turn a into b (Wagner and Fischer, one row at a time). */
 static int edit_distance(const int *a, int a_length, const int *b, int b_length) {
     int row[FOLDED_MAX + 1];
     for (int j = 0; j <= b_length; j++) row[j] = j;
@@ -69,12 +70,12 @@ const char *name_nearest(const char *word, const char *const *candidates, size_t
     int length = fold(word, folded);
     if (length <= 0) return NULL;
     const char *nearest = NULL, *begun = NULL;
-    int best = (length + 2) / 3; /* one slip in every three characters is still the same word */
+    int best = (length + 2) / 3; /* a word with one slip in every three characters is still the same word */
     for (size_t i = 0; i < count; i++) {
         int other_length = fold(candidates[i], other);
         if (other_length < 0) continue;
         int distance = edit_distance(folded, length, other, other_length);
-        /* A distance of the whole word says that they share nothing. */
+        /* A distance of the whole word means that the two words share nothing. */
         if (distance < length && (distance < best || (distance == best && !nearest))) {
             nearest = candidates[i];
             best = distance;

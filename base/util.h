@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/util.h: the few words that every file uses. */
+/* base/util.h: the few helpers that every file uses. */
 #ifndef SHARDOPT_BASE_UTIL_H
 #define SHARDOPT_BASE_UTIL_H
 
@@ -14,7 +14,7 @@ static inline double max_real(double a, double b) { return a > b ? a : b; }
 static inline double min_real(double a, double b) { return a < b ? a : b; }
 static inline int64_t max_whole(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t min_whole(int64_t a, int64_t b) { return a < b ? a : b; }
-/* Greatest common divisor of a, b >= 0; of 0 and b: b. */
+/* Greatest common divisor of a, b >= 0; that of 0 and b is b. */
 static inline int64_t common_divisor(int64_t a, int64_t b) {
     while (b != 0) {
         int64_t rest = a % b;
@@ -33,12 +33,12 @@ static inline bool text_has(const char *text, const char *part) { return strcase
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);
 
-/* Insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX where one
- * is too long to be compared. */
+/* Counts the insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX
+ * means that one name is too long to be compared. */
 int name_distance(const char *a, const char *b);
 
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
- * first that begins with `word`; else NULL. Of equally near ones the first. */
+ * first that begins with `word`; else NULL. The first of equally near candidates is taken. */
 const char *name_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/chip.h: one kind of accelerator, as the catalog states it. Rates are peaks and line rates; what a machine really
- * reaches is the profile's (cost/profile/profile.h). */
+/* mesh/chip.h: one kind of accelerator, as the catalog states it. Rates are peaks and line rates; the profile says what
+ * a machine really reaches (cost/profile/profile.h). */
 #ifndef SHARDOPT_MESH_CHIP_H
 #define SHARDOPT_MESH_CHIP_H
 
@@ -14,14 +14,14 @@ typedef enum {
     SCALEUP_TORUS_3D,
     SCALEUP_SWITCH,
     SCALEUP_MESH,    /* a domain like a switch's, with direct links between all pairs instead */
-    SCALEUP_UNKNOWN, /* no figures: listed, never planned with */
+    SCALEUP_UNKNOWN, /* no figures are known: the chip is listed, never planned with */
 } ScaleupKind;
 
-/* One figure with its origin. Absent: value 0 and an empty source. */
+/* One figure with its origin. An absent figure has the value 0 and an empty source. */
 typedef struct {
     double value;
     char source[CHIP_SOURCE_SIZE];
-    bool verified; /* false: the catalog could not check it, and reports that lean on it say so */
+    bool verified; /* false means that the catalog could not check it; reports that lean on it say so */
 } Figure;
 
 typedef struct {
@@ -30,25 +30,25 @@ typedef struct {
 
 typedef struct {
     char name[CHIP_NAME_SIZE]; /* "tpu-v5p" */
-    const char *path;          /* the file it was read from, in the catalog's arena; NULL: none */
+    const char *path;          /* the file it was read from, in the catalog's arena; NULL means no file */
     char aliases[CHIP_ALIASES_MAX][CHIP_NAME_SIZE];
     int alias_count;
     char title[CHIP_NAME_SIZE]; /* for people: "TPU v5p" */
 
     Figure bf16_flops_per_second; /* dense */
-    Figure fp8_flops_per_second;  /* 0: none */
+    Figure fp8_flops_per_second;  /* 0 means that the chip has no fp8 matmuls */
     Figure int8_ops_per_second;
-    Figure fp4_flops_per_second;    /* 0: none */
-    Figure vector_flops_per_second; /* outside the matrix units; 0: not known */
+    Figure fp4_flops_per_second;    /* 0 means that the chip has no fp4 matmuls */
+    Figure vector_flops_per_second; /* outside the matrix units; 0 means not known */
     Figure hbm_bytes;
     Figure hbm_bytes_per_second;
-    Figure pcie_bytes_per_second; /* host link, one way, per chip; 0: not known */
-    Figure host_bytes;            /* memory of the host, per chip; 0: not known, and nothing is offloaded */
-    Figure usd_per_chip_hour;     /* 0: not known */
-    Figure matrix_tile;           /* both weight dimensions are padded to a multiple of it: 128 or 256; 0: not known */
+    Figure pcie_bytes_per_second; /* host link, one way, per chip; 0 means not known */
+    Figure host_bytes;            /* memory of the host, per chip; 0 means not known, and nothing is offloaded */
+    Figure usd_per_chip_hour;     /* 0 means not known */
+    Figure matrix_tile; /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;
-    int64_t chips_per_vm;                /* TPUs: of a slice of more than one chip, as schedulers count; 0: not known */
-    int64_t devices_per_chip;            /* 1; tpu7x: 2 */
+    int64_t chips_per_vm;     /* TPUs: of a slice of more than one chip, as schedulers count; 0 means not known */
+    int64_t devices_per_chip; /* 1; tpu7x: 2 */
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 
     ScaleupKind scaleup;
@@ -58,16 +58,18 @@ typedef struct {
     int64_t domain_chips;             /* switch, mesh: chips of one NVLink (xGMI) domain */
     Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way */
     Figure scaleout_seconds;          /* latency of one message there; GPUs: of one step */
-    /* GPUs: what NCCL's tuner adds (mesh/collective.h); 0: not NCCL. All or none. */
+    /* GPUs: the times that NCCL's tuner adds (mesh/collective.h); 0 means that the chip does not use NCCL. All or none
+     * are given. */
     Figure ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
-    Figure leaf_nodes; /* GPUs: domains under the leaves of one scalable unit; 0: not known */
-    /* Of leaf uplinks, >= 1. Of the installation, not of the catalog: whoever plans sets it; 0: 1, full bisection. */
+    Figure leaf_nodes; /* GPUs: domains under the leaves of one scalable unit; 0 means not known */
+    /* Of leaf uplinks, >= 1. It belongs to the installation, not to the catalog: the planner's user sets it; 0 means 1,
+     * full bisection. */
     double oversubscription;
 
-    /* Tori: what a slice can be. 3-D: whole cubes of 4x4x4, at most max_cubes, plus the sub-cube shapes listed; 2-D:
-     * listed. */
-    SliceShape pod;                     /* the physical pod: v5p 16x20x28; zero sizes: none */
-    int64_t max_job_chips;              /* largest schedulable slice; 0: as the pod */
+    /* Tori: the shapes that a slice can have. 3-D: whole cubes of 4x4x4, at most max_cubes, and the listed sub-cube
+     * shapes; 2-D: the listed shapes. */
+    SliceShape pod;                     /* the physical pod: v5p 16x20x28; zero sizes mean that there is none */
+    int64_t max_job_chips;              /* largest schedulable slice; 0 means that it is the pod */
     int64_t max_cubes;                  /* 3-D */
     bool sorted_shapes;                 /* 3-D: only A <= B <= C is offered (v4: any order) */
     int64_t closed_size;                /* 2-D: an axis closes only at this size (16) */
@@ -76,24 +78,26 @@ typedef struct {
     SliceShape defaults[CHIP_SHAPES_MAX]; /* the default shape of each chip count, where there is more than one shape */
     int default_count;
     char name_prefix[2][CHIP_NAME_SIZE]; /* vendor slice names: "v5p", "v5litepod" */
-    int64_t cores_in_name; /* what the number of a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
-    bool twisted;          /* k x k x 2k and k x 2k x 2k are twisted: */
+    int64_t cores_in_name;               /* the number that a vendor name counts per chip: v5p-1024 is 512 chips: 2 */
+    bool twisted;                        /* k x k x 2k and k x 2k x 2k are twisted: */
     Figure twisted_gain_k_k_2k,
-        twisted_gain_k_2k_2k;               /* all_to_all over the whole slice is so much faster; 0: not known */
+        twisted_gain_k_2k_2k; /* an all_to_all over the whole slice is this much faster; 0 means not known */
     char topology_source[CHIP_SOURCE_SIZE]; /* of all counts and shapes above */
     bool topology_verified;
-    bool pod_verified; /* false: the pod alone could not be checked */
-    /* What nobody published, and where it was looked for; empty: all that a plan needs is here. A chip may lack figures
-     * only if it says so; a plan that needs one of them is refused (machine_from_request). */
+    bool pod_verified; /* false means that only the pod could not be checked */
+    /* The figures that nobody published, and where they were looked for; empty means that a plan has all it needs. A
+     * chip may lack figures only if it says so; a plan that needs a missing figure is refused
+     * (machine_from_request). */
     char unknown[CHIP_SOURCE_SIZE];
 } Chip;
 
-/* GPUs: hosts in domains, joined by a network; else slices of a torus, joined by DCN. */
+/* Whether the chip is a GPU, whose hosts form domains joined by a network; otherwise its slices are tori joined by
+ * DCN. */
 static inline bool chip_has_domains(const Chip *chip) {
     return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH;
 }
 
-/* What one of its devices has: rates and memory of a chip in equal parts (tpu7x: two). Links are the mesh's. */
+/* The share of one of its devices: rates and memory of a chip in equal parts (tpu7x: two). Links belong to the mesh. */
 Chip chip_device(const Chip *chip);
 
 /* "torus_2d" "torus_3d" "switch" "mesh" "unknown": as the catalog spells it. */

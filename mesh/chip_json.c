@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bounds tell a slipped power of ten or a wrong unit from a figure; they are a decade or two around today's machines.
- * To add a figure, add a line. */
+/* The bounds tell a slipped power of ten or a wrong unit from a figure; they are a decade or two around today's
+ * machines. To add a figure, add a line. */
 const ChipFigure CHIP_FIGURES[] = {
     {"bf16_flops_per_second", "FLOP/s", offsetof(Chip, bf16_flops_per_second), 1e12, 1e18, true},
     {"fp8_flops_per_second", "FLOP/s", offsetof(Chip, fp8_flops_per_second), 1e12, 1e18, false},
@@ -58,7 +58,7 @@ static bool known_keys(const cJSON *object, const char *const *keys, size_t coun
     return true;
 }
 
-/* A source that is there; "verified" is said, never assumed. */
+/* Reads a source, which must be there; "verified" is read, never assumed. */
 static bool read_source(const cJSON *object, const char *key, const char *where, char *source, bool *verified,
                         Error *error) {
     const cJSON *text = cJSON_GetObjectItemCaseSensitive(object, "source");
@@ -89,7 +89,7 @@ static bool read_figure(const cJSON *json, const ChipFigure *figure, const char 
            read_source(object, figure->key, where, out->source, &out->verified, error);
 }
 
-/* An array of texts of at most CHIP_NAME_SIZE - 1 bytes; absent: none. */
+/* Reads an array of texts of at most CHIP_NAME_SIZE - 1 bytes; an absent array is empty. */
 static bool read_names(const cJSON *json, const char *key, int most, const char *where, char names[][CHIP_NAME_SIZE],
                        int *count, Error *error) {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item = NULL;
@@ -105,7 +105,7 @@ static bool read_names(const cJSON *json, const char *key, int most, const char 
     return true;
 }
 
-/* Two sizes for a 2-D generation, three for a 3-D one, and a pod's worth of chips at most. */
+/* Reads two sizes for a 2-D generation and three for a 3-D one, of at most a pod's number of chips. */
 static bool read_shape(const cJSON *text, const Chip *chip, const char *key, const char *where, SliceShape *out,
                        Error *error) {
     int sizes = 0, expected = chip->scaleup == SCALEUP_TORUS_2D ? 2 : 3;

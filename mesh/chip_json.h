@@ -19,7 +19,8 @@ typedef struct {
 /* Reads mesh/catalog of the data folder. */
 bool catalog_load(Arena *arena, Catalog *out, Error *error);
 
-/* By name or alias: case and -_. ignored, a leading "tpu-" may be left out, "80g" = "80gb". NULL: none. */
+/* Finds a chip by name or alias: case and -_. are ignored, a leading "tpu-" may be left out, "80g" = "80gb". NULL means
+ * that there is no such chip. */
 const Chip *catalog_find(const Catalog *catalog, const char *name);
 
 /* The figures of a chip in a table, so that `chips` and loaders walk the same list. */

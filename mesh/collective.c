@@ -16,9 +16,9 @@ const char *collective_name(Collective op) {
     return NAMES[op];
 }
 
-/* What a chip of the group can move along the axis: on a ring through both its links, at the end of a line through
- * its only one. The `stride` groups that interleave on a torus axis share its links; a switch gives each chip its own
- * port, a mesh each pair its link. */
+/* The rate at which a chip of the group moves bytes along the axis: on a ring through both its links, at the end of a
+ * line through its only link. The `stride` groups that interleave on a torus axis share its links; a switch gives each
+ * chip its own port, a mesh gives each pair its own link. */
 static double axis_bytes_per_second(const GroupAxis *axis) {
     switch (axis->kind) {
     case AXIS_RING:
@@ -33,9 +33,9 @@ static double axis_bytes_per_second(const GroupAxis *axis) {
     return axis->bytes_per_second;
 }
 
-/* Messages that must follow each other before the farthest chip has heard. Ring: half way round, from both sides;
+/* The messages that must follow each other until the farthest chip has heard. Ring: half way round, from both sides;
  * line: end to end; each step of the group is `stride` hops. Switch: a tree reaches all n chips in log2 n messages.
- * Mesh: all at once. */
+ * Mesh: all chips at once. */
 static double axis_spread_steps(const GroupAxis *axis) {
     double n = axis->factor;
     switch (axis->kind) {
@@ -53,13 +53,13 @@ static double axis_spread_steps(const GroupAxis *axis) {
 
 static bool is_torus(const GroupAxis *axis) { return axis->kind == AXIS_RING || axis->kind == AXIS_LINE; }
 
-/* One message to every peer: across a switch all are under way at once (what it costs to issue many is the profile's
- * efficiency), on a torus the farthest peer is as far as for a gather. */
+/* One message to every peer: across a switch all are under way at once (the cost of issuing many is part of the
+ * profile's efficiency); on a torus the farthest peer is as far away as in a gather. */
 static double axis_exchange_steps(const GroupAxis *axis) {
     return axis->kind == AXIS_SWITCH ? 1 : axis_spread_steps(axis);
 }
 
-/* all_to_all cuts a torus axis in halves: half the chips send half their bytes across, V/4 each way, through the
+/* An all_to_all cuts a torus axis in halves: half the chips send half their bytes across, V/4 each way, through the
  * links of n / factor rows. Odd sizes have no middle: (x^2 - 1) / 4 of x^2 pairs cross the busiest cut. */
 static double axis_bisection_share(const GroupAxis *axis, double chips, bool limit) {
     double x = axis->factor, pairs = x * x;
@@ -89,7 +89,7 @@ static LevelCost level_all_to_all(const GroupAxis *axes, int count, double chips
     for (int i = 0; i < count; i++) {
         const GroupAxis *axis = &axes[i];
         if (axis->factor <= 1) continue;
-        double port_share = (limit ? 1 : (chips - 1) / chips) / chips; /* what one chip sends to others */
+        double port_share = (limit ? 1 : (chips - 1) / chips) / chips; /* the bytes that one chip sends to others */
         double share = is_torus(axis) ? axis_bisection_share(axis, chips, limit) : port_share;
         cost.seconds_per_byte = max_real(cost.seconds_per_byte, share / axis_bytes_per_second(axis));
         cost.latency_seconds += axis_exchange_steps(axis) * axis->latency_seconds;
@@ -97,9 +97,9 @@ static LevelCost level_all_to_all(const GroupAxis *axes, int count, double chips
     return cost;
 }
 
-/* Each chip's message crosses `stride` links of one axis, and so do those of the interleaved groups; the slowest axis
- * has everyone wait. That the last chip of a line has its next at the far end is left to the order of the ring:
- * folded, each link still carries one message each way. */
+/* Each chip's message crosses `stride` links of one axis, and so do the messages of the interleaved groups; everyone
+ * waits for the slowest axis. The next chip of a line's last chip is at the far end; the order of the ring takes care
+ * of that: it is folded, and each link still carries one message each way. */
 static LevelCost level_permute(const GroupAxis *axes, int count) {
     LevelCost cost = {0};
     for (int i = 0; i < count; i++) {
@@ -111,8 +111,8 @@ static LevelCost level_permute(const GroupAxis *axes, int count) {
     return cost;
 }
 
-/* Torus axes side by side are one level, their links work together; each switch or mesh is a level of its own: between
- * the two cores of a chip passes at most what the other core has, however fast their link is. */
+/* Torus axes side by side are one level: their links work together. Each switch or mesh is a level of its own: the two
+ * cores of a chip exchange at most the bytes that the other core holds, however fast their link is. */
 static int level_end(const GroupAxis *axes, int count, int first) {
     int end = first + 1;
     if (is_torus(&axes[first]))
@@ -126,7 +126,7 @@ static double chips_on(const GroupAxis *axes, int count) {
     return chips;
 }
 
-/* `limit`: the book's, many chips and no latency. */
+/* `limit` asks for the book's form: many chips and no latency. */
 static CollectiveCost group_cost(Collective op, const GroupAxis *axes, int count, bool limit) {
     double chips = chips_on(axes, count), inside = 1;
     LevelCost whole = {0};
@@ -138,9 +138,9 @@ static CollectiveCost group_cost(Collective op, const GroupAxis *axes, int count
         if (here <= 1) continue;
         switched = switched || level->kind == AXIS_SWITCH;
         LevelCost cost;
-        double share; /* of the group's bytes that this level moves, per group of the chips it joins */
+        double share; /* the share of the group's bytes that this level moves, per group of the chips it joins */
         switch (op) {
-        case COLLECTIVE_ALL_TO_ALL: /* straight to the targets nearest through this level, here x inside of all chips */
+        case COLLECTIVE_ALL_TO_ALL: /* straight to the nearest targets through this level: x inside of all chips */
             cost = level_all_to_all(level, end - first, here, limit);
             share = (here / chips) * (here * inside / chips);
             break;
@@ -148,7 +148,7 @@ static CollectiveCost group_cost(Collective op, const GroupAxis *axes, int count
             cost = level_permute(level, end - first);
             share = 1;
             break;
-        default: /* passes: each of the `inside` chips below takes its part across, the levels below spread it */
+        default: /* passes: each of the `inside` chips below takes its part across, and the levels below spread it */
             cost = level_pass(level, end - first, here, limit);
             share = 1 / inside;
         }
@@ -194,7 +194,8 @@ static double nccl_latency(Collective op, const Mesh *mesh, const Footprint *foo
     return min_real(fabric->ring_base_seconds + 2 * ring, tree);
 }
 
-/* What the uplinks of the leaves take, per byte of the collective; 0: nothing crosses the spine. */
+/* The seconds that the uplinks of the leaves take, per byte of the collective; 0 means that nothing crosses the
+ * spine. */
 static double spine_seconds_per_byte(Collective op, const Mesh *mesh, const Footprint *footprint) {
     const Fabric *fabric = &mesh->fabric;
     double chips = (double)footprint_degree(mesh, footprint);
@@ -216,7 +217,8 @@ static double spine_seconds_per_byte(Collective op, const Mesh *mesh, const Foot
     return 0;
 }
 
-/* What GPUs add to their axes: a ring of NCCL needs its steps besides its bytes, and leaves may be narrow. */
+/* The time that GPUs add to their axes: a ring of NCCL needs time for its steps besides its bytes, and leaves may be
+ * narrow. */
 static CollectiveCost on_gpus(CollectiveCost cost, Collective op, const Mesh *mesh, const Footprint *footprint) {
     double per_byte = cost.seconds_per_byte[1];
     if (mesh->fabric.oversubscription > 1) per_byte = max_real(per_byte, spine_seconds_per_byte(op, mesh, footprint));
@@ -224,14 +226,14 @@ static CollectiveCost on_gpus(CollectiveCost cost, Collective op, const Mesh *me
     return (CollectiveCost){.latency_seconds = {latency, 0}, .seconds_per_byte = {per_byte, per_byte}};
 }
 
-/* Whether the group is the whole slice, as a twisted torus asks. */
+/* Whether the group is the whole slice, as a twisted torus requires. */
 static bool takes_whole_slice(const Mesh *mesh, const Footprint *footprint) {
     for (int a = 0; a < mesh->axis_count; a++)
         if (mesh->axes[a].level == LEVEL_ICI && footprint->on[a].factor != mesh->axes[a].size) return false;
     return true;
 }
 
-/* Copies that leave a domain, over those that would if each expert's went apart. */
+/* The copies that leave a domain, over the copies that would leave if each expert's went apart. */
 static double copies_leaving(double domains, double copies) {
     return domains * (1 - pow(1 - 1 / domains, copies)) / copies;
 }
@@ -298,11 +300,11 @@ static void least_walk(LeastWalk *walk, int a, int64_t degree) {
     }
 }
 
-/* Stride 1 is the least of each factor, so strides need no walk. Of equal kind, rates only fall and hops only grow
- * with the stride. The one change of kind: factor f < size is a line at stride 1, and closes at stride s = size / f
- * >= 2, where its rate 2 W1 / s is at most W1, and its hops s floor(f / 2) >= 2 floor(f / 2) are at least f - 1.
- * Over a spine the neighbours under a leaf only grow fewer with the stride; NCCL and a twist do not see it (a whole
- * axis has stride 1). Rounding keeps these orders (it is monotone), so the bound needs no epsilon. */
+/* Stride 1 gives the least cost of each factor, so strides need no walk. Within one kind of axis, rates only fall and
+ * hops only grow with the stride. The kind changes in one case: factor f < size is a line at stride 1, and closes at
+ * stride s = size / f >= 2, where its rate 2 W1 / s is at most W1, and its hops s floor(f / 2) >= 2 floor(f / 2) are at
+ * least f - 1. Over a spine the neighbours under a leaf only grow fewer with the stride; NCCL and a twist do not depend
+ * on it (a whole axis has stride 1). Rounding keeps these orders (it is monotone), so the bound needs no epsilon. */
 CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree) {
     LeastWalk walk = {.op = op, .mesh = mesh};
     if (degree >= 1) least_walk(&walk, 0, degree);

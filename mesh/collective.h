@@ -1,49 +1,52 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/collective.h: what collectives cost on a footprint.
+/* mesh/collective.h: the cost of collectives on a footprint.
  *
  * A collective is two affine pieces, a latency-bound and a bandwidth-bound regime:
- *     seconds(messages, bytes) = max over the two pieces of (messages * latency_seconds + bytes * seconds_per_byte)
+ *    seconds(messages, bytes) = max over the two pieces of (messages * latency_seconds + bytes * seconds_per_byte)
  * so that the search tabulates four doubles per footprint and never comes back. On a torus one piece is latency alone
  * and the other bandwidth alone (each ring step takes the longer of a hop and its bytes; the book's max); as soon as a
- * switch level takes part, the first piece holds both (NCCL's form: base + bytes / rate). The second is the bandwidth
- * alone there too: it never decides, but component-wise minima over both kinds of footprint keep their bandwidth.
- * `bytes` is always the whole (gathered) array as seen by one group; for ALL_TO_ALL the bytes of all chips of the group
- * together; for PERMUTE the bytes that one chip sends to its neighbour.
+ * switch level takes part, the first piece holds both (NCCL's form: base + bytes / rate). The second piece is the
+ * bandwidth alone there too: it never decides, but component-wise minima over both kinds of footprint keep their
+ * bandwidth. `bytes` is always the whole (gathered) array as seen by one group; for ALL_TO_ALL, the bytes of all chips
+ * of the group together; for PERMUTE, the bytes that one chip sends to its neighbour.
  *
- * Physics (book part 3, exact forms; book.md sections 2, 4, 8; search.md section 10):
- * - a group that takes a whole axis that wraps is a ring: both links of every chip work: 2 W1;
- * - an inner block (stride 1, factor < size) is a line: its end chips have one link: W1;
- * - an outer group (stride s) shares each link with s - 1 others: 1/s of the rate, hops s times as long; it is a ring
- *   when factor * stride = size and the axis wraps, else a line;
- * - several axes at once: the rates add, latencies add; shares V (N - 1) / N of the foreign bytes;
- * - all_to_all: the worst axis by its bisection: V * factor / (4 N * 2 W1) on a ring, twice that on a line, odd sizes
- *   (x^2-1)/x^2;
- * - switch: egress of each chip: V (n-1)/n / W for a pass, V (n-1)/n^2 / W for an all_to_all; no stride: each chip has
- *   its own port, and its own NIC: a group with two chips in a node leaves it through two NICs (rails);
- * - mesh of direct links: a group of n uses the n - 1 links of each chip to the others: V / n / W1 for a pass,
- *   V / n^2 / W1 for an all_to_all, one link for a permute;
- * - a group that spans levels (all its torus axes are one level, each switch or mesh another) is hierarchical: with I
- *   of its N chips below one chip of a level of n, a pass moves V / I there, an all_to_all the V I n^2 / N^2 that go no
- *   higher; the levels are pipelined: bandwidth is the worst level's, latency the sum;
- * - permute: one message of stride hops, the worst axis; bytes * stride / W1 on a torus, bytes / W on a switch;
- * - latency: half way round a ring, end to end of a line, all axes added; over a mesh one hop; over DCN ceil(log2 n)
- *   messages for a pass, one for an all_to_all (to all peers at once).
+ * Physics ("How to Scale Your Model", part 3, in exact form; docs/model.md, "Collectives on a torus" and "Collectives
+ * on switches, direct links and networks"):
+ * - A group that takes a whole axis that wraps is a ring: both links of every chip work: 2 W1.
+ * - An inner block (stride 1, factor < size) is a line: its end chips have one link: W1.
+ * - An outer group (stride s) shares each link with s - 1 others: it has 1/s of the rate, and its hops take s times as
+ *   long; it is a ring when factor * stride = size and the axis wraps, else a line.
+ * - Over several axes at once the rates add and the latencies add; the group moves V (N - 1) / N of foreign bytes.
+ * - An all_to_all takes the time of the axis with the worst bisection: V * factor / (4 N * 2 W1) on a ring, twice that
+ *   on a line; odd sizes take (x^2-1)/x^2 of it.
+ * - On a switch the egress of each chip counts: V (n-1)/n / W for a pass, V (n-1)/n^2 / W for an all_to_all. There is
+ *   no stride: each chip has its own port and its own NIC, and a group with two chips in a node leaves it through two
+ *   NICs (rails).
+ * - On a mesh of direct links, a group of n uses the n - 1 links of each chip to the others: V / n / W1 for a pass, V /
+ *   n^2 / W1 for an all_to_all, one link for a permute.
+ * - A group that spans levels (all its torus axes are one level, each switch or mesh is another) is hierarchical: with
+ *   I of its N chips below one chip of a level of n, a pass moves V / I there, and an all_to_all moves the V I n^2 /
+ *   N^2 bytes that go no higher. The levels are pipelined: the bandwidth is the worst level's, the latency is the sum.
+ * - A permute sends one message over `stride` hops on the worst axis: bytes * stride / W1 on a torus, bytes / W on a
+ *   switch.
+ * - The latency is half way round a ring and end to end of a line, added over all axes; one hop over a mesh; over DCN
+ *   ceil(log2 n) messages for a pass, and one for an all_to_all (to all peers at once).
  *
- * What a machine adds to its axes (mesh.h, Fabric; only where there is a mesh):
- * - NCCL: a pass is a ring: base + one step for each of the n - 1 chips, a step between domains for each domain but one
- *   (all_reduce twice the steps, or a tree: base + 2 (g - 1 steps inside + log2 domains between), whichever is less);
- *   an all_to_all or a permute is the base and one step of each level it uses. The steps are those of protocol LL,
- *   bandwidth that of Simple: exact where either of them is all; between them NCCL's least over protocols is concave,
- *   which two affine pieces cannot follow: the estimate stays below it, by at most what Simple's steps take longer (a
- *   gather over 8 GPUs 32 for 11 us, over 64 nodes of 8 2.4 for 0.45 ms). NVLink SHARP (about +30% for an all_reduce
- *   inside a node) is left out: it is no default.
+ * A machine adds to its axes (mesh.h, Fabric; only where there is a mesh):
+ * - NCCL: a pass is a ring: base + one step for each of the n - 1 chips, and a step between domains for each domain but
+ *   one (an all_reduce takes twice the steps, or a tree: base + 2 (g - 1 steps inside + log2 domains between),
+ *   whichever is less); an all_to_all or a permute is the base and one step of each level it uses. The steps are those
+ *   of protocol LL, the bandwidth is that of Simple: this is exact where either of them is the whole cost. Between them
+ *   NCCL's least over protocols is concave, which two affine pieces cannot follow: the estimate stays below it, by at
+ *   most the extra time of Simple's steps (a gather over 8 GPUs: 32 for 11 us; over 64 nodes of 8: 2.4 for 0.45 ms).
+ *   NVLink SHARP (about +30% for an all_reduce inside a node) is left out: it is not a default.
  * - A spine that is oversubscribed c : 1: of a group with f chips every s nodes, m = L / s (1 to f) share a leaf of L
- *   nodes and their uplinks, each W / c. Out of m ring neighbours one sends across: 1/m of a pass's (or a permute's)
- *   bytes per chip go up, and 1 - m/f of an all_to_all's. A group that fits under a leaf sends nothing up, and a ring
- *   of m >= c neighbours is not slowed. Leaves that are filled unevenly count by their mean: m need not be whole.
+ *   nodes and their uplinks, each W / c. One of m ring neighbours sends across: 1/m of a pass's (or a permute's) bytes
+ *   per chip go up, and 1 - m/f of an all_to_all's. A group that fits under a leaf sends nothing up, and a ring of m >=
+ *   c neighbours is not slowed. Leaves that are filled unevenly count by their mean: m need not be whole.
  * - A dispatch of k copies of each token over f domains, where one copy goes to each domain that needs any
- *   (DeepSeek-V3, section 3.2.2; DeepEP): (f - 1)(1 - (1 - 1/f)^k) of them leave, in place of k (f - 1)/f, experts
- *   being drawn evenly.
+ *   (DeepSeek-V3, section 3.2.2; DeepEP): (f - 1)(1 - (1 - 1/f)^k) of them leave, in place of k (f - 1)/f, if experts
+ *   are drawn evenly.
  * - A twisted torus speeds up an all_to_all over the whole slice, and nothing else. */
 #ifndef SHARDOPT_MESH_COLLECTIVE_H
 #define SHARDOPT_MESH_COLLECTIVE_H
@@ -56,7 +59,7 @@ typedef enum {
     COLLECTIVE_ALL_REDUCE,     /* both: two passes */
     COLLECTIVE_ALL_TO_ALL,
     COLLECTIVE_DISPATCH, /* an all_to_all of routed tokens: see Fabric.routed_copies */
-    COLLECTIVE_PERMUTE, /* every chip to its next in the group, one direction */
+    COLLECTIVE_PERMUTE,  /* every chip to its next in the group, one direction */
     COLLECTIVE_COUNT
 } Collective;
 
@@ -65,19 +68,19 @@ typedef struct {
     double seconds_per_byte[2];
 } CollectiveCost;
 
-/* One axis of a group for the formulas: sizes are real, so that break-even points can be searched between
- * whole degrees. */
+/* One axis of a group for the formulas: sizes are real, so that break-even points can be searched between whole
+ * degrees. */
 typedef struct {
     double factor, stride;
     AxisKind kind; /* AXIS_RING: this group closes on itself here; AXIS_LINE: it does not; AXIS_SWITCH */
     double bytes_per_second, latency_seconds;
 } GroupAxis;
 
-/* The formulas, innermost axis first; axes of factor 1 cost nothing. Pure, total for factor >= 1, stride >= 1,
+/* The formulas, innermost axis first; axes of factor 1 cost nothing. Pure, and total for factor >= 1, stride >= 1,
  * rates > 0. */
 CollectiveCost group_collective_cost(Collective op, const GroupAxis *axes, int count);
 
-/* The book's limit of many chips on closed torus axes: V / (sum of 2 W1) for a pass, no latency (break-even tests
+/* The book's limit of many chips on closed torus axes: V / (sum of 2 W1) for a pass, without latency (break-even tests
  * compare with it). */
 CollectiveCost limit_collective_cost(Collective op, const GroupAxis *axes, int count);
 
@@ -91,7 +94,7 @@ static inline double collective_seconds(CollectiveCost cost, double messages, do
 }
 
 /* The least cost of each kind over every footprint that a group of this degree can have on the mesh (any factors,
- * stride >= 1): component-wise minima, an admissible bound. Zero for a degree that no footprint has. */
+ * stride >= 1): component-wise minima, an admissible bound. It is zero for a degree that no footprint has. */
 CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree);
 
 const char *collective_name(Collective op);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spans are factor and stride in one word: both are below 2^32, as axes are. */
+/* A span is a factor and a stride in one word: both are below 2^32, as axes are. */
 typedef struct {
     uint64_t spans[MESH_AXES_MAX];
-    uint64_t asked; /* 1 + site, and the collective; 0: empty */
+    uint64_t asked; /* 1 + site, and the collective; 0 means empty */
 } Key;
 
 typedef struct {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/collective_memo.h: collective costs kept by footprint. A search asks for the same few thousand footprints some
- * millions of times; one look here takes a tenth of what the formulas take. */
+ * millions of times; one look here takes a tenth of the time of the formulas. */
 #ifndef SHARDOPT_MESH_COLLECTIVE_MEMO_H
 #define SHARDOPT_MESH_COLLECTIVE_MEMO_H
 
 #include "mesh/collective.h"
 
-/* One per thread. */
+/* Each thread has one memo. */
 typedef struct CollectiveMemo CollectiveMemo;
-CollectiveMemo *collective_memo_new(void); /* NULL: memory is out; free with collective_memo_free */
+CollectiveMemo *collective_memo_new(void); /* NULL means that memory is out; free with collective_memo_free */
 void collective_memo_free(CollectiveMemo *memo);
 
-/* collective_cost(). `site`: a number >= 0 that stands for the mesh as long as the memo lives. */
+/* The same as collective_cost(). `site` is a number >= 0 that stands for the mesh as long as the memo lives. */
 CollectiveCost collective_cost_kept(CollectiveMemo *memo, int site, Collective op, const Mesh *mesh,
                                     const Footprint *footprint);
 

@@ -20,7 +20,8 @@ int degrees_compare(const Degrees *a, const Degrees *b) {
     return 0;
 }
 
-/* Ways to deal `exponent` equal primes to the roles: stars and bars. Without roles only nothing can be dealt. */
+/* The ways to deal `exponent` equal primes to the roles: stars and bars. Without roles only zero primes can be
+ * dealt. */
 static uint32_t deals(int exponent, int roles) {
     if (roles == 0) return exponent == 0;
     return binomial(exponent + roles - 1, roles - 1);
@@ -44,7 +45,7 @@ static int whole_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The divisors of the product of all axes, ascending. NULL: memory is out. */
+/* The divisors of the product of all axes, ascending. NULL means that memory is out. */
 static int64_t *mesh_divisors(const MeshPrime *primes, int prime_count, Arena *arena, int64_t *count) {
     size_t total = 1;
     for (int i = 0; i < prime_count; i++) total *= (size_t)primes[i].total + 1; /* < 2^18 below 2^63 */
@@ -64,9 +65,9 @@ static int64_t *mesh_divisors(const MeshPrime *primes, int prime_count, Arena *a
 
 typedef struct {
     const int64_t *divisors; /* of the whole mesh, ascending */
-    Role roles[ROLE_COUNT];  /* those that take part, in the order in which they are dealt to */
+    Role roles[ROLE_COUNT];  /* the roles that take part, in the order in which they are dealt to */
     int role_count;
-    DegreesRule rule; /* may NULL: all are wanted */
+    DegreesRule rule; /* may be NULL: all tuples are wanted */
     Degrees current;
     Degrees *out;
     int64_t count, room;
@@ -85,7 +86,8 @@ static void degrees_keep(DegreesWalk *walk) {
     walk->out[walk->count++] = walk->current;
 }
 
-/* Gives role `at` each divisor of what is left, smallest first; the last role takes the rest. Later roles are at 1. */
+/* Gives role `at` each divisor of the rest, smallest first; the last role takes all that is left. Later roles are at
+ * 1. */
 static void degrees_walk(DegreesWalk *walk, int at, int64_t left) {
     Role role = walk->roles[at];
     bool last = at == walk->role_count - 1;
@@ -98,7 +100,7 @@ static void degrees_walk(DegreesWalk *walk, int at, int64_t left) {
             degrees_keep(walk);
         else if (wanted)
             degrees_walk(walk, at + 1, left / degree);
-        if (degree == left) break; /* itself among the divisors: the list never runs out */
+        if (degree == left) break; /* `left` is itself among the divisors: the list never runs out */
     }
     walk->current.of[role] = 1;
 }
@@ -115,7 +117,7 @@ bool degrees_count(const Mesh *mesh, RoleSet roles, Count *out) {
     return true;
 }
 
-/* Walks what the roles of `walk` and its rule say, into the arena. */
+/* Walks the tuples that the roles of `walk` and its rule allow, into the arena. */
 static bool enumerate(const Mesh *mesh, DegreesWalk *walk, Arena *arena, Error *error) {
     MeshPrime primes[PRIMES_MAX];
     int prime_count = mesh_primes(mesh, primes);
@@ -159,7 +161,7 @@ static int in_order(const void *a, const void *b) { return degrees_compare(a, b)
 
 bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
                             Degrees **out, int64_t *count, Error *error) {
-    /* Pipeline first: layers allow few stages, and data, the last, takes what is left. */
+    /* Pipeline comes first: layers allow few stages; data, the last, takes what is left. */
     static const Role DEALT[ROLE_COUNT] = {ROLE_PIPELINE, ROLE_TENSOR, ROLE_EXPERT,
                                            ROLE_SEQUENCE, ROLE_FSDP,   ROLE_DATA};
     DegreesWalk walk = {.rule = rule};

@@ -19,7 +19,7 @@ typedef struct {
     int64_t of[ROLE_COUNT]; /* by role, >= 1 */
 } Degrees;
 
-/* Ways in which the batch is split into whole sequences. */
+/* The ways in which the batch is split into whole sequences. */
 static inline int64_t degrees_replicas(const Degrees *degrees) {
     return degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT];
 }
@@ -31,7 +31,7 @@ typedef struct {
     int32_t factor[MESH_AXES_MAX][ROLE_COUNT]; /* of each axis; products over roles are the axis sizes */
 } Placement;
 
-/* Which roles take part: a bit per role. */
+/* The roles that take part: a bit per role. */
 typedef unsigned RoleSet;
 enum {
     ROLES_DENSE =
@@ -39,19 +39,20 @@ enum {
     ROLES_ALL = ROLES_DENSE | (1u << ROLE_EXPERT),
 };
 
-/* Ordered factorizations of all axes into the roles of the set: the product over axes n = prod p^e of
- * C(e + R - 1, R - 1). 16 x 20 x 28 x 8 into five roles: 13,781,250. False: more than 128 bits. */
+/* Counts the ordered factorizations of all axes into the roles of the set: the product over axes n = prod p^e of C(e +
+ * R - 1, R - 1). 16 x 20 x 28 x 8 into five roles gives 13,781,250. False means more than 128 bits. */
 bool factorization_count(const Mesh *mesh, RoleSet roles, Count *out);
 
-/* Every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in lexicographic
- * order of (tensor, expert, sequence, fsdp, data, pipeline). In the arena. At most `limit` tuples, else
+/* Lists every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in
+ * lexicographic order of (tensor, expert, sequence, fsdp, data, pipeline), in the arena. More than `limit` tuples are
  * ERROR_INPUT. */
 bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
                        Error *error);
 
-/* Of these the tuples that a rule wants. `may` sees a tuple of which pipeline, tensor, expert, sequence, fsdp and data
- * were given degrees one after the other, the rest still at 1; false: whatever the rest gets, it is not wanted. As much
- * time as there are tuples begun, not as there are tuples. In the arena; at most `limit`, else ERROR_INPUT. */
+/* Lists only the tuples that a rule wants. `may` sees a tuple in which pipeline, tensor, expert, sequence, fsdp and
+ * data were given degrees one after the other, the rest still at 1; false means that the tuple is not wanted, whatever
+ * degrees the rest gets. The time grows with the number of tuples begun, not with the number of tuples. The list lies
+ * in the arena; more than `limit` tuples are ERROR_INPUT. */
 typedef struct {
     bool (*may)(const void *of, const Degrees *begun);
     const void *of;
@@ -59,26 +60,28 @@ typedef struct {
 bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
                             Degrees **out, int64_t *count, Error *error);
 
-/* How many there are in all, in closed form. False: more than 128 bits. */
+/* Counts all tuples in closed form. False means more than 128 bits. */
 bool degrees_count(const Mesh *mesh, RoleSet roles, Count *out);
 
-/* How many placements a degree tuple has: the product over primes p of the number of non-negative integer matrices
- * (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums those of the axis sizes.
- * The table is built once per mesh and then read only (shared by threads). */
+/* The number of placements of a degree tuple is the product over primes p of the number of non-negative integer
+ * matrices (roles x axes) whose row sums are the exponents of p in the degrees and whose column sums are those of the
+ * axis sizes. The table is built once per mesh and then only read
+ * (threads share it). NULL means that memory is out, or that there are more than 2^63 devices. */
 typedef struct PlacementTable PlacementTable;
-PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena); /* NULL: no memory, or > 2^63 devices */
+PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena);
 Count placement_count(const PlacementTable *table, const Degrees *degrees);
 
-/* The same for tuples that share all but two degrees: with `from` at 1 and `into` at n, the sum of placement_count over
- * all x * y = n, x of `into` and y of `from`, both of which have to be in the table. In the arena; NULL: memory is
- * out. */
+/* The same for tuples that share all but two degrees: with `from` at 1 and `into` at n, it gives the sum of
+ * placement_count over all x * y = n, x of `into` and y of `from`, both of which have to be in the table. In the arena;
+ * NULL means that memory is out. */
 PlacementTable *placement_table_merged(const PlacementTable *table, Role into, Role from, Arena *arena);
 
-/* Of one degree tuple, else ERROR_INPUT: 480 MiB; one of eight 16x16x16 pods has up to 76,290. */
+/* The most placements of one degree tuple, else ERROR_INPUT: 480 MiB; a tuple of eight 16x16x16 pods has up to
+ * 76,290. */
 enum { PLACEMENTS_MAX = 1 << 22 };
 
-/* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. In the arena;
- * their number equals placement_count. */
+/* The placements of one degree tuple, in lexicographic order of factor[axis][role]: deterministic. They lie in the
+ * arena; their number equals placement_count. */
 bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
                           Error *error);
 

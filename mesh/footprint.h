@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/footprint.h: where a group of chips lies: on every physical axis a factor (how many of the group along it) and a
- * stride (how far apart they stand). All collective costs of a group depend on its footprint alone. */
+/* mesh/footprint.h: where a group of chips lies: on every physical axis it has a factor (the number of its chips along
+ * the axis) and a stride (the distance between them). All collective costs of a group depend on its footprint alone. */
 #ifndef SHARDOPT_MESH_FOOTPRINT_H
 #define SHARDOPT_MESH_FOOTPRINT_H
 
 #include "mesh/mesh.h"
 
 typedef struct {
-    int64_t factor; /* >= 1; 1: not on this axis */
+    int64_t factor; /* >= 1; 1 means that the group is not on this axis */
     int64_t stride; /* >= 1; the product of the factors that nest inside */
 } Span;
 
@@ -18,7 +18,7 @@ typedef struct {
 /* Chips of the group: the product of the factors. */
 int64_t footprint_degree(const Mesh *mesh, const Footprint *footprint);
 
-/* The axes that it lies on: bit a for axis a of the mesh. */
+/* The axes that the group lies on: bit a for axis a of the mesh. */
 unsigned footprint_axes(const Mesh *mesh, const Footprint *footprint);
 
 #endif

@@ -21,8 +21,8 @@ static void clear(JaxAssignment *out) {
 /* ---- whole axes ---- */
 
 /* The subset of `take` free axes, first in the order of combinations of rising indices, whose product is `size`; as
- * bits, 0 when there is none. Bit patterns of one population in the order of combinations: 011 before 101 before 110
- * with the lowest index as the highest bit. */
+ * bits, 0 when there is none. Bit patterns of one population are visited in the order of combinations: 011 before 101
+ * before 110, with the lowest index as the highest bit. */
 static unsigned whole_axes(const JaxShape *physical, unsigned used, int take, int64_t size) {
     int n = physical->count;
     for (unsigned pattern = 1u << n; pattern-- > 0;) {
@@ -36,7 +36,7 @@ static unsigned whole_axes(const JaxShape *physical, unsigned used, int take, in
     return 0;
 }
 
-/* Most intense first, each to as many axes as possible, but no more than three. */
+/* The most intense axis comes first; each takes as many axes as possible, but at most three. */
 static bool assign_whole(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out) {
     unsigned used = 0;
     clear(out);
@@ -53,11 +53,11 @@ static bool assign_whole(const JaxShape *physical, const JaxShape *logical, JaxA
 
 /* ---- split axes ---- */
 
-/* One way to write a logical axis as factors of the physical ones, and what ways are ranked by. */
+/* One way to write a logical axis as factors of the physical ones, and the numbers by which ways are ranked. */
 typedef struct {
     int64_t factor[JAX_PHYSICAL_MAX];
-    int64_t whole_product; /* of factors that cover a whole axis */
-    int whole_count;       /* such axes, but for those of size 1 */
+    int64_t whole_product; /* product of the factors that cover a whole axis */
+    int whole_count;       /* number of such axes, except those of size 1 */
     int64_t shared;        /* product of factors on axes that carry a more intense logical axis */
 } Way;
 
@@ -68,8 +68,8 @@ typedef struct {
     bool any;
 } SplitWalk;
 
-/* The source's comment on the third criterion says that untouched axes are preferred; what it does, and what its
- * results show, is the opposite: the larger product on touched axes wins. */
+/* The source's comment on the third criterion says that untouched axes are preferred; its code and its results show the
+ * opposite: the larger product on touched axes wins. */
 static bool prefer(const Way *a, const Way *b, int count) {
     if (a->whole_product != b->whole_product) return a->whole_product > b->whole_product;
     if (a->whole_count != b->whole_count) return a->whole_count > b->whole_count;
@@ -113,7 +113,7 @@ static bool assign_split(const JaxShape *physical, const JaxShape *logical, JaxA
     for (int l = logical->count - 1; l >= 0; l--) {
         walk.any = false;
         split_walk(&walk, 0, logical->size[l]);
-        if (!walk.any) return false; /* cannot be while the products agree: what is left divides */
+        if (!walk.any) return false; /* this cannot happen while the products agree: the rest divides */
         for (int p = 0; p < physical->count; p++) {
             out->factor[p][l] = walk.best.factor[p];
             walk.taken[p] *= walk.best.factor[p];
@@ -144,8 +144,8 @@ JaxMeshResult jax_hybrid_assign(const JaxShape *physical, int64_t slices, const 
 void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const JaxAssignment *assignment,
                       int32_t *out) {
     /* A device number is a sum over digits, one per (logical, physical) pair, in the order in which they vary: the
-     * pairs of a logical axis from the highest physical one on. A digit is worth the stride of its axis times what more
-     * intense logical axes have of it. */
+     * pairs of a logical axis start with the highest physical axis. A digit is worth the stride of its axis times the
+     * share of that axis that more intense logical axes take. */
     struct {
         int64_t size, worth;
     } digits[JAX_LOGICAL_MAX * JAX_PHYSICAL_MAX];
@@ -175,7 +175,8 @@ void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const J
 
 /* ---- small slices ---- */
 
-/* `whole`: only when one logical axis has every device. `mesh`: only this shape (without ones); {0}: any. */
+/* `whole` applies only when one logical axis has every device. `mesh` limits the row to this shape (without ones); {0}
+ * means any shape. */
 static const struct {
     const char *chip;
     int64_t size[4]; /* x y z cores */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/jax_mesh.h: where JAX's mesh_utils lays a logical mesh: which factor of every physical axis each logical axis
+/* mesh/jax_mesh.h: where JAX's mesh_utils lays a logical mesh: the factor of every physical axis that each logical axis
  * gets. Pure.
  *
- * Source: jax-ml/jax cec06d116c, jax/_src/mesh_utils.py (rules as told in reference/topology.md, section 2; what it
- * returns on 174 meshes stands in tests/data/mesh/jax_mesh_cases.tsv). Physical axes are in JAX's order: x, y, z, then
- * the cores of a chip; axes of size 1 stay. Logical axes are in the order of mesh_shape: least intense first. */
+ * Source: jax-ml/jax cec06d116c, jax/_src/mesh_utils.py; its rules are told in docs/model.md, "Where launchers place
+ * roles", and its results on 174 meshes stand in tests/data/mesh/jax_mesh_cases.tsv. Physical axes are in JAX's order:
+ * x, y, z, then the cores of a chip; axes of size 1 stay. Logical axes are in the order of mesh_shape: least intense
+ * first. */
 #ifndef SHARDOPT_MESH_JAX_MESH_H
 #define SHARDOPT_MESH_JAX_MESH_H
 
@@ -21,7 +22,7 @@ typedef struct {
 typedef enum {
     JAX_MESH_PLACED,
     JAX_MESH_WRONG_COUNT,     /* ValueError: the products differ */
-    JAX_MESH_NOT_IMPLEMENTED, /* an axis is no product of whole physical axes, and splitting is not allowed */
+    JAX_MESH_NOT_IMPLEMENTED, /* an axis is not a product of whole physical axes, and splitting is not allowed */
 } JaxMeshResult;
 
 /* factor[p][l]: of physical axis p for logical axis l. On one physical axis logical axes nest, the last (most intense)
@@ -30,23 +31,24 @@ typedef struct {
     int64_t factor[JAX_PHYSICAL_MAX][JAX_LOGICAL_MAX];
 } JaxAssignment;
 
-/* create_device_mesh on a torus of any generation, without the orders of small slices (below). At most four physical
- * axes. With `allow_split`, whole axes are tried first, and only if that fails everything is split anew. */
+/* Does what create_device_mesh does on a torus of any generation, without the orders of small slices (below). At most
+ * four physical axes. With `allow_split`, whole axes are tried first, and only if that fails is everything split
+ * anew. */
 JaxMeshResult jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool allow_split, JaxAssignment *out);
 
-/* create_hybrid_device_mesh: slices over DCN. The product of `dcn` must be `slices`; each slice is laid out by the rule
- * above with `ici`. Row 0 of *out is the DCN, row p + 1 the physical axis p: the DCN factor of a logical axis is the
- * outer one. The two shapes have as many axes. */
+/* Does what create_hybrid_device_mesh does: slices over DCN. The product of `dcn` must be `slices`; each slice is laid
+ * out by the rule above with `ici`. Row 0 of *out is the DCN, row p + 1 the physical axis p: the DCN factor of a
+ * logical axis is the outer one. The two shapes have the same number of axes. */
 JaxMeshResult jax_hybrid_assign(const JaxShape *physical, int64_t slices, const JaxShape *ici, const JaxShape *dcn,
                                 bool allow_split, JaxAssignment *out);
 
-/* The devices of the mesh in C order over the logical axes, numbered in C order over the physical ones: what numpy
- * would show. `out` has room for their product. */
+/* The devices of the mesh in C order over the logical axes, numbered in C order over the physical ones, as numpy would
+ * show them. `out` has room for their product. */
 void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const JaxAssignment *assignment, int32_t *out);
 
 /* Small slices are ordered by hand instead, whatever the rule above says: devices in this order are cut into the mesh
- * shape. `chip`: as the catalog names it ("tpu-v5e"). NULL: no such order, the rule holds. Devices are numbered as JAX
- * sorts them there: x fastest (tpu7x: the two cores of a chip first). */
+ * shape. `chip` is the name in the catalog ("tpu-v5e"). NULL means that there is no such order and the rule holds.
+ * Devices are numbered as JAX sorts them there: x fastest (tpu7x: the two cores of a chip first). */
 typedef struct {
     int count;
     int device[JAX_ORDER_MAX];
@@ -54,8 +56,8 @@ typedef struct {
 const JaxOrder *jax_small_order(const char *chip, const JaxShape *physical, const JaxShape *logical);
 
 /* MaxText's custom_mesh on a 16 x 16 slice (utils/max_utils.py, e591f30cb): blocks of 2x2 or 2x4 chips, so that the
- * inner degree is a ring of neighbours. NULL: neither is taken: the degrees above 1 must be 64 and then 4, or 32 and
- * then 8, in the order of the mesh. Fills *out with the factors of x and y. */
+ * inner degree is a ring of neighbours. The degrees above 1 must be 64 and then 4, or 32 and then 8, in the order of
+ * the mesh; NULL means that they are not. Fills *out with the factors of x and y. */
 const char *maxtext_custom_mesh(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out);
 
 #endif

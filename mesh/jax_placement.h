@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/jax_placement.h: between a mesh with roles on its axes and the shapes that JAX's mesh_utils takes and gives.
- * Roles are JAX's logical axes, outermost first: the nesting turned round. Pure. */
+/* mesh/jax_placement.h: converts between a mesh with roles on its axes and the shapes of JAX's mesh_utils. Roles are
+ * JAX's logical axes, outermost first: the nesting turned round. Pure. */
 #ifndef SHARDOPT_MESH_JAX_PLACEMENT_H
 #define SHARDOPT_MESH_JAX_PLACEMENT_H
 
@@ -8,7 +8,7 @@
 #include "mesh/jax_mesh.h"
 #include "mesh/nesting.h"
 
-/* Index of a torus axis in JAX's physical shape: x y z, then the cores of a chip; -1: DCN. */
+/* Index of a torus axis in JAX's physical shape: x y z, then the cores of a chip; -1 means DCN. */
 int jax_physical_index(const Axis *axis);
 
 /* A slice of the mesh as JAX's physical shape: three axes, and a fourth where chips have cores. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The folder of chip files as one catalog, and the names that people write. */
+/* Reads the folder of chip files as one catalog, and finds chips by the names that people write. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
@@ -11,7 +11,7 @@
 
 enum { FOLDED_SIZE = 2 * CHIP_NAME_SIZE, CATALOG_CHIPS_MAX = 1024 };
 
-/* Lower case without - _ . and blanks; a final "gb" behind a digit is "g", so that 80gb is 80g. A name that is too long
+/* Lower case without - _ . and blanks; a final "gb" after a digit is "g", so that 80gb is 80g. A name that is too long
  * is cut, and then matches nothing that the catalog can hold. */
 static void fold(const char *name, char folded[FOLDED_SIZE]) {
     size_t length = 0;
@@ -58,7 +58,7 @@ const Chip *catalog_find(const Catalog *catalog, const char *name) {
 
 static int by_name(const void *a, const void *b) { return strcmp(((const Chip *)a)->name, ((const Chip *)b)->name); }
 
-/* A name that two chips share would depend on the order of the files. */
+/* If two chips shared a name, its meaning would depend on the order of the files. */
 static bool names_are_unique(const Catalog *catalog, const char *folder, Error *error) {
     for (int i = 0; i < catalog->count; i++) {
         const Chip *chip = &catalog->chips[i];

@@ -27,7 +27,7 @@ static void note(Machine *machine, const char *format, ...) {
     va_end(arguments);
 }
 
-/* A slice that no job gets is still hardware, and the book plans on it: planned, and said. */
+/* A slice that no job gets is still hardware, and the book plans on it: we plan it, and say so. */
 static void note_unschedulable(const Chip *chip, Machine *machine, const char *shape) {
     char most[NUMBER_TEXT_SIZE];
     if (chip->max_job_chips == 0 || slice_chips(machine->slice) <= chip->max_job_chips) return;
@@ -36,9 +36,9 @@ static void note_unschedulable(const Chip *chip, Machine *machine, const char *s
          number_grouped(chip->max_job_chips, most));
 }
 
-/* k x k x 2k and k x 2k x 2k of whole cubes are twisted: a change of wiring that shortens the way between far chips.
- * The published gains are of 4x4x8 and 4x8x8. They are taken for larger k too: what shortest ways allow at most moves
- * by less than 2% with k (tests/mesh/test_fabric.c). */
+/* Slices of k x k x 2k and k x 2k x 2k of whole cubes are twisted: a change of wiring that shortens the way between far
+ * chips. The published gains are for 4x4x8 and 4x8x8. They are taken for larger k too: the gain that shortest ways
+ * allow at most moves by less than 2% with k (tests/mesh/test_fabric.c). */
 static void twist(const Chip *chip, Machine *machine, const char *shape) {
     const Figure *gain = slice_twist(chip, machine->slice);
     if (!gain || gain->value <= 1) return;
@@ -72,7 +72,8 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
     *out = machine;
 }
 
-/* Equal parts, so that the mesh is a box: the largest part of whole hosts that fits a domain and divides the chips. */
+/* Parts are equal, so that the mesh is a box: the largest part of whole hosts that fits a domain and divides the
+ * chips. */
 static int64_t chips_per_domain(const Chip *chip, int64_t chips) {
     if (chips <= chip->domain_chips) return chips;
     int64_t part = chip->domain_chips;
@@ -82,8 +83,8 @@ static int64_t chips_per_domain(const Chip *chip, int64_t chips) {
 
 static const char *domain_word(const Chip *chip) { return chip->domain_chips > chip->chips_per_host ? "rack" : "node"; }
 
-/* "2 racks of 72", "4 chips of one node", "64 chips of each of 2 racks"; or, where domains are filled unequally, the
- * parts that stand for them. */
+/* "2 racks of 72", "4 chips of one node", "64 chips of each of 2 racks"; where domains are filled unequally, the text
+ * names the parts that stand for them. */
 static void name_gpus(const Chip *chip, int64_t part, Machine *machine) {
     const char *domain = domain_word(chip);
     int64_t chips = machine->mesh.chips, parts = machine->nodes, host = chip->chips_per_host;
@@ -123,7 +124,7 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     fabric->tree_hop_seconds = chip->tree_hop_seconds.value;
     fabric->tree_scaleout_seconds = chip->tree_scaleout_seconds.value;
     if (nodes > 1 && chip->oversubscription > 1) {
-        /* a part of a domain takes as much less of the leaf */
+        /* a part of a domain takes a correspondingly smaller share of the leaf */
         fabric->leaf_nodes = chip->leaf_nodes.value * (double)(chip->domain_chips / part);
         fabric->oversubscription = chip->oversubscription;
         note(&machine, "the spine is oversubscribed %g to 1 above leaves of %g %ss", chip->oversubscription,

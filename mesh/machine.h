@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/machine.h: from what a user asks for (--pods, --slice, --slices, --chips, --nodes, --chip) to a mesh, with the
- * real wrap rule of each generation; and the other shapes of the same machine that leave a share of the chips idle.
- * Pure. */
+/* mesh/machine.h: turns a user's request (--pods, --slice, --slices, --chips, --nodes, --chip) into a mesh, with the
+ * real wrap rule of each generation; and finds the other shapes of the same machine that leave a share of the chips
+ * idle. Pure. */
 #ifndef SHARDOPT_MESH_MACHINE_H
 #define SHARDOPT_MESH_MACHINE_H
 
@@ -16,55 +16,55 @@ typedef struct {
     int64_t slices;   /* tori: slices over DCN; GPUs: 1 */
     int64_t nodes;    /* GPUs: hosts (or racks of an NVL72); tori: 0 */
     char text[96];    /* for people: "8 x 16x20x28" / "64 nodes of 8" / "16x16" */
-    /* What a reader would not expect of it, e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable
-     * slice is 6,144 chips"; empty: nothing */
+    /* A fact that a reader would not expect, e.g. "16x20x28 is a whole pod: real hardware, but the largest schedulable
+     * slice is 6,144 chips"; empty means nothing */
     char note[384];
 } Machine;
 
-/* What the options say; NULL or 0: not given. At most one of pods, slice, chips, nodes (the parser of options checks
- * that). */
+/* The values of the options; NULL or 0 means not given. At most one of pods, slice, chips, nodes is given (the parser
+ * of options checks that). */
 typedef struct {
     int64_t pods;
     const char *slice; /* "16x20x28", "v5p-1024", "v6e-16", "v5p-4x4x8" */
-    int64_t slices;    /* 0: 1 */
+    int64_t slices;    /* 0 means 1 */
     int64_t chips;
     int64_t nodes;
 } MachineRequest;
 
-/* A vendor's slice name implies its chip: "v5p-1024" -> the v5p of the catalog, else NULL (a plain shape, or not a
- * name). */
+/* A vendor's slice name implies its chip: "v5p-1024" gives the v5p of the catalog. NULL means a plain shape, or not a
+ * slice name. */
 const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice);
 
-/* The machine asked for. What is not a machine (pods of GPUs, half a node, a slice that is not offered, zero, more than
- * 2^31 chips) is an error with the nearest that is; so is one that needs a figure the catalog does not have. Nothing
- * given: one pod (TPU) or one node (GPU). */
+/* Makes the requested machine. A request that is not a machine (pods of GPUs, half a node, a slice that is not offered,
+ * zero, more than 2^31 chips) is an error that names the nearest machine; so is a machine that needs a figure missing
+ * from the catalog. An empty request means one pod (TPU) or one node (GPU). */
 bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error);
 
-/* Every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most `max_idle` of
- * its chips may idle (chips >= ceil((1 - max_idle) * asked->mesh.chips - 1e-9), fewer than asked, or the same count in
- * another offered shape is NOT included): 3-D tori: any offered shape with fewer cubes, same slices, with its own wraps
- * (not more than the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also fewer slices. Sorted by
- * chips, descending, then shape. In the arena. */
+/* Lists every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most
+ * `max_idle` of its chips may idle: chips >= ceil((1 - max_idle) * asked->mesh.chips - 1e-9) and fewer than asked;
+ * another offered shape with the same count is NOT included. 3-D tori: any offered shape with fewer cubes, the same
+ * slices, and its own wraps (at most the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also
+ * fewer slices. Sorted by chips, descending, then by shape. In the arena. */
 bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
                          int *count, Error *error);
 
-/* Other offered shapes with the same number of chips (not `asked` itself), same slices. */
+/* Other offered shapes with the same number of chips (not `asked` itself) and the same slices. */
 bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine **out, int *count, Error *error);
 
-/* One machine of exactly this slice shape and number of slices / nodes, without asking whether it is offered. */
+/* One machine of exactly this slice shape and number of slices / nodes, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
 void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
-/* GPUs: this many chips in equal parts over as few NVLink domains as whole hosts allow (128 chips of NVL72: 2 racks, 64
- * of each). `chips` divides a host or is a multiple of it. Where no equal parts fill the fewest domains (76 chips,
- * 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for it (19 hosts of 4), and
- * the note says so: never faster than the real machine. */
+/* GPUs: this many chips in equal parts over the smallest number of NVLink domains that whole hosts allow (128 chips of
+ * NVL72: 2 racks, 64 of each). `chips` divides a host or is a multiple of it. Where equal parts cannot fill the fewest
+ * domains (76 chips, 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for it (19
+ * hosts of 4), and the note says so: the model is never faster than the real machine. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
 
-/* Whether the catalog has the rate of what joins domains or slices, so that there can be more than one. */
+/* Whether the catalog has the rate of the network that joins domains or slices, so that there can be more than one. */
 bool machine_may_scale_out(const Chip *chip);
 
-enum { IDLE_MACHINES_MAX = 1 << 14 }; /* machine_idle_shapes: more than this are an error */
+enum { IDLE_MACHINES_MAX = 1 << 14 }; /* more machines than this from machine_idle_shapes are an error */
 static const int64_t MACHINE_CHIPS_MAX = INT64_C(1) << 31;
 
 /* Whether this slice shape is offered for the chip. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Other machines of the same kind: fewer chips (a share idles), or as many in another shape. */
+/* Other machines of the same kind: with fewer chips (a share idles), or with the same number of chips in another
+ * shape. */
 #include "mesh/machine.h"
 #include "mesh/slice.h"
 
@@ -11,7 +12,7 @@ typedef struct {
     int64_t slices, chips;
 } Candidate;
 
-/* Where candidates go; counts alone while `at` is NULL. */
+/* The list that candidates go to; they are only counted while `at` is NULL. */
 typedef struct {
     Candidate *at;
     int64_t count;
@@ -29,7 +30,7 @@ static int by_chips_then_shape(const void *left, const void *right) {
     return shape ? shape : (a->slices < b->slices) - (a->slices > b->slices);
 }
 
-/* The least number of chips that leaves at most the share idle; the slack only forgives the rounding of 1 - share. */
+/* The least number of chips that leaves at most this share idle; the slack only forgives the rounding of 1 - share. */
 static int64_t least_chips(int64_t chips, double max_idle) {
     double least = ceil((1 - max_idle) * (double)chips - 1e-9 - 1e-12 * (double)chips);
     return least < 1 ? 1 : (int64_t)least;
@@ -75,7 +76,7 @@ static void add_twins(const Chip *chip, const Machine *asked, double unused, Can
 
 typedef void AddCandidates(const Chip *chip, const Machine *asked, double max_idle, Candidates *to);
 
-/* Counts, then fills: the arena cannot grow an array in place. */
+/* Counts first, then fills: the arena cannot grow an array in place. */
 static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine *asked, double max_idle, Arena *arena,
                         Machine **out, int *count, Error *error) {
     Candidates found = {0};
@@ -103,7 +104,7 @@ static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine 
 
 bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
                          int *count, Error *error) {
-    if (!(max_idle > 0)) max_idle = 0; /* a NaN too */
+    if (!(max_idle > 0)) max_idle = 0; /* this catches a NaN too */
     return machines_of(add_smaller, chip, asked, max_idle, arena, out, count, error);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From what a user wrote to a machine, or to one line that says what would be one. */
+/* Turns a user's words into a machine, or into one line that says which machine would be possible. */
 #include "base/number.h"
 #include "base/util.h"
 #include "mesh/machine.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* As people say it: v5p, not tpu-v5p. */
+/* The chip's name as people say it: v5p, not tpu-v5p. */
 static const char *short_name(const Chip *chip) {
     return strncmp(chip->name, "tpu-", 4) == 0 ? chip->name + 4 : chip->name;
 }
 
-/* What stands behind "v5p-" in a vendor's slice name of this chip; NULL: not such a name. */
+/* The text after "v5p-" in a vendor's slice name of this chip; NULL means that it is not such a name. */
 static const char *after_prefix(const Chip *chip, const char *slice) {
     for (size_t i = 0; i < COUNT_OF(chip->name_prefix); i++) {
         size_t length = strlen(chip->name_prefix[i]);
@@ -30,7 +30,7 @@ const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice) {
     return NULL;
 }
 
-/* The rule of the generation in words, for the error that a shape breaks it. */
+/* The rule of the generation in words, for the error about a shape that breaks it. */
 static void offered_rule(const Chip *chip, char *text, size_t size) {
     if (chip->scaleup == SCALEUP_TORUS_3D && chip->max_cubes > 0) {
         snprintf(text, size, "sizes are multiples of 4%s, at most %lld cubes of 4x4x4",
@@ -54,7 +54,8 @@ static bool not_offered(const Chip *chip, SliceShape slice, Error *error) {
                      disordered ? "the smallest size comes first; " : "", rule, slice_text(chip, near, nearest));
 }
 
-/* The offered counts around cores / per_chip chips, which are not offered, each with the shape it would mean. */
+/* Reports the offered counts around cores / per_chip chips, which are not offered, each with the shape it would
+ * mean. */
 static bool no_slice_of_count(const Chip *chip, const char *where, const char *asked, int64_t cores, int64_t per_chip,
                               Error *error) {
     int64_t below = 0, above = INT64_MAX;
@@ -109,7 +110,7 @@ static bool slice_of_text(const Chip *chip, const char *text, SliceShape *out, E
     return slice_offered(chip, *out) || not_offered(chip, *out, error);
 }
 
-/* `value` things of `chips` chips each. */
+/* Whether `value` units of `chips` chips each fit. */
 static bool count_fits(const char *where, const char *unit, int64_t value, int64_t chips, Error *error) {
     char number[NUMBER_TEXT_SIZE];
     int64_t most = MACHINE_CHIPS_MAX / chips;
@@ -144,7 +145,7 @@ static bool torus_from_request(const Chip *chip, const MachineRequest *request, 
     return true;
 }
 
-/* Inside a host the parts that divide it, beyond it whole hosts. */
+/* Inside a host only parts that divide it count, beyond it only whole hosts. */
 static bool gpu_count_is_whole(const Chip *chip, int64_t chips) {
     return chips <= chip->chips_per_host ? chip->chips_per_host % chips == 0 : chips % chip->chips_per_host == 0;
 }
@@ -177,7 +178,8 @@ static bool gpus_from_request(const Chip *chip, const MachineRequest *request, M
     return true;
 }
 
-/* Figures that this machine needs and nobody published, with commas between them; empty: none. */
+/* Figures that this machine needs and nobody published, with commas between them; empty means that nothing is
+ * missing. */
 static void missing_figures(const Chip *chip, const Machine *machine, char *text, size_t size) {
     bool inside = false, outside = false;
     for (int a = 0; a < machine->mesh.axis_count; a++) {
@@ -205,7 +207,8 @@ static void missing_figures(const Chip *chip, const Machine *machine, char *text
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", FIGURES[i].name);
 }
 
-/* A chip that is only listed, or a machine of it that leaves the slice or the domain by a way nobody has figures of. */
+/* Refuses a chip that is only listed, or a machine that leaves the slice or the domain by a way whose figures nobody
+ * has. */
 static bool check_figures(const Chip *chip, const Machine *machine, Error *error) {
     char missing[192] = "topology";
     const char *parts = chip_has_domains(chip) ? "node" : "slice";

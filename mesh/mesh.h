@@ -13,10 +13,11 @@ typedef enum {
     AXIS_RING,   /* a torus axis whose ends are joined */
     AXIS_LINE,   /* a torus axis whose ends are not */
     AXIS_SWITCH, /* non-blocking: any permutation at full rate */
-    AXIS_MESH,   /* every pair has a link of its own (xGMI, two cores of one chip): g chips reach each other by g - 1 */
+    AXIS_MESH,   /* every pair has a link of its own (xGMI, two cores of one chip): each of g chips has g - 1 links */
 } AxisKind;
 
-/* What it is made of; decides its name, its word in bound_by, and which efficiency of the profile applies. */
+/* The technology of an axis; it decides the axis's name, its word in bound_by, and which efficiency of the profile
+ * applies. */
 typedef enum { LEVEL_ICI, LEVEL_NVLINK, LEVEL_NETWORK, LEVEL_DCN } AxisLevel;
 
 typedef struct {
@@ -28,28 +29,30 @@ typedef struct {
     double latency_seconds;  /* torus, mesh: one hop; switch: one message */
 } Axis;
 
-/* Whether it joins slices or domains, outside of the scale-up network. */
+/* Whether the axis joins slices or domains, outside the scale-up network. */
 static inline bool axis_is_across(const Axis *axis) { return axis->level == LEVEL_NETWORK || axis->level == LEVEL_DCN; }
 
-/* What is true of a machine beyond its axes. All zeros: nothing of the kind. */
+/* Facts about a machine beyond its axes. All zeros mean that none apply. */
 typedef struct {
-    /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest there is for small payloads: fixed part of a ring
-     * and of a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own
-     * latency. ring_base_seconds 0: not NCCL. */
+    /* NCCL's tuner (src/graph/tuning.cc), protocol LL, the quickest for small payloads: the fixed part of a ring and of
+     * a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own latency.
+     * ring_base_seconds 0 means that NCCL is not used. */
     double ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
     double leaf_nodes;       /* nodes (domains) under one leaf of the network; neighbours share a leaf */
-    double oversubscription; /* of leaf uplinks: what nodes can send over what leaves the leaf; <= 1: full bisection */
+    double oversubscription; /* of leaf uplinks: bytes that nodes can send over bytes that leave the leaf; <= 1
+                              * means full bisection */
     /* Copies of a token that a dispatch would send, one for each of its experts, where it sends one to each domain that
-     * needs any; 0: it sends them all (and on tori). */
+     * needs any; 0 means that it sends them all (as on tori). */
     double routed_copies;
-    double twisted_gain; /* all_to_all over the whole slice is this much faster than untwisted; 0: not twisted */
+    double twisted_gain; /* an all_to_all over the whole slice is this much faster than untwisted; 0 means not
+                          * twisted */
 } Fabric;
 
 typedef struct {
     Axis axes[MESH_AXES_MAX];
     int axis_count;
     int64_t chips;   /* product of the sizes / devices_per_chip */
-    int64_t devices; /* product of the sizes: what role degrees multiply to */
+    int64_t devices; /* product of the sizes; the degrees of the roles multiply to it */
     Fabric fabric;
 } Mesh;
 

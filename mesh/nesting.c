@@ -43,7 +43,7 @@ int64_t nesting_orders(const Degrees *degrees) {
     return orders;
 }
 
-/* Puts a role behind the last of those that come before it in the canonical order. */
+/* Puts a role after the last of the roles that come before it in the canonical order. */
 static void insert_behind_lower(Nesting *nesting, int count, Role role) {
     int at = count;
     while (at > 0 && nesting->order[at - 1] > role) at--;
@@ -76,11 +76,12 @@ int nesting_compare(const Nesting *a, const Nesting *b) {
     return 0;
 }
 
-/* Sources (reference/exports.md): MaxText e591f30cb src/maxtext/configs/base.yml, mesh_axes from data to expert, of
- * which JAX makes the last the innermost; AXLearn 34aed43c experiments/text/gpt/common.py (pipeline, data, expert,
- * fsdp, seq, model); Megatron-LM d98e8a64dd core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with
- * --use-tp-pp-dp-mapping: its data ranks are our fsdp inside our data; torchtitan b5bcd76c distributed/parallel_dims.py
- * (pp, dp_replicate, dp_shard, cp, tp; ep innermost of dp_shard). */
+/* Sources (also in docs/model.md, "Groups, nesting and footprints"): MaxText e591f30cb src/maxtext/configs/base.yml,
+ * mesh_axes from data to expert, of which JAX makes the last the innermost; AXLearn 34aed43c
+ * experiments/text/gpt/common.py (pipeline, data, expert, fsdp, seq, model); Megatron-LM d98e8a64dd
+ * core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with --use-tp-pp-dp-mapping: its data ranks are our
+ * fsdp inside our data; torchtitan b5bcd76c distributed/parallel_dims.py (pp, dp_replicate, dp_shard, cp, tp; ep
+ * innermost of dp_shard). */
 static const struct {
     const char *name;
     Nesting nesting;

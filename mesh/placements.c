@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/placements.c: where a tuple of degrees can lie on the axes: how many ways from a table, and which, one tuple
- * at a time. */
+/* mesh/placements.c: where a tuple of degrees can lie on the axes: a table gives the number of ways, and a walk lists
+ * them for one tuple at a time. */
 #include "base/util.h"
 #include "mesh/factorization.h"
 #include "mesh/prime.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Row: how often one prime stands in the degree of each role that takes part. Rows of one sum are ranked by the
- * combinatorial number system: the partial sums a0, a0 + a1 + 1, a0 + a1 + a2 + 2, ... are a combination, whose rank
- * is a sum of binomials, so that a table over all rows has no holes. */
+/* A row says how often one prime stands in the degree of each role that takes part. Rows of one sum are ranked by the
+ * combinatorial number system: the partial sums a0, a0 + a1 + 1, a0 + a1 + a2 + 2, ... are a combination, whose rank is
+ * a sum of binomials, so that a table over all rows has no holes. */
 enum { EXPONENTS_MAX = 62 };
 typedef uint32_t Binomials[EXPONENTS_MAX + ROLE_COUNT][ROLE_COUNT];
 
 typedef struct {
     int64_t prime;
     uint64_t inverse,
-        quotient_max; /* n is a multiple iff n * inverse mod 2^64 <= quotient_max, and that is n / prime */
+        quotient_max; /* n is a multiple iff n * inverse mod 2^64 <= quotient_max, and then that product is n / prime */
     int total;
     uint64_t *ways; /* by rank. At most C(17, 5)^3 C(18, 5)^2 < 2^64: 62 factors over five axes and six roles */
 } PrimeWays;
@@ -45,8 +45,8 @@ static uint32_t row_count(const PlacementTable *table, int total) {
     return binomial(total + table->role_count - 1, table->role_count - 1);
 }
 
-/* The next row of the same sum, from {total, 0, ...} on: moves one unit from the last non-empty place before the end
- * to its right, with all that the end held. False: that was the last. */
+/* Makes the next row of the same sum, from {total, 0, ...} on: moves one unit from the last non-empty place before the
+ * end to its right, with all that the end held. False means that this was the last row. */
 static bool row_next(int *row, int roles) {
     int from = roles - 2;
     while (from >= 0 && row[from] == 0) from--;
@@ -58,9 +58,10 @@ static bool row_next(int *row, int roles) {
     return true;
 }
 
-/* Ways to reach a row when the last axis deals `exponent` of the primes to the roles from r on, and `before` tells
- * the ways of the axes before by what they must have dealt: of that, `sum` and `rank` stand for the roles before r.
- * `later`: the row's sum behind r; what it cannot hold, r has to take, so no path is in vain. */
+/* The ways to reach a row when the last axis deals `exponent` of the primes to the roles from r on, and `before` holds
+ * the ways of the axes before by the primes that they must have dealt: `sum` and `rank` describe those primes for the
+ * roles before r. `later` is the row's sum after r; role r has to take the primes that do not fit there, so no path is
+ * in vain. */
 static uint64_t ways_of_row(const PlacementTable *table, const int *row, int r, int exponent, int later, int sum,
                             uint32_t rank, const uint64_t *before) {
     if (r >= table->role_count - 1 || r + 1 >= ROLE_COUNT) return before[rank];
@@ -74,7 +75,7 @@ static uint64_t ways_of_row(const PlacementTable *table, const int *row, int r, 
     return ways;
 }
 
-/* Roles are alike to the count, so a row has the ways of its sorted twin. */
+/* The count treats all roles alike, so a row has the same ways as its sorted twin. */
 static void row_sort(const int *row, int roles, int *sorted) {
     for (int r = 0; r < roles; r++) {
         int at = r;
@@ -83,7 +84,8 @@ static void row_sort(const int *row, int roles, int *sorted) {
     }
 }
 
-/* The ways of every row, axis by axis: first the sorted rows, then all others from them. NULL: memory is out. */
+/* The ways of every row, axis by axis: first the sorted rows, then all others from them. NULL means that memory is
+ * out. */
 static uint64_t *prime_ways(const PlacementTable *table, const MeshPrime *prime, Arena *arena) {
     static const uint64_t NOTHING_DEALT = 1;
     const uint64_t *before = &NOTHING_DEALT;
@@ -111,7 +113,7 @@ static uint64_t *prime_ways(const PlacementTable *table, const MeshPrime *prime,
     return ways;
 }
 
-/* Newton: each step doubles the bits of the inverse that are right; p itself has three. */
+/* Newton's method: each step doubles the correct bits of the inverse; p itself has three. */
 static uint64_t inverse_modulo_2_64(uint64_t p) {
     uint64_t inverse = p;
     for (int step = 0; step < 5; step++) inverse *= 2 - p * inverse;
@@ -129,7 +131,7 @@ PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena) {
         else
             table->others |= 1u << role;
     }
-    if (table->role_count == 0) return table; /* counts nothing */
+    if (table->role_count == 0) return table; /* this table counts nothing */
     for (int n = 0; n < EXPONENTS_MAX + ROLE_COUNT; n++)
         for (int k = 0; k < ROLE_COUNT; k++) table->binomials[n][k] = binomial(n, k);
     for (int i = 0; i < prime_count; i++) {
@@ -146,7 +148,8 @@ PlacementTable *placement_table(const Mesh *mesh, RoleSet roles, Arena *arena) {
     return table;
 }
 
-/* Takes every factor `prime` out of *n: how many. No division: this runs for every tuple of a search. */
+/* Takes every factor `prime` out of *n and returns their number. It does not divide: this runs for every tuple of a
+ * search. */
 static inline int take_prime(const PrimeWays *prime, uint64_t *n) {
     int taken = 0;
     if (prime->prime == 2) {
@@ -172,23 +175,23 @@ Count placement_count(const PlacementTable *table, const Degrees *degrees) {
         int row[ROLE_COUNT], total = 0;
         for (int r = 0; r < table->role_count; r++) total += row[r] = take_prime(prime, &left[r]);
         if (total != prime->total) return 0;
-        count *=
-            prime->ways[row_rank(table, row)]; /* no more than all factorizations: of < 2^63 devices, far below 2^128 */
+        count *= prime->ways[row_rank(table, row)]; /* at most the number of all factorizations: of < 2^63 devices, far
+                                                * below 2^128 */
     }
     for (int r = 0; r < table->role_count; r++)
         if (left[r] != 1) return 0;
     return count;
 }
 
-/* Where a role stands among those of the table. */
+/* The position of a role among the roles of the table. */
 static int role_at(const PlacementTable *table, Role role) {
     int at = 0;
     while (at < table->role_count - 1 && table->roles[at] != role) at++;
     return at;
 }
 
-/* The ways of a row with `both` at `into`, however `from` shares in them. No sum passes the ways of all rows, for which
- * there is room. */
+/* The ways of a row with `both` at `into`, summed over all shares that `from` can have. The sum stays below the ways of
+ * all rows, for which there is room. */
 static uint64_t ways_shared(const PlacementTable *table, const PrimeWays *prime, const int *merged, int into,
                             int from) {
     uint64_t sum = 0;
@@ -249,8 +252,8 @@ static void placement_keep(PlacementsWalk *walk) {
 }
 
 /* Deals the `rest` of axis a to the roles from `role` on, whose degrees have `later` left together. A factor is taken
- * only if the later roles can hold what remains of the axis; then all roles together hold the axes that follow, and
- * no path is in vain. */
+ * only if the later roles can hold the remainder of the axis; then all roles together hold the axes that follow, and no
+ * path is in vain. */
 static void placements_walk(PlacementsWalk *walk, int a, int role, int64_t rest, int64_t later) {
     if (walk->failed) return;
     if (a == walk->mesh->axis_count) {
@@ -275,7 +278,7 @@ static void placements_walk(PlacementsWalk *walk, int a, int role, int64_t rest,
     walk->left[role] = degree;
 }
 
-/* Whether the degrees multiply to the product of the axes; *product is it. */
+/* Whether the degrees multiply to the product of the axes, which is written to *product. */
 static bool degrees_fill(const Mesh *mesh, const Degrees *degrees, int64_t *product) {
     int64_t chips = 1;
     *product = 1;
@@ -314,7 +317,8 @@ bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena
         error_memory(error);
         goto done;
     }
-    memcpy(kept, walk.found, walk.count * sizeof *kept); /* there is always one: every tuple can be reached */
+    memcpy(kept, walk.found, walk.count * sizeof *kept); /* there is at least one placement: every tuple can be
+                                                          * reached */
     *out = kept;
     *count = (int64_t)walk.count;
     ok = true;

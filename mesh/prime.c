@@ -16,7 +16,7 @@ int prime_powers(int64_t n, PrimePower out[PRIMES_MAX]) {
     return count;
 }
 
-/* The entry of `prime` in the sorted list, made if it is new. */
+/* The entry of `prime` in the sorted list, which is made if it is new. */
 static MeshPrime *prime_entry(MeshPrime *list, int *count, int64_t prime) {
     int at = *count;
     while (at > 0 && list[at - 1].prime >= prime) at--;
@@ -54,7 +54,7 @@ int64_t *divisors_of(int64_t n, Arena *arena) {
     for (int64_t d = 1; d <= n / d; d++)
         if (n % d == 0) {
             divisors[low++] = d;
-            divisors[high--] = n / d; /* the middle of a square twice the same */
+            divisors[high--] = n / d; /* for a square this writes the middle divisor twice */
         }
     return divisors;
 }
@@ -63,6 +63,7 @@ uint32_t binomial(int n, int k) {
     assert(n >= 0 && n <= 67 && k >= 0 && k <= 5);
     uint64_t value = 1;
     for (int i = 0; i < k; i++)
-        value = value * (uint64_t)(n - i) / (uint64_t)(i + 1); /* 0 for n < k: it passes n - i = 0 */
+        value = value * (uint64_t)(n - i) / (uint64_t)(i + 1); /* the product is 0 for n < k, because n - i = 0 is
+                                                                * one of its factors */
     return (uint32_t)value;
 }

@@ -14,10 +14,12 @@ typedef struct {
     int exponent;
 } PrimePower;
 
-/* The prime powers of n >= 1, ascending; how many. Trial division: at most sqrt(n) / 2 steps. */
+/* Writes the prime powers of n >= 1, ascending, and returns their number. Trial division takes at most sqrt(n) / 2
+ * steps. */
 int prime_powers(int64_t n, PrimePower out[PRIMES_MAX]);
 
-/* The divisors of n >= 1, ascending, and a last entry above them all, INT64_MAX. In the arena; NULL: memory is out. */
+/* The divisors of n >= 1, ascending, and a last entry above them all, INT64_MAX. In the arena; NULL means that memory
+ * is out. */
 int64_t *divisors_of(int64_t n, Arena *arena);
 
 /* One prime of a whole mesh, by axis. */
@@ -27,10 +29,11 @@ typedef struct {
     int total;
 } MeshPrime;
 
-/* The primes of all axis sizes, ascending; how many. -1: the sizes multiply to more than 2^63 - 1. */
+/* Writes the primes of all axis sizes, ascending, and returns their number. -1 means that the sizes multiply to more
+ * than 2^63 - 1. */
 int mesh_primes(const Mesh *mesh, MeshPrime out[PRIMES_MAX]);
 
-/* n over k, for n <= 67 and k <= 5: what 62 prime factors in six roles can ask for. */
+/* n over k, for n <= 67 and k <= 5: the largest values that 62 prime factors in six roles need. */
 uint32_t binomial(int n, int k);
 
 #endif

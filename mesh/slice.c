@@ -101,7 +101,7 @@ static bool next_cubes(const Chip *chip, int64_t cubes[3]) {
         return true;
     }
     for (int i = 2; i >= 0; i--) {
-        /* raise size i, and start the later ones at their least */
+        /* raise size i, and start the later ones at their least value */
         int64_t next = cubes[i] + 1, product = 1;
         for (int j = 0; j < i; j++) product *= cubes[j];
         int64_t least = chip->sorted_shapes ? next : 1;
@@ -125,7 +125,8 @@ bool slice_next(SliceWalk *walk) {
     return true;
 }
 
-/* For equal chips the least sum of sizes is the most cubic box; between equal sums, the walk's first. */
+/* Among shapes with equal chips, the least sum of sizes is the most cubic box; between equal sums, the walk's first
+ * wins. */
 bool slice_default(const Chip *chip, int64_t chips, SliceShape *out) {
     for (int i = 0; i < chip->default_count; i++) {
         if (slice_chips(chip->defaults[i]) != chips) continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models/model.h: what is trained. A transformer as its dimensions; parameters and FLOPs follow from them
+/* models/model.h: the model that is trained: a transformer as its dimensions; parameters and FLOPs follow from them
  * (models/parameters.h).
  *
  * A model is a list of layer kinds in order: a run of equal layers is one kind with a count, so that leading dense
- * layers, alternating windows and alternating experts are several kinds. Symbols of the book in brackets. */
+ * layers, alternating windows and alternating experts are several kinds. The book's symbols stand in brackets. */
 #ifndef SHARDOPT_MODELS_MODEL_H
 #define SHARDOPT_MODELS_MODEL_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 8 };
-enum { MODEL_LAYERS_MAX = 16384 }; /* bounds every loop over layers */
+enum { MODEL_LAYERS_MAX = 16384 }; /* this bounds every loop over layers */
 
 typedef enum {
     ATTENTION_HEADS,  /* MHA, GQA, MQA by kv_heads */
@@ -26,11 +26,11 @@ typedef struct {
 
     AttentionKind attention;
     int64_t heads, kv_heads, head_dim; /* [N_h], [K], [H]; N_h * H need not be d_model */
-    int64_t q_lora_rank;               /* MLA only; 0: full query projection */
+    int64_t q_lora_rank;               /* MLA only; 0 means full query projection */
     int64_t kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* MLA only */
-    int64_t window; /* sliding or chunked window in tokens; 0: full causal attention */
+    int64_t window; /* sliding or chunked window in tokens; 0 means full causal attention */
     bool chunked;   /* the window is a fixed chunk (Llama 4), not sliding */
-    bool no_rope;   /* positions are rotary, but this layer turns nothing (Llama 4's full layers) */
+    bool no_rope;   /* positions are rotary, but this layer rotates nothing (Llama 4's full layers) */
     bool qkv_bias, out_bias;
     bool sinks;                 /* one learned sink per head (gpt-oss) */
     int64_t qk_norm_parameters; /* of the norms on queries and keys of a layer */
@@ -38,10 +38,10 @@ typedef struct {
     bool gated; /* MLP has gate and up: three matrices instead of two */
     bool mlp_bias;
     int64_t d_ff;    /* [F] of the dense MLP; 0 in a layer that has experts only */
-    int64_t experts; /* [E]; 0: no mixture */
+    int64_t experts; /* [E]; 0 means no mixture */
     int64_t top_k;   /* [k] experts per token */
     int64_t d_ff_expert;
-    int64_t d_ff_shared; /* total width of the shared experts; 0: none */
+    int64_t d_ff_shared; /* total width of the shared experts; 0 means none */
     bool shared_gate;    /* a d_model -> 1 gate on the shared expert (qwen2_moe) */
     bool router_bias;
     bool expert_bias;
@@ -51,29 +51,29 @@ typedef struct {
 } LayerKind;
 
 typedef struct {
-    int64_t batch_tokens; /* of one step; 0: not public */
-    int64_t seq;          /* 0: not public */
-    double tokens;        /* of the whole training; 0: not public */
-    /* How its mixture is trained: room per expert in shares of the mean load, tokens beyond it are dropped; 0:
-     * dropless, which is also what is taken where nothing is known. */
+    int64_t batch_tokens; /* of one step; 0 means not public */
+    int64_t seq;          /* 0 means not public */
+    double tokens;        /* of the whole training; 0 means not public */
+    /* How the mixture is trained: room per expert as a share of the mean load; tokens beyond it are dropped. 0 means
+     * dropless, which is also assumed where nothing is known. */
     double capacity_factor;
     char source[MODEL_SOURCE_SIZE];
 } TrainingDefaults;
 
-/* Rotary positions. They have no parameters and next to no cost, but an absurd value is a broken file. */
+/* Rotary positions. They have no parameters and hardly any cost, but an absurd value shows a broken file. */
 enum { ROPE_TYPE_SIZE = 16 };
 typedef struct {
-    double theta;              /* base of the frequencies; 0: the model's positions are not rotary */
-    double window_theta;       /* the same in layers with a window, where it is another (gemma3); else 0 */
+    double theta;              /* base of the frequencies; 0 means that the model's positions are not rotary */
+    double window_theta;       /* the same in layers with a window, where it differs (gemma3); else 0 */
     char type[ROPE_TYPE_SIZE]; /* "default", or how positions are stretched: "linear", "yarn", "llama3", .. */
-    double factor;             /* how far, >= 1; 1: not at all */
-    double share;              /* of a head's width that is turned, above 0 to 1 */
-    int64_t original_max_seq;  /* length before the stretch; 0: not said */
+    double factor;             /* how far they are stretched, >= 1; 1 means not at all */
+    double share;              /* the share of a head's width that is rotated, above 0 to 1 */
+    int64_t original_max_seq;  /* length before the stretch; 0 means not given */
 } Rope;
 
 typedef struct {
     char name[MODEL_NAME_SIZE];
-    const char *path; /* the file it was read from, in the caller's arena; NULL: none */
+    const char *path; /* the file it was read from, in the caller's arena; NULL means none */
     char aliases[MODEL_ALIASES_MAX][MODEL_NAME_SIZE];
     int alias_count;
     char family[MODEL_NAME_SIZE];
@@ -86,26 +86,27 @@ typedef struct {
     bool tied;       /* input and output embedding are one tensor */
     int64_t max_seq;
     PositionKind positions;
-    int64_t learned_positions; /* rows of the learned table; 0: none */
+    int64_t learned_positions; /* rows of the learned table; 0 means none */
     Rope rope;
     NormKind norm;
-    bool embedding_norm; /* a norm behind the embedding (bloom) */
+    bool embedding_norm; /* a norm after the embedding (bloom) */
     bool logits_bias;
 
     LayerKind kinds[MODEL_KINDS_MAX]; /* in order of first appearance; alternating layers share two kinds */
     int kind_count;
 
-    int64_t published_parameters; /* what the authors print; 0: not known */
+    int64_t published_parameters; /* the number that the authors print; 0 means not known */
     int64_t published_active_parameters;
     char published_source[MODEL_SOURCE_SIZE];
-    char published_note[MODEL_SOURCE_SIZE]; /* why our count is another than the published one; "": it is near */
+    char published_note[MODEL_SOURCE_SIZE]; /* why our count differs from the published one; "" means that it is near */
     TrainingDefaults training;
 
-    char left_out[MODEL_SOURCE_SIZE]; /* of a file: what is not part of this model (a vision tower); "": nothing */
-    char stored_as[MODEL_NAME_SIZE];  /* of a file: number format of the stored weights; "": not said */
+    char left_out[MODEL_SOURCE_SIZE]; /* of a file: the parts that do not belong to this model (a vision tower); ""
+                                       * means nothing */
+    char stored_as[MODEL_NAME_SIZE];  /* of a file: number format of the stored weights; "" means not given */
 } Model;
 
-/* How many layers have experts, or have none. */
+/* The number of layers that have experts, or that have no experts. */
 static inline int64_t model_layers_with(const Model *model, bool experts) {
     int64_t layers = 0;
     for (int i = 0; i < model->kind_count; i++)

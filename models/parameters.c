@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Counts are never negative and stop at INT64_MAX instead of wrapping, so that model_validate() can count first and
- * judge the sum afterwards: there is one formula, for what is accepted and for what is refused. */
+ * judge the sum afterwards: one formula serves accepted and refused models. */
 static int64_t times(int64_t a, int64_t b) {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
@@ -18,7 +18,8 @@ static int64_t plus(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Queries and keys meet in `qk` numbers per head, values carry `v`: the widths of scores and of their use. */
+/* Queries and keys meet in `qk` numbers per head, and values carry `v` numbers: the widths of scores and of their
+ * use. */
 static int64_t qk_width(const LayerKind *kind) {
     return kind->attention == ATTENTION_LATENT ? plus(kind->qk_nope_head_dim, kind->qk_rope_head_dim) : kind->head_dim;
 }
@@ -52,12 +53,12 @@ static int64_t attention_biases(int64_t D, const LayerKind *kind) {
 
 static int64_t mlp_matrices(int64_t D, int64_t d_ff, bool gated) { return times(gated ? 3 : 2, times(D, d_ff)); }
 
-/* One per hidden unit of each matrix that goes up, one per output of the matrix that comes down. */
+/* Each matrix that goes up has one bias per hidden unit, and the matrix that comes down has one per output. */
 static int64_t mlp_biases(int64_t D, int64_t d_ff, bool gated) { return plus(times(gated ? 2 : 1, d_ff), D); }
 
 static int64_t norm_parameters(const Model *model) { return times(model->norm == NORM_LAYER ? 2 : 1, model->d_model); }
 
-/* `idle` parameters are those of experts that a token is not sent to. */
+/* `idle` counts the parameters of experts that a token is not sent to. */
 static void close_sums(Parameters *p, int64_t idle, bool tied) {
     const int64_t parts[] = {p->attention,   p->mlp,       p->experts, p->router, p->embedding,
                              p->unembedding, p->positions, p->norms,   p->biases};
@@ -126,7 +127,7 @@ double attention_span(const LayerKind *kind, int64_t seq, bool full) {
     return (full ? squares : squares / 2) / S;
 }
 
-/* Forward FLOPs of one query with one key, all heads: a multiply and an add per number, in scores and in values. */
+/* Forward FLOPs of one query with one key over all heads: a multiply and an add per number, in scores and in values. */
 static double pair_flops(const LayerKind *kind) {
     return 2.0 * (double)kind->heads * (double)(qk_width(kind) + v_width(kind));
 }

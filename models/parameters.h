@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/parameters.h: how many parameters and FLOPs a model has, by part and under named conventions. Pure; exact in
- * int64 for every model that model_validate() accepts. Source: "How to Scale Your Model", part 4; column rules
- * of models.tsv. */
+ * int64 for every model that model_validate() accepts. Source: "How to Scale Your Model", part 4; docs/model.md,
+ * "Parameters and FLOPs". */
 #ifndef SHARDOPT_MODELS_PARAMETERS_H
 #define SHARDOPT_MODELS_PARAMETERS_H
 
@@ -16,37 +16,37 @@ typedef struct {
     int64_t embedding;   /* input look-up [V, D]; a tied table is counted here */
     int64_t unembedding; /* 0 when tied */
     int64_t positions;
-    int64_t norms;  /* of layers, queries, keys and latents, behind the embedding, and the last one */
+    int64_t norms;  /* of layers, queries, keys and latents, after the embedding, and the last one */
     int64_t biases; /* all of them, and attention sinks */
     int64_t total;
-    int64_t active;        /* used per token: top_k of the experts; both embeddings counted, as models.tsv does */
-    int64_t active_matmul; /* active without the input look-up and learned positions: the N of 6 N (a tied
-                               * table stays, as logits) */
+    int64_t active;        /* used per token: top_k of the experts; both embeddings are counted */
+    int64_t active_matmul; /* the active parameters without the input look-up and learned positions: the N of 6 N (a
+                            * tied table stays, as logits) */
 } Parameters;
 
-/* Checks ranges and products so that nothing downstream can overflow: every dimension >= 1 where it must be, below
- * 2^31, at most MODEL_LAYERS_MAX layers, parameters below 2^60, layers = sum of counts. False: *error says
- * which key. */
+/* Checks ranges and products so that nothing downstream can overflow: every dimension is >= 1 where it must be and
+ * below 2^31, there are at most MODEL_LAYERS_MAX layers and fewer than 2^60 parameters, and the counts add up to the
+ * layers. False means that *error says which key is wrong. */
 bool model_validate(const Model *model, const char *where, Error *error);
 
 Parameters model_parameters(const Model *model);
-/* Parameters of one layer of a kind, embeddings zero. */
+/* Parameters of one layer of a kind; the embeddings are zero. */
 Parameters layer_parameters(const Model *model, const LayerKind *kind);
 
 /* Named conventions for training FLOPs per token (forward + backward = 3 x forward). */
 typedef enum {
     FLOPS_6N,             /* 6 x active_matmul */
-    FLOPS_FULL_ATTENTION, /* + 12 * N_h * H * span(full) per layer: scores and values over the full square, or the full
-                           * window where there is one; MLA with its own widths */
-    FLOPS_CAUSAL,         /* + half of it: what a causal kernel computes. The convention of MFU here */
-    FLOPS_HARDWARE,       /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N, but that
-                           * logits are not computed again */
+    FLOPS_FULL_ATTENTION, /* FLOPS_6N + 12 * N_h * H * span(full) per layer: scores and values over the full square,
+                           * or the full window where there is one; MLA has its own widths */
+    FLOPS_CAUSAL,   /* FLOPS_6N + half of that term: what a causal kernel computes. MFU uses this convention here */
+    FLOPS_HARDWARE, /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N,
+                           * except that logits are not computed again */
 } FlopConvention;
 
 double model_flops_per_token(const Model *model, FlopConvention convention, int64_t seq);
 
-/* Mean number of keys a query attends to in a layer of this kind, causal, at sequence length seq >= 1: (seq + 1) / 2 is
- * rounded to seq / 2 as the field does; less with a window. `full`: the full square (or full window) instead. */
+/* Mean number of keys that a query attends to in a layer of this kind, causal, at sequence length seq >= 1: (seq + 1) /
+ * 2 is rounded to seq / 2 as is usual; a window lowers it. `full` asks for the full square (or full window) instead. */
 double attention_span(const LayerKind *kind, int64_t seq, bool full);
 
 #endif
