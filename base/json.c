@@ -9,7 +9,10 @@
 
 cJSON *json_parse(const char *text, size_t length, const char *where, Error *error) {
     if (!json_scan(text, length, where, error)) return NULL;
-    cJSON *json = cJSON_ParseWithLength(text, length);
+    cJSON *json;
+    /* cJSON keeps the place of its last error in a variable of its own: one thread at a time. */
+#pragma omp critical(cjson)
+    json = cJSON_ParseWithLength(text, length);
     /* The scanner is the stricter of the two, so that only memory is left to fail. */
     if (!json) error_memory(error);
     return json;

@@ -60,6 +60,10 @@ bool json_add_bool(cJSON *to, const char *key, bool value);
 cJSON *json_add_object(cJSON *to, const char *key);
 cJSON *json_add_array(cJSON *to, const char *key);
 
+/* A tree that was written holds its numbers as texts; this turns them into numbers, as reading the file would, so that
+ * the readers above take the tree as it is. */
+void json_settle(cJSON *json);
+
 /* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
  * U+FFFD. False means that memory is out or that the stream failed. */
 bool json_print(FILE *out, const cJSON *json);

@@ -3,7 +3,9 @@
 
 #include "base/utf8.h"
 
+#include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { REAL_SIZE = 32 };
@@ -73,6 +75,27 @@ void json_print_text(FILE *out, const char *text) {
         left -= size ? size : 1;
     }
     putc('"', out);
+}
+
+/* A number as json_add_*() wrote it; strtod() wants the point of the caller's locale. */
+static double real_of_text(const char *text) {
+    char copy[COUNT_TEXT_SIZE + REAL_SIZE];
+    snprintf(copy, sizeof copy, "%s", text);
+    char *point = strchr(copy, '.');
+    if (point) *point = localeconv()->decimal_point[0];
+    return strtod(copy, NULL);
+}
+
+void json_settle(cJSON *json) {
+    for (cJSON *item = json; item; item = item->next) {
+        json_settle(item->child);
+        if (!cJSON_IsRaw(item)) continue;
+        double value = real_of_text(item->valuestring);
+        cJSON_free(item->valuestring);
+        item->valuestring = NULL;
+        item->type = (item->type & ~0xFF) | cJSON_Number;
+        cJSON_SetNumberHelper(item, value);
+    }
 }
 
 static void print_break(FILE *out, int level) {

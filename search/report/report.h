@@ -61,6 +61,8 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
  * caller's stream. */
 bool report_write_text(const Report *report, FILE *out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
+/* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
+cJSON *report_json(const Report *report, Error *error);
 
 /* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every
  * moment, the layout. */

@@ -26,34 +26,17 @@ static bool documents_new(int count, Arena *arena, CheckDocuments *out, Error *e
 
 /* ---- a search as the short report of it ---- */
 
-static cJSON *report_document(const Report *report, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
-    if (!memory) return error_memory(error), NULL;
-    bool ok = report_write_json(report, memory, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    cJSON *json = ok ? json_parse(text, length, "report", error) : NULL;
-    free(text);
-    return json;
-}
-
-/* `request` stands in it in place of the report's own; NULL: its own. cJSON keeps the place of its last error for all
- * threads: one at a time. */
+/* `request` stands in it in place of the report's own; NULL means that its own stays. */
 static bool snapshot_take(Report *report, const cJSON *request, const char *data_sha256, Arena *arena, cJSON **json,
                           Snapshot *out, Error *error) {
-    bool ok;
     snprintf(report->data_sha256, sizeof report->data_sha256, "%s", data_sha256);
     if (!data_files_name(report, arena, error)) return false;
-#pragma omp critical(documents)
-    {
-        cJSON *whole = report_document(report, error);
-        if (whole && !request) request = cJSON_GetObjectItemCaseSensitive(whole, "request");
-        *json = whole ? baseline_compact(whole, request) : NULL;
-        ok = *json || (error->kind != ERROR_NONE ? false : error_memory(error));
-        cJSON_Delete(whole);
-    }
-    return ok && snapshot_read(*json, "report", out, error);
+    cJSON *whole = report_json(report, error);
+    if (!whole) return false;
+    json_settle(whole);
+    *json = baseline_compact(whole, request ? request : cJSON_GetObjectItemCaseSensitive(whole, "request"));
+    cJSON_Delete(whole);
+    return *json ? snapshot_read(*json, "report", out, error) : error_memory(error);
 }
 
 /* ---- one entry of a baseline ---- */
@@ -69,20 +52,16 @@ static bool of_the_entry(const Error *failure) { return failure->kind == ERROR_I
 
 static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *arena, Request *out, Error *error) {
     Options words = *checking->options;
-    bool ok;
-#pragma omp critical(documents)
-    {
-        ok = report_request_read(from->report, from->where, arena, &words, error);
-        words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
-        if (checking->options->text[OPTION_TIME_LIMIT]) {
-            words.text[OPTION_TIME_LIMIT] = checking->options->text[OPTION_TIME_LIMIT];
-            words.where[OPTION_TIME_LIMIT] = checking->options->where[OPTION_TIME_LIMIT];
-        }
-        ok = ok && request_from_options(&words, arena, out, error);
+    if (!report_request_read(from->report, from->where, arena, &words, error)) return false;
+    words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
+    if (checking->options->text[OPTION_TIME_LIMIT]) {
+        words.text[OPTION_TIME_LIMIT] = checking->options->text[OPTION_TIME_LIMIT];
+        words.where[OPTION_TIME_LIMIT] = checking->options->where[OPTION_TIME_LIMIT];
     }
+    if (!request_from_options(&words, arena, out, error)) return false;
     out->control.top = 1;
     if (checking->apart) out->control.threads = 1;
-    return ok;
+    return true;
 }
 
 /* Where another plan took the old one's place: whether its price moved, or the search has lost it. What stands in the

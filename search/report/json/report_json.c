@@ -412,7 +412,7 @@ static bool add_nearest(cJSON *to, const Report *report) {
     return ok;
 }
 
-bool report_write_json(const Report *report, FILE *out, Error *error) {
+cJSON *report_json(const Report *report, Error *error) {
     cJSON *json = cJSON_CreateObject();
     cJSON *request = NULL;
     bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
@@ -420,10 +420,15 @@ bool report_write_json(const Report *report, FILE *out, Error *error) {
               add_model(json, report->request) && add_mesh(json, report->request) && add_search(json, report) &&
               add_plans(json, report) && add_ways(json, report) && add_helps(json, report) &&
               add_nearest(json, report) && (!report->comparison || compare_to_best_add_json(report->comparison, json));
-    if (!ok)
-        error_memory(error);
-    else if (!json_print(out, json))
-        ok = error_set(error, ERROR_IO, "report", "the JSON could not be written");
+    if (ok) return json;
+    error_memory(error);
+    cJSON_Delete(json);
+    return NULL;
+}
+
+bool report_write_json(const Report *report, FILE *out, Error *error) {
+    cJSON *json = report_json(report, error);
+    bool ok = json && (json_print(out, json) || error_set(error, ERROR_IO, "report", "the JSON could not be written"));
     cJSON_Delete(json);
     return ok;
 }
