@@ -71,12 +71,12 @@ static size_t line_length(const char *text, int columns) {
     return fits;
 }
 
-void prose_write(FILE *out, const char *first, const char *rest, const char *text) {
+void prose_write(TextOut out, const char *first, const char *rest, const char *text) {
     const char *margin = first;
-    int columns = page_now().columns, width = columns > 0 ? (int)min_whole(columns, PROSE_WIDTH) : PROSE_WIDTH;
+    int columns = out.terminal.columns, width = columns > 0 ? (int)min_whole(columns, PROSE_WIDTH) : PROSE_WIDTH;
     do {
         size_t length = line_length(text, (int)max_whole(20, width - text_columns(margin)));
-        fprintf(out, "%s%.*s\n", margin, (int)length, text);
+        fprintf(out.file, "%s%.*s\n", margin, (int)length, text);
         text += length;
         while (*text == ' ') text++;
         margin = rest;

@@ -5,6 +5,7 @@
 #define SHARDOPT_BASE_TEXT_PROSE_H
 
 #include "base/number.h"
+#include "base/text/terminal.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -23,9 +24,9 @@ void prose_add(Prose *prose, const char *format, ...) __attribute__((format(prin
 /* The same, with `between` in front unless the prose is empty: items of a list. */
 void prose_item(Prose *prose, const char *between, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Writes the text in lines of at most PROSE_WIDTH columns, fewer on a narrower terminal (page.h), the first behind
+/* Writes the text in lines of at most PROSE_WIDTH columns, fewer on a narrower terminal (terminal.h), the first behind
  * `first`, the others behind `rest` (blanks); breaks at blanks, but not between a number and its unit. */
-void prose_write(FILE *out, const char *first, const char *rest, const char *text);
+void prose_write(TextOut out, const char *first, const char *rest, const char *text);
 
 /* Columns of UTF-8 text, one per character. */
 int text_columns(const char *text);

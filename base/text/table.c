@@ -67,9 +67,9 @@ static size_t widest_line(const char *text) {
 }
 
 /* The table as text; without the columns that the page has no room for. The caller frees. NULL: memory is out. */
-static char *print_to_fit(Table *table, size_t indent) {
+static char *print_to_fit(Table *table, size_t indent, Terminal terminal) {
     char *text = NULL;
-    size_t room = (size_t)page_now().columns;
+    size_t room = (size_t)terminal.columns;
     for (size_t next = 0;; next++) {
         if (scols_print_table_to_string(table->lines, &text) != 0) return NULL;
         if (room == 0 || !text || indent + widest_line(text) <= room || next == table->drop_count) return text;
@@ -80,16 +80,16 @@ static char *print_to_fit(Table *table, size_t indent) {
     }
 }
 
-bool table_write(Table *table, const char *indent, FILE *out) {
-    char *text = print_to_fit(table, strlen(indent));
+bool table_write(Table *table, const char *indent, TextOut out) {
+    char *text = print_to_fit(table, strlen(indent), out.terminal);
     if (!text && table->columns > 0) return false;
     const char *rest = text, *line;
     size_t shown;
     for (bool heading = true; (line = next_line(&rest, &shown)) != NULL; heading = false) {
-        if (heading) page_strong(out);
-        fprintf(out, "%s%.*s", shown ? indent : "", (int)shown, line);
-        if (heading) page_plain(out);
-        fputc('\n', out);
+        if (heading) text_strong(out);
+        fprintf(out.file, "%s%.*s", shown ? indent : "", (int)shown, line);
+        if (heading) text_plain(out);
+        fputc('\n', out.file);
     }
     free(text);
     return true;

@@ -5,7 +5,7 @@
 #ifndef SHARDOPT_BASE_TEXT_TABLE_H
 #define SHARDOPT_BASE_TEXT_TABLE_H
 
-#include "base/error.h"
+#include "base/text/terminal.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ bool table_row(Table *table, const char *const *cells);
 /* On a terminal that is too narrow this column goes; those that are named first go first. */
 void table_may_drop(Table *table, size_t column);
 /* Writes the table, every line behind `indent`. False: memory is out. */
-bool table_write(Table *table, const char *indent, FILE *out);
+bool table_write(Table *table, const char *indent, TextOut out);
 void table_free(Table *table);
 
 /* Breaks `text` at blanks into lines of at most `columns` where it can: for a cell that may be long. In place. */

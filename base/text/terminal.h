@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/text/terminal.h: what a text result is written on: a terminal, with its width and colour, or a plain stream, which has
- * neither, so that the same input gives the same bytes. Of the writing thread: the command sets it once before it
- * writes, and only prose.c, table.c and what draws bars ask. */
+/* base/text/terminal.h: where a text result is written: to a terminal, which has a width and perhaps colours, or to a
+ * plain stream, which has neither, so that the same input gives the same bytes. Nothing here is global: the command
+ * line looks at its own stream once, and hands the result down to whatever writes text. */
 #ifndef SHARDOPT_BASE_TEXT_TERMINAL_H
 #define SHARDOPT_BASE_TEXT_TERMINAL_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+/* What the reader's screen can do. `(Terminal){0}` is no terminal. */
 typedef struct {
-    int columns; /* of a terminal; 0: no terminal, tables are as wide as they are */
+    int columns; /* the terminal's width; 0: this is no terminal, and a table is as wide as its cells */
     bool color;
-} Page;
+} Terminal;
 
-enum { PAGE_COLUMNS_LEAST = 40, PAGE_COLUMNS_MOST = 400 };
+/* A stream for text, and what the reader's screen behind it can do. `(TextOut){.file = f}` is a plain stream. */
+typedef struct {
+    FILE *file;
+    Terminal terminal;
+} TextOut;
 
-/* A terminal's columns (those of $COLUMNS where it does not say), and colour unless $NO_COLOR is set or $TERM is dumb;
- * {0, false} for what is no terminal. */
-Page page_of_stream(FILE *out);
-
-void page_set(Page page);
-Page page_now(void); /* {0, false} until one is set */
-
-/* What follows stands out, until page_plain(); a bar's colour. Nothing without colour. */
-void page_strong(FILE *out);
-void page_bar(FILE *out);
-void page_plain(FILE *out);
+/* After text_strong() or text_bar() the text stands out, or has a bar's colour, until text_plain(). Without colour they
+ * write nothing. */
+void text_strong(TextOut out);
+void text_bar(TextOut out);
+void text_plain(TextOut out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds the optimizer that --optimizer names. */
+/* What --optimizer points at. */
 #include "cost/state/optimizer.h"
 
 #include "base/file.h"

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
 #define SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
 
+#include "base/text/terminal.h"
 #include "search/baseline/snapshot.h"
 
 /* What is compared: the step (for as many tokens as were asked for, where the batch moved; under another objective what
@@ -130,7 +131,7 @@ void gate_hint(const BaselineCheck *gate, Prose *out);
 
 typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } BaselineFormat;
 const char *gate_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
-bool gate_write(const BaselineCheck *gate, BaselineFormat format, FILE *out, Error *error);
+bool gate_write(const BaselineCheck *gate, BaselineFormat format, TextOut out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of
  * each kind at most, the last for all that are left: a step shows no more. */
@@ -140,7 +141,7 @@ bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
 bool causes_add_json(cJSON *to, const Cause *causes, int count);
 /* An object of the parts, each with both figures under the keys `was` and `now`. */
 bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now);
-bool gate_write_text(const BaselineCheck *gate, FILE *out, Error *error);
+bool gate_write_text(const BaselineCheck *gate, TextOut out, Error *error);
 bool gate_write_json(const BaselineCheck *gate, FILE *out, Error *error);
 bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error);
 bool gate_write_junit(const BaselineCheck *gate, FILE *out, Error *error);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "search/baseline/baseline_check.h"
+#include "base/text/terminal.h"
 
 /* Something that is a text in both; "" in one that has none. */
 typedef struct {
@@ -58,10 +59,10 @@ bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b
 
 typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_FORMATS } DiffFormat;
 const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" */
-bool diff_write(const Diff *diff, DiffFormat format, FILE *out, Error *error);
+bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error);
 
 /* Internal: what diff_write() is put together from. */
-bool diff_write_text(const Diff *diff, FILE *out, Error *error);
+bool diff_write_text(const Diff *diff, TextOut out, Error *error);
 bool diff_write_json(const Diff *diff, FILE *out, Error *error);
 bool diff_write_markdown(const Diff *diff, FILE *out, Error *error);
 PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan);

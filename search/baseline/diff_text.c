@@ -39,6 +39,7 @@ enum { COLUMNS_MAX = 6, CELL_SIZE = 512, CELL_COLUMNS = 34 };
 
 typedef struct {
     FILE *out;
+    Terminal terminal;
     bool markdown;
     Table *table; /* text: what is being filled */
     int columns;
@@ -81,7 +82,7 @@ static void sheet_row(Sheet *sheet, const char *const *cells) {
 
 static void sheet_end(Sheet *sheet) {
     if (sheet->markdown) return;
-    sheet->ok = sheet->ok && table_write(sheet->table, "  ", sheet->out);
+    sheet->ok = sheet->ok && table_write(sheet->table, "  ", (TextOut){sheet->out, sheet->terminal});
     table_free(sheet->table);
     sheet->table = NULL;
 }
@@ -155,7 +156,7 @@ static void write_plans(Sheet *sheet, const Diff *diff) {
 static void write_line(const Sheet *sheet, const char *heading, const char *text) {
     char clean[PROSE_SIZE];
     if (!sheet->markdown) {
-        prose_write(sheet->out, heading, "   ", clean_text(text, clean, sizeof clean));
+        prose_write((TextOut){sheet->out, sheet->terminal}, heading, "   ", clean_text(text, clean, sizeof clean));
         return;
     }
     fputs(heading, sheet->out);
@@ -163,8 +164,8 @@ static void write_line(const Sheet *sheet, const char *heading, const char *text
     fputs("\n\n", sheet->out);
 }
 
-static bool write_sheets(const Diff *diff, bool markdown, FILE *out, Error *error) {
-    Sheet sheet = {.out = out, .markdown = markdown, .ok = true};
+static bool write_sheets(const Diff *diff, bool markdown, TextOut out, Error *error) {
+    Sheet sheet = {.out = out.file, .terminal = out.terminal, .markdown = markdown, .ok = true};
     Prose line = {0};
     prose_add(&line, "%s: %s", diff->a_file, diff->a_words);
     write_line(&sheet, "A  ", line.text);
@@ -188,15 +189,17 @@ static bool write_sheets(const Diff *diff, bool markdown, FILE *out, Error *erro
         write_texts(&sheet, "Search", diff->search, diff->search_count);
     }
     table_free(sheet.table);
-    return (sheet.ok && !ferror(out)) || error_memory(error);
+    return (sheet.ok && !ferror(out.file)) || error_memory(error);
 }
 
-bool diff_write_text(const Diff *diff, FILE *out, Error *error) { return write_sheets(diff, false, out, error); }
+bool diff_write_text(const Diff *diff, TextOut out, Error *error) { return write_sheets(diff, false, out, error); }
 
-bool diff_write_markdown(const Diff *diff, FILE *out, Error *error) { return write_sheets(diff, true, out, error); }
+bool diff_write_markdown(const Diff *diff, FILE *out, Error *error) {
+    return write_sheets(diff, true, (TextOut){.file = out}, error);
+}
 
-bool diff_write(const Diff *diff, DiffFormat format, FILE *out, Error *error) {
-    return format == DIFF_JSON       ? diff_write_json(diff, out, error)
-           : format == DIFF_MARKDOWN ? diff_write_markdown(diff, out, error)
+bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error) {
+    return format == DIFF_JSON       ? diff_write_json(diff, out.file, error)
+           : format == DIFF_MARKDOWN ? diff_write_markdown(diff, out.file, error)
                                      : diff_write_text(diff, out, error);
 }

@@ -6,12 +6,14 @@
 #define SHARDOPT_SEARCH_CLI_COMMAND_H
 
 #include "base/error.h"
+#include "base/text/terminal.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 typedef struct {
     FILE *out, *err;
+    Terminal terminal; /* what `out` is: its width and its colours */
 } Streams;
 
 typedef struct {
@@ -50,5 +52,14 @@ int exit_of_error(const Error *error);
  * NULL. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
+/* The terminal behind `out`: its columns (those of $COLUMNS where it does not say), from TERMINAL_COLUMNS_LEAST to
+ * TERMINAL_COLUMNS_MOST, and colour unless $NO_COLOR is set or $TERM is dumb. `(Terminal){0}` where `out` is no
+ * terminal. */
+enum { TERMINAL_COLUMNS_LEAST = 40, TERMINAL_COLUMNS_MOST = 400 };
+Terminal terminal_of_stream(FILE *out);
+
+/* The terminal that a result for `path` is read on: that of the command's output when `path` is NULL or "-", none when
+ * it is a file. */
+Terminal output_terminal(Streams streams, const char *path);
 
 #endif

@@ -3,7 +3,6 @@
 #include "search/cli/options.h"
 
 #include "base/util.h"
-#include "base/text/terminal.h"
 
 #include <popt.h>
 #include <stdlib.h>
@@ -232,7 +231,7 @@ static bool choose(const Options *options, Option option, const char *const *nam
 
 bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
     static const char *const FORMATS[FORMAT_COUNT] = {"text", "json", "markdown", "html", "csv"};
-    static const char *const COLORS[] = {"auto", "always", "never"};
+    static const char *const COLORS[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
     int format, color;
     if (!choose(options, OPTION_FORMAT, FORMATS, FORMAT_COUNT, 0, "text, json, markdown, html or csv", &format, error))
         return false;
@@ -246,10 +245,8 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
         return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
     if (certificate && output && strcmp(certificate, output) == 0)
         return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
-    enum { ALWAYS = 1, NEVER = 2 };
-    Page page = options->text[OPTION_OUTPUT] ? (Page){0} : page_now();
-    page_set((Page){.columns = page.columns, .color = color == ALWAYS || (page.color && color != NEVER)});
     *out = (OutputChoice){.format = (OutputFormat)format,
+                          .color = (OutputColor)color,
                           .timing = options->text[OPTION_TIMING],
                           .verbose = options->text[OPTION_VERBOSE],
                           .quiet = options->text[OPTION_QUIET],

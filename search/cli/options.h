@@ -97,9 +97,12 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
 
 typedef enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML, FORMAT_CSV, FORMAT_COUNT } OutputFormat;
 
+typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } OutputColor;
+
 /* How the answer is to be written; none of it changes the answer. */
 typedef struct {
     OutputFormat format;
+    OutputColor color;
     bool timing, verbose, quiet;
     const char *path;        /* NULL: stdout */
     const char *certificate; /* where the certificate goes too; NULL: nowhere */

@@ -2,10 +2,14 @@
 /* How results leave, and what a failure is to the caller's shell. */
 #include "base/file.h"
 #include "base/build.h"
+#include "base/util.h"
 #include "search/cli/command.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 int exit_of_error(const Error *error) {
     switch (error->kind) {
@@ -19,6 +23,26 @@ int exit_of_error(const Error *error) {
         return EXIT_DEFECT;
     }
     return EXIT_DEFECT;
+}
+
+static int columns_of(int descriptor) {
+    struct winsize size = {0};
+    const char *named = getenv("COLUMNS");
+    long columns = ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (columns == 0 && named) columns = strtol(named, NULL, 10);
+    if (columns <= 0) return 80;
+    return (int)min_whole(TERMINAL_COLUMNS_MOST, max_whole(TERMINAL_COLUMNS_LEAST, columns));
+}
+
+Terminal terminal_of_stream(FILE *out) {
+    int descriptor = out ? fileno(out) : -1;
+    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+    if (descriptor < 0 || !isatty(descriptor)) return (Terminal){0};
+    return (Terminal){columns_of(descriptor), !(none && none[0]) && term && strcmp(term, "dumb") != 0};
+}
+
+Terminal output_terminal(Streams streams, const char *path) {
+    return path && strcmp(path, "-") != 0 ? (Terminal){0} : streams.terminal;
 }
 
 /* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */

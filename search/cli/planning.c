@@ -47,16 +47,23 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
     if (choice->timing) fprintf(err, "shardopt: search %.3f s, all %.3f s\n", result->seconds, seconds);
 }
 
-bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, FILE *out, Error *error) {
+TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams streams) {
+    if (choice->format != FORMAT_TEXT) return (TextOut){.file = memory};
+    Terminal terminal = output_terminal(streams, choice->path);
+    terminal.color = choice->color == COLOR_ALWAYS || (terminal.color && choice->color != COLOR_NEVER);
+    return (TextOut){memory, terminal};
+}
+
+bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error) {
     switch (format) {
     case FORMAT_JSON:
-        return report_write_json(report, out, error);
+        return report_write_json(report, out.file, error);
     case FORMAT_MARKDOWN:
-        return report_write_markdown(report, out, error);
+        return report_write_markdown(report, out.file, error);
     case FORMAT_HTML:
-        return report_write_html(report, facts, out, error);
+        return report_write_html(report, facts, out.file, error);
     case FORMAT_CSV:
-        return report_write_csv(report, out, error);
+        return report_write_csv(report, out.file, error);
     default:
         return report_write_text(report, out, error);
     }

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_PLANNING_H
 #define SHARDOPT_SEARCH_CLI_PLANNING_H
 
+#include "base/text/terminal.h"
 #include "search/cli/command.h"
 #include "search/cli/options.h"
 #include "search/report/html/write.h"
@@ -19,8 +20,11 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
 /* After it: what --timing and --verbose ask for. */
 void planning_conclude(const SearchResult *result, const OutputChoice *choice, double seconds, FILE *err);
 
+/* `memory` as what --output and --color say of the place where the text in it will be read. */
+TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams streams);
+
 /* The report in one of the forms; `facts` only a page takes, and NULL does. */
-bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, FILE *out, Error *error);
+bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error);
 
 /* A gap comes before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);

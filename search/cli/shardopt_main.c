@@ -6,7 +6,6 @@
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/examples.h"
-#include "base/text/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,8 +81,7 @@ const char *shardopt_version(void) { return program_version(); }
 
 int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     Error error = {0};
-    page_set(page_of_stream(out));
-    int code = dispatch(argc, argv, (Streams){.out = out, .err = err}, &error);
+    int code = dispatch(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
     if ((fflush(out) != 0 || unwritten) && error.kind == ERROR_NONE)

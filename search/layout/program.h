@@ -18,18 +18,18 @@ enum {
 
 typedef struct {
     double constant, of[COLUMNS_MAX];
-} LinearForm;
+} Form;
 
 typedef struct {
     int items, columns; /* the first `items` columns are whole numbers from 0 to upper[] */
     double upper[COLUMNS_MAX];
-    LinearForm rows[ROWS_MAX]; /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
+    Form rows[ROWS_MAX]; /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
     int defines[ROWS_MAX];
     int row_count;
-    LinearForm memory[MOMENT_COUNT]; /* form <= 0, in bytes */
+    Form memory[MOMENT_COUNT]; /* form <= 0, in bytes */
     int memory_count;
-    LinearForm seconds;          /* the step, to be least: */
-    LinearForm main, pcie, tail; /* the larger of main and pcie, and the tail */
+    Form seconds;          /* the step, to be least: */
+    Form main, pcie, tail; /* the larger of main and pcie, and the tail */
 } Program;
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
 #define SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
 
+#include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
 #include "search/report/report.h"
 
@@ -53,7 +54,7 @@ bool compare_to_best(const Request *open, const Request *plan, const RankedPlan 
                      BestComparison *out, Error *error);
 
 /* "Why not this plan" as text, and as `comparison` of the JSON report. False: memory is out. */
-bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *here, FILE *out);
+bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *here, TextOut out);
 bool compare_to_best_add_json(const BestComparison *comparison, cJSON *to);
 
 #endif

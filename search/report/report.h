@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_REPORT_H
 #define SHARDOPT_SEARCH_REPORT_REPORT_H
 
+#include "base/text/terminal.h"
 #include "search/report/data_file.h"
 #include "search/walk/search.h"
 
@@ -59,13 +60,13 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
 
 /* As text (80 to 120 columns, no colour needed) and as JSON (contract, format_version 1). Built in memory by the
  * caller's stream. */
-bool report_write_text(const Report *report, FILE *out, Error *error);
+bool report_write_text(const Report *report, TextOut out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
 /* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
 cJSON *report_json(const Report *report, Error *error);
 
 /* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every
  * moment, the layout. */
-bool explain_write_text(const Report *report, int rank, FILE *out, Error *error);
+bool explain_write_text(const Report *report, int rank, TextOut out, Error *error);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text/terminal.h"
 #include "base/sha256.h"
 #include "search/report/report.h"
 
@@ -86,6 +87,6 @@ typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SW
 const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
 
 /* All `grid->points` rows in their order. */
-bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, FILE *out, Error *error);
+bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, TextOut out, Error *error);
 
 #endif

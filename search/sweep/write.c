@@ -107,16 +107,16 @@ static int64_t error_number(const SweepRow *rows, int64_t row, int64_t *errors, 
     return ++*errors;
 }
 
-static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *first_of, FILE *out) {
+static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *first_of, TextOut out) {
     char start[NUMBER_TEXT_SIZE], clean[PROSE_SIZE];
-    if (errors > 0) fputc('\n', out);
+    if (errors > 0) fputc('\n', out.file);
     for (int64_t e = 0; e < errors; e++) {
         snprintf(start, sizeof start, "  error %lld: ", (long long)e + 1);
         prose_write(out, start, "    ", clean_text(rows[first_of[e]].message, clean, sizeof clean));
     }
 }
 
-static bool write_text(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
+static bool write_text(const SweepGrid *grid, const SweepRow *rows, TextOut out, Error *error) {
     Columns columns;
     Prose first = {0}, last = {0};
     Cells *cells = calloc(1, sizeof *cells);
@@ -138,10 +138,10 @@ static bool write_text(const SweepGrid *grid, const SweepRow *rows, FILE *out, E
     headline(grid, &first);
     summary(grid, rows, &last);
     prose_write(out, "", "  ", first.text);
-    fputc('\n', out);
+    fputc('\n', out.file);
     ok = ok && table_write(table, "  ", out);
     if (ok) write_errors(rows, errors, first_of, out);
-    fputc('\n', out);
+    fputc('\n', out.file);
     prose_write(out, "", "  ", last.text);
     table_free(table);
     free(first_of);
@@ -260,26 +260,26 @@ static void write_json(const SweepGrid *grid, const SweepRow *rows, FILE *out) {
     fputs("\n]\n", out);
 }
 
-bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, FILE *out, Error *error) {
+bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, TextOut out, Error *error) {
     bool ok = true;
     switch (format) {
     case SWEEP_TEXT:
         ok = write_text(grid, rows, out, error);
         break;
     case SWEEP_MARKDOWN:
-        ok = write_markdown(grid, rows, out, error);
+        ok = write_markdown(grid, rows, out.file, error);
         break;
     case SWEEP_HTML:
-        ok = write_html(grid, rows, out, error);
+        ok = write_html(grid, rows, out.file, error);
         break;
     case SWEEP_CSV:
-        write_csv(grid, rows, out);
+        write_csv(grid, rows, out.file);
         break;
     case SWEEP_JSON:
-        write_json(grid, rows, out);
+        write_json(grid, rows, out.file);
         break;
     case SWEEP_FORMATS:
         break;
     }
-    return ok && (!ferror(out) || error_memory(error));
+    return ok && (!ferror(out.file) || error_memory(error));
 }

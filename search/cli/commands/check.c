@@ -97,23 +97,23 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 /* ---- writing ---- */
 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
-static bool write_form(const BaselineCheck *gate, BaselineFormat format, FILE *out, const char *path, Error *error) {
+static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams streams, const char *path, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = gate_write(gate, format, memory, error);
+    bool ok = gate_write(gate, format, (TextOut){memory, output_terminal(streams, path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(out, path, text, length, error);
+    ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
     return ok;
 }
 
 static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Streams streams, Error *error) {
     const char *actions = getenv("GITHUB_ACTIONS");
-    return (!choice->markdown || write_form(gate, GATE_MARKDOWN, streams.out, choice->markdown, error)) &&
-           (!choice->junit || write_form(gate, GATE_JUNIT, streams.out, choice->junit, error)) &&
-           write_form(gate, choice->format, streams.out, choice->path, error) &&
+    return (!choice->markdown || write_form(gate, GATE_MARKDOWN, streams, choice->markdown, error)) &&
+           (!choice->junit || write_form(gate, GATE_JUNIT, streams, choice->junit, error)) &&
+           write_form(gate, choice->format, streams, choice->path, error) &&
            (!actions || !actions[0] || gate_write_annotations(gate, streams.err, error));
 }
 

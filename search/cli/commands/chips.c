@@ -61,16 +61,16 @@ static bool unknown_chip(const Catalog *catalog, const char *name, Arena *arena,
                      nearest ? "nearest: " : "shardopt chips lists them", nearest ? nearest : "");
 }
 
-static bool write_result(FILE *out, poptContext context, const Options *options, Arena *arena, Error *error) {
+static bool write_result(TextOut out, poptContext context, const Options *options, Arena *arena, Error *error) {
     if (options->help) {
-        poptPrintHelp(context, out, 0);
-        return !ferror(out) || error_memory(error);
+        poptPrintHelp(context, out.file, 0);
+        return !ferror(out.file) || error_memory(error);
     }
     Catalog catalog;
     if (!catalog_load(arena, &catalog, error)) return false;
     const Chip *one = options->name[0] ? catalog_find(&catalog, options->name) : NULL;
     if (options->name[0] && !one) return unknown_chip(&catalog, options->name, arena, error);
-    bool ok = options->json ? chips_write_json(&catalog, one, out, arena)
+    bool ok = options->json ? chips_write_json(&catalog, one, out.file, arena)
               : one         ? chips_write_one(one, out, arena)
                             : chips_write_table(&catalog, out);
     return ok || error_memory(error);
@@ -90,7 +90,8 @@ int command_chips(int argc, char **argv, Streams streams, Error *error) {
         goto done;
     }
     poptSetOtherOptionHelp(context, "[NAME]");
-    ok = read_options(context, &options, error) && write_result(memory, context, &options, &arena, error);
+    ok = read_options(context, &options, error) &&
+         write_result((TextOut){memory, streams.terminal}, context, &options, &arena, error);
 done:
     if (memory && fclose(memory) != 0) ok = ok && error_memory(error);
     if (ok && (fwrite(text, 1, length, streams.out) != length || fflush(streams.out) != 0))

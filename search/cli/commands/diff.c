@@ -70,14 +70,14 @@ static void print_help(FILE *out) {
     fprintf(out, "\nExit codes: 0 done, 1 with --exit-code: they differ, 2 input is wrong, 70 a defect.\n");
 }
 
-static bool write_answer(const Diff *diff, const DiffChoice *choice, FILE *out, Error *error) {
+static bool write_answer(const Diff *diff, const DiffChoice *choice, Streams streams, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = diff_write(diff, choice->format, memory, error);
+    bool ok = diff_write(diff, choice->format, (TextOut){memory, output_terminal(streams, choice->path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(out, choice->path, text, length, error);
+    ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);
     return ok;
 }
@@ -91,11 +91,11 @@ static cJSON *read_report(const char *path, Error *error) {
     return NULL;
 }
 
-static int compare(const DiffChoice *choice, Arena *arena, FILE *out, Error *error) {
+static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Error *error) {
     Diff *diff = ARENA_NEW(arena, Diff, 1);
     cJSON *a = diff ? read_report(choice->a, error) : NULL, *b = a ? read_report(choice->b, error) : NULL;
     bool ok = b && diff_make(a, choice->a, b, choice->b, arena, diff, error) &&
-              (choice->quiet || write_answer(diff, choice, out, error));
+              (choice->quiet || write_answer(diff, choice, streams, error));
     if (!diff) error_memory(error);
     int code = !ok ? exit_of_error(error) : choice->exit_code && diff->different ? EXIT_GATE : EXIT_DONE;
     cJSON_Delete(a);
@@ -112,7 +112,7 @@ int command_diff(int argc, char **argv, Streams streams, Error *error) {
         error_memory(error);
     } else if (read_choice(context, &arena, &choice, error)) {
         if (choice.help) print_help(streams.out);
-        code = choice.help ? EXIT_DONE : compare(&choice, &arena, streams.out, error);
+        code = choice.help ? EXIT_DONE : compare(&choice, &arena, streams, error);
     }
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
     if (context) poptFreeContext(context);

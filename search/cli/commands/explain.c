@@ -17,13 +17,14 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
+    TextOut out = planning_text_out(memory, choice, streams);
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
-    bool ok = full ? explain_write_text(report, 1, memory, error)
-                   : report_write_as(report, NULL, choice->format, memory, error);
+    bool ok = full ? explain_write_text(report, 1, out, error)
+                   : report_write_as(report, NULL, choice->format, out, error);
     bool markdown = choice->format == FORMAT_MARKDOWN;
     if (ok && report->comparison && (full || markdown)) {
         if (markdown) fputs("\n```text", memory);
-        if (!compare_to_best_write(report->comparison, &report->result.plans[0], memory)) ok = error_memory(error);
+        if (!compare_to_best_write(report->comparison, &report->result.plans[0], out)) ok = error_memory(error);
         if (markdown) fputs("```\n", memory);
     }
     if (fclose(memory) != 0 && ok) ok = error_memory(error);

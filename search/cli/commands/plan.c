@@ -18,7 +18,7 @@ static bool write_report(const Report *report, const PageFacts *facts, const Out
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = report_write_as(report, facts, choice->format, memory, error);
+    bool ok = report_write_as(report, facts, choice->format, planning_text_out(memory, choice, streams), error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);

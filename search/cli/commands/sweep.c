@@ -320,6 +320,7 @@ static int follow(int argc, char **argv, Arena *arena) {
 int command_sweep(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
     SweepCrew crew = spread_start();
+    if (crew.launched) streams.terminal = (Terminal){0};
     int code = crew.rank == 0 ? lead(crew, argc, argv, &arena, streams, error) : follow(argc, argv, &arena);
     spread_end(crew);
     arena_free(&arena);

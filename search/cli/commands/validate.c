@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef bool (*Writer)(FILE *out, const ValidateView *view, Error *error);
+typedef bool (*Writer)(TextOut out, const ValidateView *view, Error *error);
 
 static Writer writer_of(ValidateFormat format) {
     switch (format) {
@@ -28,15 +28,15 @@ static Writer writer_of(ValidateFormat format) {
 }
 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
-static bool write_form(Writer write, const ValidateView *view, FILE *out, const char *path, Error *error) {
+static bool write_form(Writer write, const ValidateView *view, Streams streams, const char *path, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = write(memory, view, error);
+    bool ok = write((TextOut){memory, output_terminal(streams, path)}, view, error);
     if (ferror(memory) && ok) ok = error_memory(error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(out, path, text, length, error);
+    ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
     return ok;
 }
@@ -101,8 +101,8 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
                          .verbose = options->verbose};
     if (options->plot && options->output && strcmp(options->plot, options->output) == 0)
         return error_set(error, ERROR_INPUT, "--plot", "is the file of --output too; give another one");
-    if (options->plot && !write_form(validate_write_plot, &view, streams.out, options->plot, error)) return false;
-    if (!write_form(writer_of(options->format), &view, streams.out, options->output, error)) return false;
+    if (options->plot && !write_form(validate_write_plot, &view, streams, options->plot, error)) return false;
+    if (!write_form(writer_of(options->format), &view, streams, options->output, error)) return false;
     *code = gate_check(&options->gate, &validation, streams.err) > 0 ? EXIT_GATE : EXIT_DONE;
     return true;
 }

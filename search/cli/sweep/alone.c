@@ -12,7 +12,7 @@ static bool nobody_takes(void *of, const char *row, size_t length, Error *error)
     return error_set(error, ERROR_INTERNAL, "sweep", "a row has nobody to go to; this is a defect");
 }
 
-SweepCrew spread_start(void) { return (SweepCrew){0, 1}; }
+SweepCrew spread_start(void) { return (SweepCrew){0, 1, false}; }
 
 void spread_end(SweepCrew crew) { (void)crew; }
 

@@ -3,8 +3,6 @@
  * for the first, ROW brings one and asks for the next; FAILED is the last of a rank and has no answer. */
 #include "search/cli/sweep/spread.h"
 
-#include "base/text/terminal.h"
-
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +19,12 @@ static bool launched(void) {
 }
 
 SweepCrew spread_start(void) {
-    SweepCrew crew = {0, 1};
+    SweepCrew crew = {0, 1, launched()};
     int provided, started = 0;
-    if (!launched()) return crew;
+    if (!crew.launched) return crew;
     MPI_Initialized(&started);
     /* Threads plan inside of a rank; only its first one talks. */
     if (!started) MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    page_set((Page){0}); /* mpirun's terminal is not the user's: the bytes are those of one process */
     MPI_Comm_rank(MPI_COMM_WORLD, &crew.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &crew.ranks);
     return crew;

@@ -34,7 +34,7 @@ bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput
     if (!output->quiet) warn(grid, rows, streams.err);
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = sweep_write(grid, rows, output->format, memory, error);
+    bool ok = sweep_write(grid, rows, output->format, (TextOut){memory, output_terminal(streams, output->path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, output->path, text, length, error);
     free(text);

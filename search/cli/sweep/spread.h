@@ -20,6 +20,7 @@ typedef struct {
 
 typedef struct {
     int rank, ranks; /* 0 of 1: alone */
+    bool launched;   /* by mpirun or the like: its terminal is not the user's, so the bytes are those for a file */
 } SweepCrew;
 
 /* Before anything else of a sweep; spread_end() after all of it. */

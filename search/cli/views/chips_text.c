@@ -65,7 +65,7 @@ static bool list_row(Table *table, const Chip *chip) {
     return table_row(table, row);
 }
 
-bool chips_write_table(const Catalog *catalog, FILE *out) {
+bool chips_write_table(const Catalog *catalog, TextOut out) {
     static const TableColumn COLUMNS[] = {{"chip", false},     {"bf16 TFLOP/s", true}, {"fp8 TFLOP/s", true},
                                           {"HBM GB", true},    {"HBM GB/s", true},     {"scale-up", false},
                                           {"link GB/s", true}, {"out GB/s", true},     {"pod|domain", true},
@@ -83,17 +83,17 @@ bool chips_write_table(const Catalog *catalog, FILE *out) {
     ok = ok && table_write(table, "", out);
     table_free(table);
     fprintf(
-        out,
+        out.file,
         "\n%d chips: %d can be planned with, %d are listed with what is known. %d figures, %d of them checked "
         "against their source.\n"
         "FLOP/s are dense; GB are 1e9 bytes; links one way, times links per chip; out: DCN or network per chip, one "
         "way.\n"
         "* not checked; - not known. `shardopt chips NAME` shows every figure with its source.\n",
         catalog->count, plans, catalog->count - plans, known, checked);
-    return ok && !ferror(out);
+    return ok && !ferror(out.file);
 }
 
-static bool write_figures(const Chip *chip, FILE *out) {
+static bool write_figures(const Chip *chip, TextOut out) {
     static const TableColumn COLUMNS[] = {
         {"figure", false}, {"value", true}, {"unit", false}, {"checked", false}, {"source", false}};
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -115,11 +115,11 @@ static bool write_figures(const Chip *chip, FILE *out) {
 }
 
 /* One paragraph, broken at blanks. */
-static void write_paragraph(const char *label, const char *text, FILE *out) {
+static void write_paragraph(const char *label, const char *text, TextOut out) {
     char whole[CHIP_SOURCE_SIZE + 256];
     snprintf(whole, sizeof whole, "%s: %s", label, text);
     table_wrap(whole, LINE_COLUMNS);
-    fprintf(out, "%s\n", whole);
+    fprintf(out.file, "%s\n", whole);
 }
 
 /* Figures of the other kind of machine are not missed. */
@@ -139,7 +139,7 @@ static bool is_missed(const Chip *chip, int index) {
     return true;
 }
 
-static void write_missing(const Chip *chip, FILE *out) {
+static void write_missing(const Chip *chip, TextOut out) {
     char list[CHIP_SOURCE_SIZE] = "";
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         size_t used = strlen(list);
@@ -148,35 +148,35 @@ static void write_missing(const Chip *chip, FILE *out) {
     }
     if (list[0]) write_paragraph("not known, or not there", list, out);
     if (chip->unknown[0]) write_paragraph("looked for", chip->unknown, out);
-    if (!chip_standing(chip).plans) fprintf(out, "It is listed, but cannot be planned with.\n");
+    if (!chip_standing(chip).plans) fprintf(out.file, "It is listed, but cannot be planned with.\n");
 }
 
-static bool write_slices(const Chip *chip, FILE *out, Arena *arena) {
+static bool write_slices(const Chip *chip, TextOut out, Arena *arena) {
     static const TableColumn COLUMNS[] = {{"name", false}, {"slice", true},  {"chips", true},
                                           {"VMs", true},   {"rings", false}, {"default", false}};
     OfferedSlice *slices;
     int count, shapes = 0;
     char text[SLICE_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
-    fprintf(out, "pod: %s%s", slice_text(chip, chip->pod, text), chip->pod_verified ? "" : " (not checked)");
+    fprintf(out.file, "pod: %s%s", slice_text(chip, chip->pod, text), chip->pod_verified ? "" : " (not checked)");
     if (chip->max_job_chips)
-        fprintf(out, "; largest schedulable slice: %s chips", number_grouped(chip->max_job_chips, number));
+        fprintf(out.file, "; largest schedulable slice: %s chips", number_grouped(chip->max_job_chips, number));
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) shapes++;
     if (!chip_offered(chip, arena, &slices, &count)) return false;
-    fprintf(out, "\nslices: %d shapes of %d sizes:", shapes, count);
-    for (int i = 0; i < chip->shape_count; i++) fprintf(out, " %s", slice_text(chip, chip->shapes[i], text));
+    fprintf(out.file, "\nslices: %d shapes of %d sizes:", shapes, count);
+    for (int i = 0; i < chip->shape_count; i++) fprintf(out.file, " %s", slice_text(chip, chip->shapes[i], text));
     if (chip->max_cubes)
-        fprintf(out, ", and %smultiples of 4 up to %lld cubes of 4x4x4", chip->sorted_shapes ? "ascending " : "",
+        fprintf(out.file, ", and %smultiples of 4 up to %lld cubes of 4x4x4", chip->sorted_shapes ? "ascending " : "",
                 (long long)chip->max_cubes);
     if (chip->scaleup == SCALEUP_TORUS_3D)
-        fprintf(out, "\nrings: every axis of whole cubes%s",
+        fprintf(out.file, "\nrings: every axis of whole cubes%s",
                 chip->twisted ? "; k x k x 2k and k x 2k x 2k are twisted" : "");
     else
-        fprintf(out, "\nrings: an axis of size %lld", (long long)chip->closed_size);
+        fprintf(out.file, "\nrings: an axis of size %lld", (long long)chip->closed_size);
     if (chip->name_prefix[0][0])
-        fprintf(out, "\nnames: %s-N with N = %lld per chip, or %s-%s\n\n", chip->name_prefix[0],
+        fprintf(out.file, "\nnames: %s-N with N = %lld per chip, or %s-%s\n\n", chip->name_prefix[0],
                 (long long)chip->cores_in_name, chip->name_prefix[0], slice_text(chip, chip->pod, text));
     else
-        fprintf(out, "\n\n");
+        fprintf(out.file, "\n\n");
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < count && ok; i++) {
@@ -200,17 +200,17 @@ static bool write_slices(const Chip *chip, FILE *out, Arena *arena) {
     return ok;
 }
 
-static void write_hosts(const Chip *chip, FILE *out) {
-    fprintf(out, "host: %lld chip%s; %lld device%s and %lld links per chip\n", (long long)chip->chips_per_host,
+static void write_hosts(const Chip *chip, TextOut out) {
+    fprintf(out.file, "host: %lld chip%s; %lld device%s and %lld links per chip\n", (long long)chip->chips_per_host,
             chip->chips_per_host > 1 ? "s" : "", (long long)chip->devices_per_chip,
             chip->devices_per_chip > 1 ? "s" : "", (long long)chip->links_per_chip);
     if (chip_has_domains(chip))
-        fprintf(out, "domain: %lld chip%s %s\n", (long long)chip->domain_chips, chip->domain_chips > 1 ? "s" : "",
+        fprintf(out.file, "domain: %lld chip%s %s\n", (long long)chip->domain_chips, chip->domain_chips > 1 ? "s" : "",
                 chip->scaleup == SCALEUP_MESH ? "joined by direct links" : "behind one switch");
 }
 
 /* The default profile, its software and what else --stack takes on such a chip. */
-static void write_profile(const Chip *chip, FILE *out, Arena *arena) {
+static void write_profile(const Chip *chip, TextOut out, Arena *arena) {
     ProfileSet set;
     Profile profile;
     Error error = {0};
@@ -222,23 +222,23 @@ static void write_profile(const Chip *chip, FILE *out, Arena *arena) {
         if (set_stack_fits(&set, &set.stacks[i], chip) && strcmp(set.stacks[i].name, profile.stack) != 0)
             snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", set.stacks[i].name);
     }
-    fprintf(out, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
+    fprintf(out.file, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
             profile.stack, profile.likely_low, profile.likely_high);
     if (names[0]) write_paragraph("other software (--stack)", names, out);
 }
 
-bool chips_write_one(const Chip *chip, FILE *out, Arena *arena) {
+bool chips_write_one(const Chip *chip, TextOut out, Arena *arena) {
     ChipStanding standing = chip_standing(chip);
-    fprintf(out, "%s: %s\n", chip->name, chip->title);
-    if (chip->alias_count) fprintf(out, "also:");
-    for (int i = 0; i < chip->alias_count; i++) fprintf(out, " %s", chip->aliases[i]);
-    fprintf(out, "%s\n", chip->alias_count ? "\n" : "");
+    fprintf(out.file, "%s: %s\n", chip->name, chip->title);
+    if (chip->alias_count) fprintf(out.file, "also:");
+    for (int i = 0; i < chip->alias_count; i++) fprintf(out.file, " %s", chip->aliases[i]);
+    fprintf(out.file, "%s\n", chip->alias_count ? "\n" : "");
     if (!write_figures(chip, out)) return false;
-    fprintf(out, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
+    fprintf(out.file, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
     write_missing(chip, out);
     if (standing.plans) write_profile(chip, out, arena);
-    if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out);
+    if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out.file);
     write_hosts(chip, out);
     write_paragraph(chip->topology_verified ? "source" : "source (not checked)", chip->topology_source, out);
-    return (chip_has_domains(chip) || write_slices(chip, out, arena)) && !ferror(out);
+    return (chip_has_domains(chip) || write_slices(chip, out, arena)) && !ferror(out.file);
 }

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_VIEWS_CHIPS_VIEW_H
 #define SHARDOPT_SEARCH_CLI_VIEWS_CHIPS_VIEW_H
 
+#include "base/text/terminal.h"
 #include "mesh/chip_json.h"
 #include "mesh/slice.h"
 
@@ -35,8 +36,8 @@ typedef struct {
 bool chip_offered(const Chip *chip, Arena *arena, OfferedSlice **out, int *count); /* false: memory is out */
 
 /* False: memory is out. */
-bool chips_write_table(const Catalog *catalog, FILE *out);
-bool chips_write_one(const Chip *chip, FILE *out, Arena *arena);
+bool chips_write_table(const Catalog *catalog, TextOut out);
+bool chips_write_one(const Chip *chip, TextOut out, Arena *arena);
 bool chips_write_json(const Catalog *catalog, const Chip *one, FILE *out, Arena *arena); /* `one` NULL: all */
 
 #endif

@@ -40,7 +40,8 @@ static bool write_groups(FILE *out, const ValidateView *view) {
     return ok;
 }
 
-bool validate_write_html(FILE *out, const ValidateView *view, Error *error) {
+bool validate_write_html(TextOut to, const ValidateView *view, Error *error) {
+    FILE *out = to.file;
     Prose headline = {0}, memory = {0}, ranking = {0};
     Arena arena = {0};
     ValidateTable worst, every, skipped;

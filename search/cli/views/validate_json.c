@@ -101,7 +101,7 @@ static bool add_summary(cJSON *to, const ValidateView *view) {
            add_ranking(ranking, "without_bloom", &v->ranking_elsewhere) && add_by(summary, view);
 }
 
-bool validate_write_json(FILE *out, const ValidateView *view, Error *error) {
+bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {
     const Validation *v = view->validation;
     cJSON *json = cJSON_CreateObject(), *runs = NULL, *skipped = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
@@ -111,7 +111,7 @@ bool validate_write_json(FILE *out, const ValidateView *view, Error *error) {
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)
         if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);
-    ok = ok && add_summary(json, view) && json_print(out, json);
+    ok = ok && add_summary(json, view) && json_print(out.file, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }

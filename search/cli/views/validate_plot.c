@@ -108,9 +108,9 @@ static void write_plot(FILE *out, const ValidateView *view, bool alone) {
     svg_close(&svg);
 }
 
-bool validate_write_plot(FILE *out, const ValidateView *view, Error *error) {
+bool validate_write_plot(TextOut out, const ValidateView *view, Error *error) {
     (void)error;
-    write_plot(out, view, true);
+    write_plot(out.file, view, true);
     return true;
 }
 

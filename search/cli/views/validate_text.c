@@ -10,7 +10,7 @@
 
 enum { CELL_COLUMNS = 32 };
 
-static bool text_table(FILE *out, const ValidateView *view, const ValidateTable *of, Error *error) {
+static bool text_table(TextOut out, const ValidateView *view, const ValidateTable *of, Error *error) {
     if (of->rows == 0) return true;
     TableColumn columns[VALIDATE_CELLS_MAX];
     for (int c = 0; c < of->columns; c++) columns[c] = (TableColumn){of->heading[c], of->right[c]};
@@ -29,19 +29,19 @@ static bool text_table(FILE *out, const ValidateView *view, const ValidateTable 
         }
         ok = table_row(table, cells);
     }
-    fprintf(out, "\n%s\n", of->title);
+    fprintf(out.file, "\n%s\n", of->title);
     ok = ok && table_write(table, "  ", out);
     table_free(table);
     return ok || error_memory(error);
 }
 
-static void text_paragraph(FILE *out, const char *title, const Prose *prose) {
+static void text_paragraph(TextOut out, const char *title, const Prose *prose) {
     if (prose->used == 0) return;
-    fprintf(out, "\n%s\n", title);
+    fprintf(out.file, "\n%s\n", title);
     prose_write(out, "  ", "  ", prose->text);
 }
 
-bool validate_write_text(FILE *out, const ValidateView *view, Error *error) {
+bool validate_write_text(TextOut out, const ValidateView *view, Error *error) {
     Prose headline = {0}, memory = {0}, ranking = {0};
     Arena arena = {0};
     ValidateTable worst, every, skipped;
@@ -90,7 +90,7 @@ static void markdown_paragraph(FILE *out, const char *title, const Prose *prose)
     fprintf(out, "\n");
 }
 
-bool validate_write_markdown(FILE *out, const ValidateView *view, Error *error) {
+bool validate_write_markdown(TextOut out, const ValidateView *view, Error *error) {
     static const ScoreBy SHOWN[] = {BY_SOURCE, BY_CHIP, BY_FRAMEWORK, BY_KIND};
     Prose headline = {0}, memory = {0}, ranking = {0};
     Arena arena = {0};
@@ -100,23 +100,23 @@ bool validate_write_markdown(FILE *out, const ValidateView *view, Error *error) 
     validate_ranking(view, &ranking);
     bool ok = (validate_worst(view, &arena, &worst) && validate_skipped(view, &arena, &skipped)) || error_memory(error);
     if (ok) {
-        markdown_paragraph(out, NULL, &headline);
+        markdown_paragraph(out.file, NULL, &headline);
         for (size_t i = 0; i < sizeof SHOWN / sizeof SHOWN[0]; i++) {
             ValidateTable groups = validate_groups(view, SHOWN[i]);
             if (groups.rows == 0) continue;
-            fprintf(out, "\n");
-            markdown_table(out, view, &groups, groups.columns);
+            fprintf(out.file, "\n");
+            markdown_table(out.file, view, &groups, groups.columns);
         }
-        markdown_paragraph(out, "Memory", &memory);
-        markdown_paragraph(out, "Order of plans", &ranking);
+        markdown_paragraph(out.file, "Memory", &memory);
+        markdown_paragraph(out.file, "Order of plans", &ranking);
         if (worst.rows > 0) {
-            fprintf(out, "\nThe worst:\n\n");
-            markdown_table(out, view, &worst, worst.columns);
+            fprintf(out.file, "\nThe worst:\n\n");
+            markdown_table(out.file, view, &worst, worst.columns);
         }
         if (skipped.rows > 0) {
-            fprintf(out, "\n<details><summary>Not replayed: %lld</summary>\n\n", (long long)skipped.rows);
-            markdown_table(out, view, &skipped, skipped.columns);
-            fprintf(out, "\n</details>\n");
+            fprintf(out.file, "\n<details><summary>Not replayed: %lld</summary>\n\n", (long long)skipped.rows);
+            markdown_table(out.file, view, &skipped, skipped.columns);
+            fprintf(out.file, "\n</details>\n");
         }
     }
     arena_free(&arena);

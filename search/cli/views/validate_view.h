@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
 #define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
 
+#include "base/text/terminal.h"
 #include "cost/measured/flagged.h"
 #include "cost/measured/validate.h"
 #include "base/text/prose.h"
@@ -19,14 +20,14 @@ typedef struct {
     bool verbose;  /* text: every run */
 } ValidateView;
 
-bool validate_write_text(FILE *out, const ValidateView *view, Error *error);
-bool validate_write_json(FILE *out, const ValidateView *view, Error *error);
-bool validate_write_markdown(FILE *out, const ValidateView *view, Error *error);
+bool validate_write_text(TextOut out, const ValidateView *view, Error *error);
+bool validate_write_json(TextOut out, const ValidateView *view, Error *error);
+bool validate_write_markdown(TextOut out, const ValidateView *view, Error *error);
 /* One page that needs nothing else: summary, picture, every run. */
-bool validate_write_html(FILE *out, const ValidateView *view, Error *error);
+bool validate_write_html(TextOut out, const ValidateView *view, Error *error);
 /* Predicted against measured steps, both on logarithmic scales: a picture that stands for itself, light or dark as the
  * reader's screen is; and the same on a page, whose rules it takes. */
-bool validate_write_plot(FILE *out, const ValidateView *view, Error *error);
+bool validate_write_plot(TextOut out, const ValidateView *view, Error *error);
 void validate_draw_plot(FILE *out, const ValidateView *view);
 
 /* ---- what they share ---- */

@@ -30,28 +30,28 @@ static const char *one_line(FILE *memory, char **text, Arena *arena) {
     return kept;
 }
 
-typedef void TextWriter(const PageView *view, FILE *out);
+typedef void TextWriter(const PageView *view, TextOut out);
 
 static const char *text_of(const PageView *view, TextWriter *write) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return NULL;
-    write(view, memory);
+    write(view, (TextOut){.file = memory});
     return one_line(memory, &text, view->arena);
 }
 
-static void write_verdict(const PageView *view, FILE *out) {
+static void write_verdict(const PageView *view, TextOut out) {
     if (view_first(view))
         verdict_write(view->report->request, view_first(view), out);
     else
         shortfall_write(view->report, out);
 }
-static void write_assumed(const PageView *view, FILE *out) {
+static void write_assumed(const PageView *view, TextOut out) {
     assumed_write(view->report->request, view_first(view), out);
 }
-static void write_searched(const PageView *view, FILE *out) { searched_write(view->report, out); }
-static void write_helps(const PageView *view, FILE *out) { sensitivities_write(view->report, out); }
+static void write_searched(const PageView *view, TextOut out) { searched_write(view->report, out); }
+static void write_helps(const PageView *view, TextOut out) { sensitivities_write(view->report, out); }
 
 const char *verdict_text(const PageView *view) { return text_of(view, write_verdict); }
 const char *assumed_text(const PageView *view) { return text_of(view, write_assumed); }

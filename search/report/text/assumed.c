@@ -100,7 +100,7 @@ static void add_profile(const Request *request, Prose *to) {
         prose_add(to, " (peak rates, no overheads: no likely range)");
 }
 
-void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out) {
+void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out) {
     CostContext setting = request_cost_context(request);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], words[STATE_WORDS_SIZE];
     const Work *work = &request->question.work;

@@ -96,63 +96,63 @@ static int memory_lines(const Request *request, const RankedPlan *ranked, Line *
 }
 
 /* A line with its bar in colour. */
-static void write_line(const char *text, FILE *out) {
+static void write_line(const char *text, TextOut out) {
     const char *start = strstr(text, "\xe2\x96"), *end = start; /* block elements are e2 96 80 to e2 96 9f */
     while (end && end[0] == '\xe2' && end[1] == '\x96') end += 3;
     if (!start) {
-        fputs(text, out);
+        fputs(text, out.file);
         return;
     }
-    fprintf(out, "%.*s", (int)(start - text), text);
-    page_bar(out);
-    fprintf(out, "%.*s", (int)(end - start), start);
-    page_plain(out);
-    fputs(end, out);
+    fprintf(out.file, "%.*s", (int)(start - text), text);
+    text_bar(out);
+    fprintf(out.file, "%.*s", (int)(end - start), start);
+    text_plain(out);
+    fputs(end, out.file);
 }
 
-static void write_heading(const char *text, FILE *out) {
-    page_strong(out);
-    fputs(text, out);
-    page_plain(out);
+static void write_heading(const char *text, TextOut out) {
+    text_strong(out);
+    fputs(text, out.file);
+    text_plain(out);
 }
 
 /* One list below the other: for a terminal that is too narrow for both. */
-static void write_stacked(const char *title, const Line *lines, int count, FILE *out) {
+static void write_stacked(const char *title, const Line *lines, int count, TextOut out) {
     write_heading(title, out);
-    fputc('\n', out);
+    fputc('\n', out.file);
     for (int i = 0; i < count; i++) {
         write_line(lines[i].text, out);
-        fputc('\n', out);
+        fputc('\n', out.file);
     }
 }
 
-void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out) {
+void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out) {
     Line left[BARS_MAX], right[BARS_MAX];
     char heading[WORDS_SIZE], memory[WORDS_SIZE];
     int left_count = time_lines(ranked, left), right_count = memory_lines(request, ranked, right);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    int columns = LEFT_COLUMNS, beside = 0, room = page_now().columns;
+    int columns = LEFT_COLUMNS, beside = 0, room = out.terminal.columns;
     for (int i = 0; i < left_count && i < right_count; i++) /* more where the longest bar has words behind it */
         columns = (int)max_whole(columns, text_columns(left[i].text) + 2);
     for (int i = 0; i < right_count; i++) beside = (int)max_whole(beside, text_columns(right[i].text));
     snprintf(memory, sizeof memory, "HBM per chip, %s", moment_text(ranked->estimate.moment, stages));
     if (room > 0 && columns + beside > room) {
         write_stacked(title, left, left_count, out);
-        fputc('\n', out);
+        fputc('\n', out.file);
         write_stacked(memory, right, right_count, out);
         return;
     }
     snprintf(heading, sizeof heading, "%s%*s", title, (int)max_whole(2, columns - text_columns(title)), "");
     write_heading(heading, out);
     write_heading(memory, out);
-    fputc('\n', out);
+    fputc('\n', out.file);
     for (int i = 0; i < left_count || i < right_count; i++) {
         const char *first = i < left_count ? left[i].text : "";
         write_line(first, out);
         if (i < right_count) {
-            fprintf(out, "%*s", (int)max_whole(2, columns - text_columns(first)), "");
+            fprintf(out.file, "%*s", (int)max_whole(2, columns - text_columns(first)), "");
             write_line(right[i].text, out);
         }
-        fputc('\n', out);
+        fputc('\n', out.file);
     }
 }

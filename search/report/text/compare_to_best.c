@@ -8,7 +8,7 @@
 enum { TERMS_SHOWN = 6, CHANGES_SHOWN = 5, CHANGE_COLUMNS = 58 };
 
 /* Terms that differ by a thousandth of the step or more. */
-static bool write_terms(const BestComparison *comparison, const RankedPlan *here, FILE *out) {
+static bool write_terms(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
     static const TableColumn COLUMNS[] = {
         {"of the step", false}, {"this plan", true}, {"plan 1", true}, {"loses", true}};
     double least = 1e-3 * here->estimate.time.seconds;
@@ -29,7 +29,7 @@ static bool write_terms(const BestComparison *comparison, const RankedPlan *here
     return ok;
 }
 
-static bool write_changes(const BestComparison *comparison, const RankedPlan *here, FILE *out) {
+static bool write_changes(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
     static const TableColumn COLUMNS[] = {
         {"one change", false}, {"step", true}, {"gains", true}, {"behind plan 1", true}};
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -50,7 +50,7 @@ static bool write_changes(const BestComparison *comparison, const RankedPlan *he
     return ok;
 }
 
-static void write_verdict(const BestComparison *comparison, const RankedPlan *here, FILE *out) {
+static void write_verdict(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
     Prose text = {0};
     prose_add(&text, "Plan 1 of the same request is %s, which takes %s (%s", plan_label(&comparison->best, label),
@@ -69,11 +69,11 @@ static void write_verdict(const BestComparison *comparison, const RankedPlan *he
 }
 
 /* What is left when all changes of the path are made. */
-static void write_path(const BestComparison *comparison, FILE *out) {
+static void write_path(const BestComparison *comparison, TextOut out) {
     char step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     const Change *last = &comparison->path[comparison->path_count - 1];
     double behind = last->after.ranked_seconds / comparison->best.ranked_seconds - 1;
-    fputs("  One after the other, each time the change that gains most:\n", out);
+    fputs("  One after the other, each time the change that gains most:\n", out.file);
     for (int i = 0; i < comparison->path_count; i++) {
         const Change *change = &comparison->path[i];
         Prose text = {0};
@@ -83,12 +83,12 @@ static void write_path(const BestComparison *comparison, FILE *out) {
         prose_write(out, number, "     ", text.text);
     }
     if (last->suffices)
-        fputs("  which is as good as plan 1.\n", out);
+        fputs("  which is as good as plan 1.\n", out.file);
     else
-        fprintf(out, "  which leaves %s to plan 1.\n", share_text(behind, share));
+        fprintf(out.file, "  which leaves %s to plan 1.\n", share_text(behind, share));
 }
 
-static void write_smallest(const BestComparison *comparison, FILE *out) {
+static void write_smallest(const BestComparison *comparison, TextOut out) {
     Prose text = {0};
     char share[NUMBER_TEXT_SIZE];
     if (comparison->smallest < 0) {
@@ -108,8 +108,8 @@ static void write_smallest(const BestComparison *comparison, FILE *out) {
     if (comparison->path_count > 1) write_path(comparison, out);
 }
 
-bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *here, FILE *out) {
-    fputs("\nWhy not this plan:\n", out);
+bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
+    fputs("\nWhy not this plan:\n", out.file);
     if (comparison->lacking_bytes > 0) {
         char bytes[NUMBER_TEXT_SIZE];
         Prose text = {0};
@@ -125,7 +125,7 @@ bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *h
     }
     write_verdict(comparison, here, out);
     if (!write_terms(comparison, here, out)) return false;
-    if (comparison->change_count > 0) fputc('\n', out);
+    if (comparison->change_count > 0) fputc('\n', out.file);
     if (comparison->change_count > 0 && !write_changes(comparison, here, out)) return false;
     write_smallest(comparison, out);
     return true;

@@ -11,17 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-static bool finish(Table *table, bool ok, FILE *out) {
+static bool finish(Table *table, bool ok, TextOut out) {
     ok = ok && table_write(table, "  ", out);
     table_free(table);
     return ok;
 }
 
-static bool write_ops(const RankedPlan *ranked, FILE *out) {
+static bool write_ops(const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"op", false},   {"forward", true}, {"backward", true}, {"FLOPs", true},
                                           {"bytes", true}, {"FLOP/s", true},  {"bound by", false}};
     const Estimate *estimate = &ranked->estimate;
-    fputs("\nOps of the fullest stage, over a step, one chip (recomputation apart):\n", out);
+    fputs("\nOps of the fullest stage, over a step, one chip (recomputation apart):\n", out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < estimate->part_count && ok; i++) {
@@ -57,7 +57,7 @@ static const char *const GROUP_NAMES[GROUP_COUNT] = {
     [GROUP_EXPERT_DATA] = "data: expert gradients",
 };
 
-static bool write_groups(const RankedPlan *ranked, FILE *out) {
+static bool write_groups(const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
@@ -65,7 +65,7 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
         "\nCommunication (bytes of the whole array, of a ring of keys and values what a chip passes on, and messages, "
         "of one\n"
         "microbatch, forward / backward; over data of a step, start / end; seconds over the step):\n",
-        out);
+        out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < GROUP_COUNT && ok; i++) {
@@ -114,14 +114,14 @@ static bool write_groups(const RankedPlan *ranked, FILE *out) {
     return ok;
 }
 
-static bool write_memory(const Request *request, const RankedPlan *ranked, FILE *out) {
+static bool write_memory(const Request *request, const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"at", false},       {"parameters", true},  {"gradients", true},
                                           {"optimizer", true}, {"activations", true}, {"gathered", true},
                                           {"logits", true},    {"transients", true},  {"total", true}};
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     CostContext setting = ranked_cost_context(request, ranked);
     char limit[NUMBER_TEXT_SIZE], reserve[NUMBER_TEXT_SIZE];
-    fprintf(out, "\nHBM at each moment that can peak (limit %s, %s kept back; > marks the peak):\n",
+    fprintf(out.file, "\nHBM at each moment that can peak (limit %s, %s kept back; > marks the peak):\n",
             number_bytes(ranked->estimate.memory_limit_bytes, limit),
             number_bytes(ranked->estimate.reserve_bytes, reserve));
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -145,11 +145,11 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, FILE 
 }
 
 /* What the rows at the peak are made of, a row to a line. */
-static void write_memory_parts(const Request *request, const RankedPlan *ranked, FILE *out) {
+static void write_memory_parts(const Request *request, const RankedPlan *ranked, TextOut out) {
     MemoryPart parts[MEMORY_PARTS_MAX];
     double in_flight;
     int count = peak_parts(request, ranked, parts, &in_flight);
-    fputs("\nThe peak, part by part:\n", out);
+    fputs("\nThe peak, part by part:\n", out.file);
     for (int i = 0; i < count;) {
         MemoryRow row = parts[i].row;
         char bytes[NUMBER_TEXT_SIZE], first[24];
@@ -167,13 +167,13 @@ static void write_memory_parts(const Request *request, const RankedPlan *ranked,
     }
 }
 
-static bool write_layout(const Request *request, const RankedPlan *ranked, FILE *out) {
+static bool write_layout(const Request *request, const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"tensor", false}, {"sharding", false}, {"state", false}, {"layers", true}};
     LayoutRow rows[LAYOUT_ROWS_MAX];
     int count = layout_rows(&request->question.model, &ranked->plan, rows);
     fputs("\nLayout (dimensions as in a JAX PartitionSpec; activations: sequences, tokens, width; layers of the "
           "fullest stage):\n",
-          out);
+          out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < count && ok; i++) {
@@ -194,7 +194,7 @@ static const char *signed_text(double value, const char *(*words)(double, char *
 static const char *bytes_words(double value, char *text) { return number_bytes(value, text); }
 static const char *step_words(double value, char *text) { return value == 0 ? "0" : step_text(value, text); }
 
-static bool write_effects(const Request *request, const RankedPlan *ranked, FILE *out) {
+static bool write_effects(const Request *request, const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"choice", false}, {"is", false}, {"in place of", false}, {"layers", true},
                                           {"step", true},    {"HBM", true}, {"without it", false}};
     LayoutEffect effects[LAYOUT_EFFECTS_MAX];
@@ -202,7 +202,7 @@ static bool write_effects(const Request *request, const RankedPlan *ranked, FILE
     if (count == 0) return true;
     fputs("\nWhat each choice of the layout adds to the step and to HBM at its worst, against the default, the rest as "
           "it is:\n",
-          out);
+          out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < count && ok; i++) {
@@ -244,7 +244,7 @@ static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *te
     if (knobs->offload_optimizer) prose_add(text, ", optimizer state on the host");
 }
 
-static void write_plan(const Request *request, const RankedPlan *ranked, FILE *out) {
+static void write_plan(const Request *request, const RankedPlan *ranked, TextOut out) {
     const Knobs *knobs = &ranked->plan.knobs;
     char notation[NOTATION_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
     char remat[REMAT_TEXT_SIZE];
@@ -262,7 +262,7 @@ static void write_plan(const Request *request, const RankedPlan *ranked, FILE *o
 }
 
 /* Why the exit code is that of a limit. */
-static void write_gap(const Certificate *certificate, FILE *out) {
+static void write_gap(const Certificate *certificate, TextOut out) {
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     Prose text = {0};
     if (certificate->proof != PROOF_GAP) return;
@@ -273,17 +273,17 @@ static void write_gap(const Certificate *certificate, FILE *out) {
     prose_write(out, "", "  ", text.text);
 }
 
-bool explain_write_text(const Report *report, int rank, FILE *out, Error *error) {
+bool explain_write_text(const Report *report, int rank, TextOut out, Error *error) {
     assert(rank >= 1 && rank <= report->result.plan_count);
     const Request *request = report->request;
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const StepTime *time = &ranked->estimate.time;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     verdict_write(request, ranked, out);
-    fputc('\n', out);
+    fputc('\n', out.file);
     write_plan(request, ranked, out);
     write_gap(&report->result.certificate, out);
-    fprintf(out, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
+    fprintf(out.file, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
     bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
@@ -292,9 +292,9 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
 
     Why why;
     report_why(ranked, &why);
-    fputs("\nWhy:\n", out);
+    fputs("\nWhy:\n", out.file);
     for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
-    fputc('\n', out);
+    fputc('\n', out.file);
     assumed_write(request, ranked, out);
     if (request->question.profile.source[0]) {
         Prose text = {0};
@@ -303,5 +303,5 @@ bool explain_write_text(const Report *report, int rank, FILE *out, Error *error)
         prose_write(out, "", "  ", text.text);
     }
     if (!ok) return error_memory(error);
-    return !ferror(out) || error_set(error, ERROR_IO, "report", "the text could not be written");
+    return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
 }

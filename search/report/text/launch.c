@@ -56,7 +56,7 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
     return text;
 }
 
-void launch_write(const char *heading, const RankedPlan *ranked, FILE *out) {
+void launch_write(const char *heading, const RankedPlan *ranked, TextOut out) {
     double seconds = ranked->estimate.time.seconds;
     Prose line = {0}, phrases[LAUNCHER_COUNT];
     for (int i = 0; i < ranked->launch_count; i++) {

@@ -4,22 +4,23 @@
 #ifndef SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
 #define SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
 
+#include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
 #include "search/report/report.h"
 
 /* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
-void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out);
+void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out);
 
 /* "Where a step goes" beside "HBM per chip": bars. */
-void bars_write(const char *title, const Request *request, const RankedPlan *ranked, FILE *out);
+void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out);
 
 /* "Assumed:" for the plan that is explained, and "Searched:". */
-void assumed_write(const Request *request, const RankedPlan *ranked, FILE *out);
-void searched_write(const Report *report, FILE *out);
+void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out);
+void searched_write(const Report *report, TextOut out);
 
 /* The tables of plans and of ways out. False: memory is out. */
-bool plans_write(const Report *report, FILE *out);
-bool alternatives_write(const Report *report, FILE *out);
+bool plans_write(const Report *report, TextOut out);
+bool alternatives_write(const Report *report, TextOut out);
 
 /* What a plan moves away from (other machine, batch, padding; with --variants and --nesting all also its knobs and its
  * order); nothing: empty. And a way out as words: its name, what moves, step, price, plan, launchers. */
@@ -28,14 +29,14 @@ enum { ALTERNATIVE_CELLS = 6 };
 void alternative_words(const Report *report, Alternative way, char cells[ALTERNATIVE_CELLS][WORDS_SIZE]);
 
 /* "What would help most", nothing where nothing was asked; and without a plan how far off the nearest is. */
-void sensitivities_write(const Report *report, FILE *out);
-void shortfall_write(const Report *report, FILE *out);
+void sensitivities_write(const Report *report, TextOut out);
+void shortfall_write(const Report *report, TextOut out);
 
 /* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so
  * much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON
  * report. */
 char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]);
-void launch_write(const char *heading, const RankedPlan *ranked, FILE *out);
+void launch_write(const char *heading, const RankedPlan *ranked, TextOut out);
 bool launch_add_json(const RankedPlan *ranked, cJSON *to);
 
 /* Of the JSON report: rows of memory under `key`; `memory_moments`, the rows at each moment that can peak; and

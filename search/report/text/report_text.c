@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) {
+void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
     const Estimate *estimate = &ranked->estimate;
     const StepTime *time = &estimate->time;
     const Profile *profile = &request->question.profile;
@@ -21,9 +21,9 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     else
         prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
     prose_add(&text, ":");
-    page_strong(out);
+    text_strong(out);
     prose_write(out, "", "", text.text);
-    page_plain(out);
+    text_plain(out);
 
     text = (Prose){0};
     prose_add(&text, "%s per step (", step_text(time->seconds, a));
@@ -51,11 +51,11 @@ void verdict_write(const Request *request, const RankedPlan *ranked, FILE *out) 
     prose_write(out, "", "", text.text);
 }
 
-static void write_why(const SearchResult *result, FILE *out) {
+static void write_why(const SearchResult *result, TextOut out) {
     Why why;
     Prose text = {0};
     report_why(&result->plans[0], &why);
-    fputs("\nWhy plan 1:\n", out);
+    fputs("\nWhy plan 1:\n", out.file);
     for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
     for (int i = 1; i < result->plan_count && i < 3; i++) {
         char label[WORDS_SIZE];
@@ -69,7 +69,7 @@ static void write_why(const SearchResult *result, FILE *out) {
     }
 }
 
-void sensitivities_write(const Report *report, FILE *out) {
+void sensitivities_write(const Report *report, TextOut out) {
     char change[NUMBER_TEXT_SIZE];
     Prose some = {0}, none = {0}, line = {0};
     for (int i = 0; i < report->sensitivity_count; i++) {
@@ -84,12 +84,12 @@ void sensitivities_write(const Report *report, FILE *out) {
     if (none.used > 0) prose_item(&some, " · ", "no difference: %s", none.text);
     if (some.used == 0) return;
     prose_add(&line, "What would help most, searched again on machines like plan 1's, time per token: %s", some.text);
-    fputc('\n', out);
+    fputc('\n', out.file);
     prose_write(out, "", "  ", line.text);
 }
 
 /* How far off the plan is that lacks least. */
-static void write_shortfall(const Report *report, FILE *out) {
+static void write_shortfall(const Report *report, TextOut out) {
     const Request *request = report->request;
     const Shortfall *shortfall = &report->result.shortfall;
     const MemoryRows *rows = &shortfall->memory;
@@ -115,7 +115,7 @@ static void write_shortfall(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-static void write_nearest(const Report *report, FILE *out) {
+static void write_nearest(const Report *report, TextOut out) {
     char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE],
         chips[NUMBER_TEXT_SIZE];
     if (!report->result.shortfall.known) return;
@@ -132,7 +132,7 @@ static void write_nearest(const Report *report, FILE *out) {
 }
 
 /* Nothing is left though memory is not what lacks. */
-static void write_all_cut(const Report *report, FILE *out) {
+static void write_all_cut(const Report *report, TextOut out) {
     const Certificate *certificate = &report->result.certificate;
     char all[COUNT_TEXT_SIZE], count[COUNT_TEXT_SIZE];
     Prose text = {0};
@@ -145,7 +145,7 @@ static void write_all_cut(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-void shortfall_write(const Report *report, FILE *out) {
+void shortfall_write(const Report *report, TextOut out) {
     if (report->result.certificate.proof == PROOF_GAP)
         prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
     else if (report->result.shortfall.known)
@@ -153,19 +153,19 @@ void shortfall_write(const Report *report, FILE *out) {
     else
         write_all_cut(report, out);
     if (report->result.shortfall.known && report->nearest_count == 0)
-        fputs("Nothing up to 64 times the chips fits either.\n", out);
+        fputs("Nothing up to 64 times the chips fits either.\n", out.file);
 }
 
-bool report_write_text(const Report *report, FILE *out, Error *error) {
+bool report_write_text(const Report *report, TextOut out, Error *error) {
     const SearchResult *result = &report->result;
     const RankedPlan *first = result->plan_count > 0 ? &result->plans[0] : NULL;
     bool ok;
     if (first) {
         verdict_write(report->request, first, out);
-        fputc('\n', out);
+        fputc('\n', out.file);
         ok = plans_write(report, out);
         launch_write("Placing plan 1: ", first, out);
-        fputc('\n', out);
+        fputc('\n', out.file);
         bars_write("Where a step of plan 1 goes", report->request, first, out);
         write_why(result, out);
         ok = ok && alternatives_write(report, out);
@@ -175,9 +175,9 @@ bool report_write_text(const Report *report, FILE *out, Error *error) {
         write_nearest(report, out);
         ok = alternatives_write(report, out);
     }
-    fputc('\n', out);
+    fputc('\n', out.file);
     assumed_write(report->request, first, out);
     searched_write(report, out);
     if (!ok) return error_memory(error);
-    return !ferror(out) || error_set(error, ERROR_IO, "report", "the text could not be written");
+    return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
 }

@@ -17,7 +17,7 @@ static const char *const CUT_WORDS[PRUNED_COUNT] = {
     [PRUNED_TIME_LIMIT] = "not reached in time",
 };
 
-static void write_space(const Report *report, FILE *out) {
+static void write_space(const Report *report, TextOut out) {
     const Certificate *certificate = &report->result.certificate;
     char nesting[NESTING_TEXT_SIZE], a[COUNT_TEXT_SIZE], b[COUNT_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
     Prose text = {0}, cut = {0};
@@ -64,7 +64,7 @@ static void add_gap(const Report *report, Prose *to) {
     prose_add(to, " (gap %s).", share_text(certificate->gap, share));
 }
 
-static void write_proof(const Report *report, FILE *out) {
+static void write_proof(const Report *report, TextOut out) {
     int count = report->result.plan_count;
     Prose text = {0};
     if (report->result.certificate.proof == PROOF_GAP) {
@@ -83,7 +83,7 @@ static void write_proof(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-void searched_write(const Report *report, FILE *out) {
+void searched_write(const Report *report, TextOut out) {
     write_space(report, out);
     write_proof(report, out);
 }

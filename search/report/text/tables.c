@@ -87,7 +87,7 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
     return table_row(table, cells);
 }
 
-bool plans_write(const Report *report, FILE *out) {
+bool plans_write(const Report *report, TextOut out) {
     const SearchResult *result = &report->result;
     static const TableColumn COLUMNS[] = {{"", true},       {"plan", false},     {"step", true},
                                           {"MFU", true},    {"HBM", true},       {"exposed", true},
@@ -191,7 +191,7 @@ static bool add_way(Table *table, const Report *report, Alternative way) {
 }
 
 /* The sizes whose factors do not meet. */
-static void write_sizes(const Report *report, FILE *out) {
+static void write_sizes(const Report *report, TextOut out) {
     const Request *request = report->request;
     char chips[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
     Prose text = {0};
@@ -222,13 +222,13 @@ static void write_sizes(const Report *report, FILE *out) {
     prose_write(out, "", "", text.text);
 }
 
-bool alternatives_write(const Report *report, FILE *out) {
+bool alternatives_write(const Report *report, TextOut out) {
     static const TableColumn COLUMNS[] = {{"way", false},  {"what moves", false}, {"step", true},
                                           {"price", true}, {"plan", false},       {"for", false}};
     bool any = false;
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || report->alternatives[i].tried;
     if (!any) return true;
-    fputc('\n', out);
+    fputc('\n', out.file);
     write_sizes(report, out);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;

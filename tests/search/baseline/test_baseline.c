@@ -235,8 +235,8 @@ static char *written(const BaselineCheck *gate, BaselineFormat format) {
     size_t length = 0;
     Error error = {0};
     FILE *out = open_memstream(&text, &length);
-    bool ok =
-        format == GATE_FORMATS ? gate_write_annotations(gate, out, &error) : gate_write(gate, format, out, &error);
+    bool ok = format == GATE_FORMATS ? gate_write_annotations(gate, out, &error)
+                                     : gate_write(gate, format, (TextOut){.file = out}, &error);
     fclose(out);
     cr_assert(ok, "%s: %s", error.where, error.text);
     return text;
@@ -431,7 +431,7 @@ Test(diff, by_hand_and_hostile) {
         char *text = NULL;
         size_t length = 0;
         FILE *out = open_memstream(&text, &length);
-        cr_expect(diff_write(&diff, format, out, &error));
+        cr_expect(diff_write(&diff, format, (TextOut){.file = out}, &error));
         fclose(out);
         cr_expect(!strchr(text, '\033'), "%s", text);
         if (format == DIFF_JSON) {

@@ -13,21 +13,25 @@
 static Fixture fixture;
 
 /* What a writer writes; the caller frees. */
-static char *written(bool (*write)(const Report *report, FILE *out, Error *error)) {
+static char *written(bool (*write)(const Report *report, TextOut out, Error *error)) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
     FILE *memory = open_memstream(&text, &length);
-    cr_assert(memory && write(&fixture.report, memory, &error), "%s", error.text);
+    cr_assert(memory && write(&fixture.report, (TextOut){.file = memory}, &error), "%s", error.text);
     cr_assert(fclose(memory) == 0);
     return text;
 }
 
-static bool explain_third(const Report *report, FILE *out, Error *error) {
+static bool explain_third(const Report *report, TextOut out, Error *error) {
     return explain_write_text(report, 3, out, error);
 }
-static bool explain_first(const Report *report, FILE *out, Error *error) {
+static bool explain_first(const Report *report, TextOut out, Error *error) {
     return explain_write_text(report, 1, out, error);
+}
+
+static bool write_json(const Report *report, TextOut out, Error *error) {
+    return report_write_json(report, out.file, error);
 }
 
 static char *read_all(const char *path) {
@@ -58,7 +62,7 @@ Test(report, golden) {
     static const struct {
         const char *name;
         bool none;
-        bool (*write)(const Report *report, FILE *out, Error *error);
+        bool (*write)(const Report *report, TextOut out, Error *error);
     } ROWS[] = {
         {"plan.txt", false, report_write_text},
         {"none.txt", true, report_write_text},
@@ -91,7 +95,7 @@ static void expect_tidy(const char *text, const char *what) {
 }
 
 Test(report, every_line_is_tidy_whatever_the_names) {
-    static bool (*const WRITERS[])(const Report *report, FILE *out, Error *error) = {report_write_text, explain_first,
+    static bool (*const WRITERS[])(const Report *report, TextOut out, Error *error) = {report_write_text, explain_first,
                                                                                      explain_third};
     for (int hostile = 0; hostile < 2; hostile++)
         for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
@@ -157,7 +161,7 @@ Test(report, a_gap_is_said) {
 
 static cJSON *report_json(void) {
     Error error = {0};
-    char *text = written(report_write_json);
+    char *text = written(write_json);
     cJSON *json = json_parse(text, strlen(text), "report", &error);
     cr_assert(json, "%s: %s", error.where, error.text);
     free(text);
@@ -269,7 +273,7 @@ Test(report, json_placement_multiplies_to_the_axes) {
 /* 2^100 and what it adds up to, digit by digit: a double would round it. */
 Test(report, json_counts_are_exact) {
     fixture_fill(&fixture);
-    char *text = written(report_write_json);
+    char *text = written(write_json);
     cr_expect(strstr(text, "\"degree_bound\": 1267650600228229401496703205376"));
     cr_expect(strstr(text, "\"plans_covered\": 1267650600228229401496703207126"));
     cr_expect(strstr(text, "\"factorizations\": 23625"));
@@ -500,10 +504,10 @@ Test(prose, wraps_between_words_and_never_before_a_unit) {
     word[PROSE_WIDTH - 4] = '\0';
     snprintf(text, sizeof text, "%s 12 GB is moved, not split from its number", word);
     FILE *memory = open_memstream(&result, &length);
-    prose_write(memory, "", "  ", text);
+    prose_write((TextOut){.file = memory}, "", "  ", text);
     memset(word, 'w', sizeof word - 1); /* longer than a line */
     word[sizeof word - 1] = '\0';
-    prose_write(memory, "", "  ", word);
+    prose_write((TextOut){.file = memory}, "", "  ", word);
     fclose(memory);
     cr_expect(strstr(result, "w\n  12 GB is"), "%s", result);
     expect_tidy(result, "wrapped");

@@ -139,7 +139,7 @@ Test(sweep, forms) {
         Error error = {0};
         FILE *out = open_memstream(&text, &length);
         cr_assert_not_null(out);
-        cr_expect(sweep_write(&grid, rows, format, out, &error));
+        cr_expect(sweep_write(&grid, rows, format, (TextOut){.file = out}, &error));
         fclose(out);
         cr_expect_str_eq(text, EXPECTED[format], "%s: %s", sweep_format_name(format), text);
         free(text);
