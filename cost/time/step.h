@@ -14,7 +14,7 @@
  *   main  = max(m (crit_f + crit_b) + exposed shares of background groups + A + B, PCIe time of offloaded activations)
  *   bubble = bubble_f (C_f + crit_f) + bubble_b (C_b + crit_b) - bubble_saved
  *   step  = main + bubble + optimizer + other
- * x_g is exposed_scale_out where a group leaves the scale-up network (Rates.far), else exposed. Only sums, products and
+ * x_g is exposed_scale_out where a group leaves the scale-up network (Rates.leaves_scale_up), else exposed. Only sums, products and
  * maxima of non-negative terms (but for ring attention, whose attention time is the same for all plans of one degree
  * tuple and context method), so smaller inputs never give a larger step: what bounds rest on (search.md, theorem 1). */
 #ifndef SHARDOPT_COST_TIME_STEP_H
@@ -98,7 +98,7 @@ typedef struct {
  * expert and ulysses ALL_TO_ALL; pipeline PERMUTE; the rest ALL_GATHER passes). */
 void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods, Rates *out);
 
-/* Rates.far by what Rates.axes says. */
+/* Rates.leaves_scale_up by what Rates.axes says. */
 unsigned rates_far(const Mesh *mesh, const Rates *rates);
 
 /* Where the chips of a group stand. */
