@@ -145,7 +145,7 @@ static bool best_of(const OpenTuple *tuple, const Candidate *candidate, const Pl
         if (!layout_solve(&candidate->graph, &at->rates, &solution, error)) return false;
         stats->layouts_solved += (Count)solution.solver_calls;
         if (!solution.found) break; /* memory is the same for all placements */
-        if (solution.bound_seconds < solution.seconds * (1 - 1e-9))
+        if (solution.bound_seconds < solution.seconds * (1 - LAYOUT_TOLERANCE))
             stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
         double seconds = solution.seconds * scale;
         if (!best->found || seconds < best->ranked_seconds || (seconds == best->ranked_seconds && !later))

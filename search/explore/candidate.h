@@ -4,10 +4,8 @@
 #ifndef SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
 #define SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
 
+#include "cost/time/slack.h"
 #include "search/explore/open_tuple.h"
-
-/* Cut only what is above the threshold by more than rounding could make it. */
-static const double CUT = 1 + 1e-12;
 
 /* Something by its index, in the order of its bound. */
 typedef struct {

@@ -2,6 +2,7 @@
 #include "search/explore/explore.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/explore/candidate.h"
 #include "search/explore/frontier.h"
 #include "search/launch/rules.h"
@@ -133,7 +134,7 @@ static bool frontier_open(const OpenTuple *tuple, double threshold, ExploreCache
     if (frontier->known) return true;
     frontier->known = true;
     frontier->list = PLACEMENT_LIST_EMPTY;
-    RowsUntil until = {&frontier->rows, threshold / tuple->problem->scale * (1 + 0x1p-40)};
+    RowsUntil until = {&frontier->rows, threshold / tuple->problem->scale * SLACK_UPWARD};
     if (!frontier_find(tuple, frontier->methods_index, ANY_LAUNCHER, rows_at, &until, threshold, cache, &frontier->list,
                        error))
         return false;
@@ -440,7 +441,7 @@ static bool microbatch_range_is_cut(const ExploreProblem *problem, const Degrees
     double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
     double seconds = range_bound(&problem->setting, &problem->offers, problem->padding, least, cache->sums, degrees,
                                  methods, split, low, high, threshold * CUT / scale, &bytes) *
-                     scale * (1 - 0x1p-40);
+                     scale * SLACK;
     if (!(seconds < INFINITY)) return true;
     if (seconds > threshold * CUT) {
         *bound = min_real(*bound, seconds);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/explore/orders.h"
 #include "search/launch/rules.h"
 #include "search/space/knob_space.h"
@@ -15,9 +16,6 @@
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough sites for a time limit to come in between. */
 enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32 };
-
-/* Quotients by sequences in another order than the bounds of each: far above their rounding. */
-static const double BATCH_SLACK = 1 - 0x1p-40;
 
 /* What plans are ordered by: time per requested token; chips that are allocated stay allocated, so chip-hours and cost
  * order machines of one request alike. */
@@ -62,7 +60,7 @@ double group_floor_seconds(const TupleList *tuples, int group) {
     int64_t chips = 0;
     for (int i = 0; i < tuples->groups[group].shape_count; i++)
         chips = max_whole(chips, tuples->shapes[tuples->groups[group].first + i].machine.mesh.chips);
-    return flops / (setting.precision_flops_per_second * (double)chips) * BATCH_SLACK;
+    return flops / (setting.precision_flops_per_second * (double)chips) * SLACK;
 }
 
 /* ---- machines ---- */
@@ -321,7 +319,7 @@ static void note_missing(Coverage *coverage, const Degrees *degrees, double miss
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
 static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {
-    return bound->seconds * problem->scale * BATCH_SLACK * (1 + problem->request->control.bound_error);
+    return bound->seconds * problem->scale * SLACK * (1 + problem->request->control.bound_error);
 }
 
 TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, TotalsCache *cache) {

@@ -7,13 +7,13 @@
 #include "search/layout/counts_search.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/layout/sums.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { WORK_MAX = 250000 /* bounds: some milliseconds */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
-static const double PROVEN = 1 - 1e-10;
 
 typedef struct {
     Decisions of;
@@ -118,7 +118,7 @@ static bool table_sums(Search *search, double p, double missing, double *seconds
     }
     double low = ceil(missing / search->of.divisor - 1e-9), high = low + (double)sizes[0];
     if (!isinf(search->best))
-        high = min_real(high, (search->best * PROVEN - p) / (search->of.offload_price * search->of.divisor));
+        high = min_real(high, (search->best * COUNTS_PROVEN - p) / (search->of.offload_price * search->of.divisor));
     if (high < low) return true;
     if (high > SUMS_LIMIT) return false;
     search->work += TABLE_WORK;
@@ -134,16 +134,16 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     if (missing <= 1e-9 * search->of.offloads[0].bytes) {
         for (int i = at; i < search->of.offload_count; i++) search->of.offloads[i].count = 0;
         double seconds = price(search);
-        if (!isinf(seconds)) return seconds * PROVEN <= f;
+        if (!isinf(seconds)) return seconds * COUNTS_PROVEN <= f;
     }
     double open = 0;
     for (int i = at; i < search->of.offload_count; i++)
         open += search->of.offloads[i].bytes * (double)search->of.pools[search->of.offloads[i].pool].left;
     if (at == search->of.offload_count || missing > open * (1 + 1e-12)) return false;
-    if (max_real(f, p + search->of.offload_price * round_up(search, at, missing)) >= search->best * PROVEN)
+    if (max_real(f, p + search->of.offload_price * round_up(search, at, missing)) >= search->best * COUNTS_PROVEN)
         return false;
     double tabled;
-    if (at == search->of.regular && table_sums(search, p, missing, &tabled)) return tabled * PROVEN <= f;
+    if (at == search->of.regular && table_sums(search, p, missing, &tabled)) return tabled * COUNTS_PROVEN <= f;
     search->work++;
     if (++search->sums > SUMS_MAX || search->work >= WORK_MAX) {
         search->complete = false;
@@ -175,7 +175,7 @@ static void leaf(Search *search, double p, double missing) {
     branch_resources(search->of.branch, counts, &resources);
     double f = step_seconds(search->rule, &resources, search->rates);
     search->work += 8;
-    if (f >= search->best * PROVEN) return;
+    if (f >= search->best * COUNTS_PROVEN) return;
     if (search->of.offload_count == 0) {
         price(search);
         return;
@@ -199,7 +199,7 @@ static void walk(Search *search, int at, int64_t from, int64_t step, const doubl
         choice->count = count;
         pool->left = left - count;
         double bound = bound_of(search, at + 1, after_f, after_p, after_missing);
-        if (bound < search->best * PROVEN)
+        if (bound < search->best * COUNTS_PROVEN)
             decide(search, at + 1, after_f, after_p, after_missing);
         else if (bound >= before && !isinf(before))
             break;

@@ -5,6 +5,7 @@
 #include "search/layout/branch_solve.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/layout/counts.h"
 #include "search/layout/counts_search.h"
 #include "search/layout/relax_sum.h"
@@ -149,7 +150,7 @@ static void solve_counts(Job *job) {
         out->seconds = seconds;
         memcpy(out->counts, counts, sizeof(counts));
     }
-    bool proven = job->bound * (1 + 1e-9) >= out->seconds;
+    bool proven = job->bound * (1 + LAYOUT_TOLERANCE) >= out->seconds;
     if (!proven)
         proven = counts_search(job->rule, job->branch, job->rates, &job->program, &job->multipliers, &out->seconds,
                                out->counts, &out->found);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/explore/candidate.h"
 #include "search/explore/orders.h"
 #include "search/launch/placement.h"
@@ -136,7 +137,7 @@ static bool explore_entry(Search *search, TupleBatches entry, double *limit, Exp
     ExploreStats *stats = &outcome->stats;
     if (entry.first < entry.last) {
         entry.bound = tuple_batches_bound(tuples, &entry, cache->sums);
-        if (entry.bound > *limit * (1 + 1e-12) && !search->request->control.brute_force) {
+        if (entry.bound > *limit * CUT && !search->request->control.brute_force) {
             stats->pruned[PRUNED_DEGREE_BOUND] += tuple_batches_plans(tuples, &entry);
             stats->threshold = *limit;
             explore_note_cut(stats, entry.bound);
@@ -212,7 +213,7 @@ static bool out_of_time(Search *search) {
 
 /* Whether nothing in a tuple with this bound can be among the best. */
 static bool beaten(const Search *search, double bound) {
-    return bound > threshold(search) * (1 + 1e-12) && !search->request->control.brute_force;
+    return bound > threshold(search) * CUT && !search->request->control.brute_force;
 }
 
 /* Opens the entries in `order`, all of which reach up to the level, as long as they are not beaten. */
@@ -393,7 +394,7 @@ static bool answer(Search *search, SearchResult *result, Error *error) {
     certificate->best_bound_seconds = search->stats.least_cut_bound < INFINITY ? search->stats.least_cut_bound : 0;
     double last = threshold(search);
     /* A layout that is not proven matters when it could be better than the k-th best. */
-    bool open = search->stats.least_open_bound < last * (1 - 1e-9);
+    bool open = search->stats.least_open_bound < last * (1 - LAYOUT_TOLERANCE);
     if (open) certificate->best_bound_seconds = min_real(search->stats.least_cut_bound, search->stats.least_open_bound);
     certificate->proof = search->timed_out || open ? PROOF_GAP : PROOF_OPTIMAL;
     if (certificate->proof == PROOF_GAP) {
