@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/plan/bytes.h: how many bytes one number takes. What a parameter takes in all: cost/state/state.h. */
+/* cost/plan/bytes.h: the bytes of one number. cost/state/state.h has all the bytes of a parameter. */
 #ifndef SHARDOPT_COST_PLAN_BYTES_H
 #define SHARDOPT_COST_PLAN_BYTES_H
 

@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* A width split into ways: padded up between whole ways; real between them, where break-even points are searched. */
+/* The width of one of `ways` parts: padded up for whole ways; real between them, where break-even points are
+ * searched. */
 static double local_width(int64_t width, double ways) {
     double local = (double)width / ways;
     return ways == floor(ways) ? ceil(local) : local;
@@ -45,7 +46,7 @@ static Op *add_matmul(List *list, const char *name, double m, double n, double k
     return op;
 }
 
-/* `forward` and `backward` tensors of `elements` bf16 elements read or written. */
+/* An op that reads or writes `forward` and `backward` tensors of `elements` bf16 elements. */
 static Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
     Op *op = add(list, OP_ELEMENTWISE, name);
     op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
@@ -63,9 +64,9 @@ static void communicate(Op *op, Group group, Phase phase, double messages, doubl
     op->traffic[group][phase].bytes += messages * bytes;
 }
 
-/* Into a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated one
- * is there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward gathers nothing
- * again. */
+/* Enters a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated
+ * one is already there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward
+ * gathers nothing again. */
 static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
     if (shard->tensor <= 1) return;
     if (sharding->residual == RESIDUAL_SEQUENCE) {
@@ -76,7 +77,7 @@ static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, do
     }
 }
 
-/* Out of it: partial sums are scattered along the sequence, or all_reduced. */
+/* Leaves it: partial sums are scattered along the sequence, or all_reduced. */
 static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
     if (shard->tensor <= 1) return;
     if (sharding->residual == RESIDUAL_SEQUENCE) {
@@ -87,7 +88,8 @@ static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, do
     }
 }
 
-/* Weights that the layout keeps split over tensor and gathers for use: forward, backward, and their gradient. */
+/* Adds the traffic of weights that the layout keeps split over tensor and gathers for use: forward, backward, and their
+ * gradient. */
 static void gather_weights(Op *op, const Shard *shard) {
     if (shard->tensor <= 1) return;
     double bytes = BF16_BYTES * op->weights * shard->tensor;
@@ -97,7 +99,8 @@ static void gather_weights(Op *op, const Shard *shard) {
 
 static double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
 
-/* Norm and residual addition in front of a block: forward reads x, writes y, adds a branch (5 tensors), backward 7. */
+/* Norm and residual addition before a block: forward reads x, writes y and adds a branch (5 tensors), backward moves
+ * 7. */
 static Op *add_norm(List *list, const char *name, const Model *model, double tokens) {
     Op *op = add_elementwise(list, name, tokens * (double)model->d_model, 5, 7);
     op->weights = norm_weights(model);
@@ -109,7 +112,7 @@ typedef struct {
     double query, key, value, context;
 } HeadWidths;
 
-/* Ulysses gives every chip whole heads, of keys and values in as many copies as that takes. */
+/* Ulysses gives every chip whole heads; keys and values are copied where that requires it. */
 static double kv_copies(const Shard *shard) {
     return shard->ulysses > 1 ? max_real(1, shard->ulysses / shard->kv_heads) : 1;
 }
@@ -139,9 +142,9 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
 
-/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip does whole for its own tokens;
- * the latents are what tensor gathers; up to the chip's heads. Without a rank for queries these come from the stream,
- * which is then gathered too. */
+/* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip computes whole for its own
+ * tokens; tensor gathers the latents; then up to the chip's heads. Where queries have no rank they come from the
+ * stream, which is then gathered too. */
 static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                                const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
@@ -159,9 +162,9 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
 
-/* Ways of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention and
- * back behind it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and values
- * of its tokens to all. */
+/* The traffic of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention
+ * and back after it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and
+ * values of its tokens to all. */
 static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
     double keys = kv_copies(shard) * (widths.key + widths.value);
@@ -173,7 +176,7 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
         }
     }
     if (joined <= 1) return;
-    /* Keys and values of whole sequences; backward brings them once more and takes their gradients back. A ring moves
+    /* Keys and values of whole sequences: backward brings them once more and takes their gradients back. A ring moves
      * (r - 1)/r of them in r - 1 messages of one chip's share. */
     double local_bytes = BF16_BYTES * shard->tokens * keys;
     bool ring = context_is_ring(methods->context);
@@ -237,7 +240,7 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     set_output(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
     set_output(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
     product->saved_input = true;
-    if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* held split */
+    if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* the weights are held split */
     if (kind->mlp_bias) up->weights += (kind->gated ? 2 : 1) * width, down->weights += d_model;
     if (gathered) {
         gather_weights(up, shard);
@@ -248,8 +251,8 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     }
 }
 
-/* Into and out of an expert's width: over tensor with the dense layers' stream, or over the ranks of a folded grid,
- * where every chip comes with tokens of its own. */
+/* Enters and leaves an expert's width: over tensor with the dense layers' stream, or over the ranks of a folded grid,
+ * to which every chip brings tokens of its own. */
 static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *sharding, double bytes) {
     if (shard->grid_expert <= 0) {
         enter_block(up, shard, sharding, bytes);
@@ -262,15 +265,15 @@ static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *
     }
 }
 
-/* Every chip routes its own tokens, sends each to top_k experts over `expert` (all_to_all), and gathers what arrived
- * over the chips that share an expert's width. */
+/* Every chip routes its own tokens, sends each token to top_k experts over `expert` (all_to_all), and gathers the
+ * arriving tokens over the chips that share an expert's width. */
 static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                        const Sharding *sharding, double imbalance) {
     double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
     bool folded = shard->grid_expert > 0;
     double ways = folded ? shard->grid_expert : shard->expert;
     double tokens = folded ? local_tokens * shard->grid_expert_tensor : shard->tokens;
-    double routed = tokens * (double)kind->top_k * imbalance; /* that the busiest chip's experts get */
+    double routed = tokens * (double)kind->top_k * imbalance; /* tokens that the busiest chip's experts get */
     double per_expert = routed / shard->experts, width = shard->d_ff_expert;
     double arrived = BF16_BYTES * routed * d_model;
     double exchanged =
@@ -321,8 +324,8 @@ int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, 
         double local_tokens = residual_tokens(shard, sharding);
         Op *norm = add_norm(&list, "mlp norm", model, local_tokens);
         norm->weights *= (double)(kind->norms - 1);
-        /* What an MLP reads, gathered unless its weights are; a router reads its own tokens as they are, and keeps them
-         * beside those that it sends. */
+        /* The input of an MLP is gathered unless its weights are; a router reads its own tokens as they are, and keeps
+         * them beside the tokens that it sends. */
         bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
         set_output(norm, ACTIVATION_MLP_INPUT,
                    BF16_BYTES * (whole ? shard->tokens : local_tokens) * (double)model->d_model);
@@ -354,10 +357,11 @@ int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sha
     if (shard->tensor <= 1) return list.count;
     bool along = sharding->residual == RESIDUAL_SEQUENCE;
     if (sharding->embedding == TABLE_VOCABULARY) {
-        /* Every chip knows some rows: partial sums, as behind a block. */
+        /* Every chip has some rows of the table: it makes partial sums, which are reduced as after a block. */
         leave_block(lookup, shard, sharding, stream);
     } else {
-        /* Every chip knows some columns of every row: gathered, or exchanged so that each keeps its tokens whole. */
+        /* Every chip has some columns of every row: they are gathered, or exchanged so that each chip keeps its tokens
+         * whole. */
         communicate(lookup, GROUP_TENSOR, PHASE_FORWARD, 1, along ? stream / shard->tensor : stream);
         if (along) communicate(lookup, GROUP_TENSOR, PHASE_BACKWARD, 1, stream / shard->tensor);
     }
@@ -377,7 +381,8 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
     if (sharding->logits == TABLE_VOCABULARY) {
         enter_block(logits, shard, sharding, stream);
     } else {
-        /* d_model is contracted: partial logits over the whole vocabulary are scattered, their gradient gathered. */
+        /* d_model is contracted: partial logits over the whole vocabulary are scattered, and their gradient is
+         * gathered. */
         double whole = BF16_BYTES * shard->tokens * shard->vocab * shard->tensor;
         communicate(logits, GROUP_TENSOR, PHASE_FORWARD, 1, whole + stream / shard->tensor);
         communicate(logits, GROUP_TENSOR, PHASE_BACKWARD, 1, whole + stream / shard->tensor);

@@ -15,25 +15,26 @@ typedef enum {
     GROUP_SEQUENCE,       /* keys and values: critical */
     GROUP_ULYSSES,        /* heads for tokens: critical */
     GROUP_PIPELINE,       /* stage to stage: critical */
-    GROUP_WEIGHTS,        /* expert + sequence + fsdp: parameters and gradients of everything but experts */
-    GROUP_EXPERT_WEIGHTS, /* sequence + fsdp, or the rest of a folded grid that shards: of experts */
+    GROUP_WEIGHTS,        /* expert + sequence + fsdp: parameters and gradients of everything except experts */
+    GROUP_EXPERT_WEIGHTS, /* sequence + fsdp, or the sharding ranks of a folded grid: parameters and gradients of
+                           * experts */
     GROUP_TENSOR_WEIGHTS, /* tensor: weights gathered over it by the layout */
     GROUP_DATA,           /* gradients over replicas: data, and sequence where it replicates */
     GROUP_EXPERT_DATA,    /* the same of a folded grid's experts */
     GROUP_COUNT
 } Group;
-enum { DATA_GROUPS = GROUP_COUNT - GROUP_DATA }; /* those whose traffic is once per step */
+enum { DATA_GROUPS = GROUP_COUNT - GROUP_DATA }; /* the groups whose traffic is once per step */
 
 /* The role that a group's time is reported under. */
 Role group_role(Group group);
-/* The roles whose chips form a group; nothing for ranks of a folded grid. */
+/* The roles whose chips form a group; empty for ranks of a folded grid. */
 RoleSet group_roles(Group group, const Methods *methods);
-/* How many chips it has. */
+/* The number of chips of the group. */
 int64_t group_degree(Group group, const Degrees *degrees, const Methods *methods);
 
 typedef struct {
     double messages;
-    double bytes; /* see mesh/collective.h: of the whole array as the group sees it */
+    double bytes; /* of the whole array as the group sees it: see mesh/collective.h */
 } Traffic;
 
 typedef enum { PHASE_FORWARD, PHASE_BACKWARD, PHASE_COUNT } Phase;
@@ -47,14 +48,14 @@ enum { OPS_MAX = 32 };
 typedef struct {
     OpKind kind;
     const char *name; /* "qkv projection" */
-    double m, n, k;   /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: of one expert, `groups` of them */
+    double m, n, k; /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: those of one expert, `groups` of them */
     double groups;
-    double chunks;             /* that m is worked on in, one after the other; 1: whole */
+    double chunks; /* pieces of m that are computed one after the other; 1 means that it is computed whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
     bool biased;            /* experts with biases and a clamped activation */
-    bool runs_in_precision; /* a matmul of the blocks: in the profile's precision; else bf16 */
-    double score_elements;  /* attention: of the whole square (or window), all heads of the chip */
+    bool runs_in_precision; /* a matmul of the blocks runs in the profile's precision, other ops in bf16 */
+    double score_elements;  /* attention: elements of the whole square (or window), all heads of the chip */
     double head_dim;        /* attention */
     double routed_bytes;    /* of dispatched tokens, in each phase */
     double weights;         /* local parameters, before fsdp */
@@ -62,27 +63,26 @@ typedef struct {
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
     int output_activation; /* the Activation it produces, or -1 */
     double saved_bytes;    /* of that activation: bf16, inputs of blocks gathered over tensor */
-    double saved_ways;     /* of tensor that it lies over before it is gathered; 1: it is not gathered */
-    bool saved_input;      /* only linear layers in the profile's precision read it */
-    double saved_copy;     /* else: numbers of it that such a layer wants too, in its own precision */
+    double saved_ways; /* ways of tensor over which it lies before it is gathered; 1 means that it is not gathered */
+    bool saved_input;  /* only linear layers in the profile's precision read it */
+    double saved_copy; /* otherwise: the numbers that such a layer needs as a copy in its own precision */
 } Op;
 
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one
- * microbatch on one chip. Returns how many (<= OPS_MAX). `gather_saved`: attention and MLP inputs are kept gathered
- * (their re-gather for backward belongs to recomputing them). */
+ * microbatch on one chip. They return the number of ops (<= OPS_MAX). */
 int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
                  const Methods *methods, double imbalance, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 
-/* Bytes that the activation takes which the op makes, as the profile's software keeps it. In a low precision what only
- * linear layers read (their inputs) is kept in it; attention's output, which its own backward reads in bf16, is kept
- * twice (Transformer Engine). Unfused attention keeps probabilities, their dropout mask and what
- * dropout leaves, 5 bytes a score (Korthikanti et al. 2022, section 4.1). */
+/* Bytes of the activation that the op produces, as the profile's software keeps it. In a low precision, activations
+ * that only linear layers read (their inputs) are kept in that precision; attention's output, which its own backward
+ * reads in bf16, is kept twice (Transformer Engine). Unfused attention keeps probabilities, their dropout mask and the
+ * result of dropout, 5 bytes a score (Korthikanti et al. 2022, section 4.1). */
 double op_saved_bytes(const Op *op, const Profile *profile);
 
-/* Roofline: seconds of one op in one phase: max of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency), padded
- * to tiles where the profile says so. *memory_bound tells which. */
+/* Roofline seconds of one op in one phase: the larger of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency),
+ * padded to tiles where the profile says so. *memory_bound tells which is larger. */
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound);
 
 #endif

@@ -32,7 +32,8 @@ const char *activation_state_name(ActivationState state) {
 }
 
 const char *degrees_notation(const Degrees *degrees, bool brief, char *text) {
-    /* The order in which people write them: what splits the batch first, what is dear to communicate last. */
+    /* The order in which people write roles: first those that split the batch, last those whose communication is
+     * dear. */
     static const Role ORDER[ROLE_COUNT] = {ROLE_DATA,   ROLE_FSDP,   ROLE_SEQUENCE,
                                            ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
     size_t used = 0;
@@ -51,7 +52,7 @@ const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief
     const ExpertGrid *grid = &knobs->methods.grid;
     degrees_notation(degrees, brief, text);
     if (grid->expert == 0) return text;
-    /* The grid takes the place of the role, which is 1 beside it. */
+    /* The grid takes the place of the role, whose degree is 1 beside a grid. */
     char *role = strstr(text, "expert=1");
     char tail[NOTATION_SIZE] = "";
     if (role) {

@@ -8,10 +8,10 @@
 typedef struct {
     int64_t sequences; /* of one step */
     int64_t seq;       /* tokens of a sequence */
-    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): how
-     * stages are balanced, and which sets the pace. 0: 1. */
+    /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): it
+     * says how stages are balanced, and which stage sets the pace. 0 means 1. */
     double layer_weight;
-    /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0: worked out where needed */
+    /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0 means that it is computed where needed */
     double layer_flops, layer_active;
 } Work;
 
@@ -29,10 +29,10 @@ typedef enum {
     SCHEDULE_COUNT
 } Schedule;
 
-/* How many layers each stage has: as many each; balanced with the logits on the last counted in; or with the embedding
- * and the logits in a layer's place each, so that the first and the last stage have one layer fewer than the others
- * (Megatron-Core's account_for_embedding_in_pipeline_split and ..._loss_..., DeepSpeed's type:transformer|embedding):
- * no search tries that, measured runs have it. */
+/* The number of layers of each stage: the same number each; balanced, with the logits on the last stage counted in; or
+ * with the embedding and the logits in a layer's place each, so that the first and the last stage have one layer fewer
+ * than the others (Megatron-Core's account_for_embedding_in_pipeline_split and ..._loss_..., DeepSpeed's
+ * type:transformer|embedding): searches do not try that, but measured runs have it. */
 typedef enum { STAGES_EVEN, STAGES_BALANCED, STAGES_SLOTS } StageSplit;
 
 typedef enum {
@@ -40,26 +40,26 @@ typedef enum {
     CONTEXT_RING,         /* keys and values go round */
     CONTEXT_ALL_GATHER,   /* keys and values come together */
     CONTEXT_ULYSSES,      /* all_to_all: heads for tokens, and back */
-    CONTEXT_ULYSSES_RING, /* heads inside, a ring of such groups outside */
+    CONTEXT_ULYSSES_RING, /* heads are exchanged inside, and a ring joins such groups outside */
     CONTEXT_COUNT
 } ContextMethod;
 
-/* Keys and values go from chip to chip, beside attention. */
+/* Whether keys and values go from chip to chip, beside attention. */
 static inline bool context_is_ring(ContextMethod method) {
     return method == CONTEXT_RING || method == CONTEXT_ULYSSES_RING;
 }
 
 /* A folded expert grid: expert x expert_tensor x the rest, over the ranks of tensor, sequence, fsdp and data that the
- * dense layers use. {0, 0}: none, experts lie on the roles. */
+ * dense layers use. {0, 0} means that there is no grid: experts lie on the roles. */
 typedef struct {
     int64_t expert, expert_tensor;
 } ExpertGrid;
 
-/* What of the knobs decides who communicates with whom, and what. All zero (with a context method where sequence > 1)
- * is the plain way. */
+/* The knobs that decide which chips communicate, and about what. All zeros (with a context method where sequence > 1)
+ * are the plain way. */
 typedef struct {
     ContextMethod context;    /* NONE when sequence = 1 */
-    int64_t ulysses;          /* chips of a sequence group that exchange heads; 0 or 1: none do */
+    int64_t ulysses;          /* chips of a sequence group that exchange heads; 0 or 1 means that none do */
     bool sequence_replicates; /* sequence replicates parameters as data does; else it shards them as fsdp does */
     ExpertGrid grid;
     bool tensor_overlap; /* collective matmul: matmuls in chunks, beside their collectives over tensor */
@@ -72,9 +72,10 @@ typedef struct {
     Schedule schedule;            /* NONE with one stage */
     int64_t virtual_stages;       /* v chunks per stage; 1 unless interleaved or circular */
     StageSplit stages;            /* EVEN with one stage */
-    int zero_stage;               /* of the replicas of parameters: 0, 1, 2; 0 when there is one */
+    int zero_stage;               /* of the replicas of parameters: 0, 1, 2; 0 when there is one replica */
     Methods methods;
-    /* fsdp gathers weights again for backward; else they are kept from their forward. true when nothing is gathered */
+    /* fsdp gathers weights again for backward; otherwise they are kept from their forward. It is true when nothing is
+     * gathered */
     bool regather;
     bool offload_optimizer; /* its state lives on the host */
 } Knobs;
@@ -83,7 +84,7 @@ typedef struct {
 typedef enum { RESIDUAL_REPLICATED, RESIDUAL_SEQUENCE } ResidualChoice; /* over tensor */
 /* activations move, or weights are gathered over tensor */
 typedef enum { MLP_TENSOR, MLP_GATHERED } MlpChoice;
-/* tensor <= kv heads: SPLIT; else copies, or computed once and gathered */
+/* SPLIT when tensor <= kv heads; otherwise heads are copied, or computed once and gathered */
 typedef enum { KV_SPLIT, KV_REPLICATED, KV_GATHERED } KvChoice;
 /* embedding and logits: which dimension tensor splits */
 typedef enum { TABLE_VOCABULARY, TABLE_D_MODEL } TableChoice;
@@ -104,7 +105,7 @@ typedef enum {
     ACTIVATION_MIDDLE,    /* residual stream between the blocks */
     ACTIVATION_MLP_INPUT, /* normed, gathered over tensor; experts: dispatched tokens too */
     ACTIVATION_GATE_UP,
-    ACTIVATION_PRODUCT, /* behind the non-linearity */
+    ACTIVATION_PRODUCT, /* after the non-linearity */
     ACTIVATION_COUNT
 } Activation;
 
@@ -134,8 +135,8 @@ const char *degrees_notation(const Degrees *degrees, bool brief, char *text);
 /* The same with a folded expert grid in the place of the role: "... expert=64(folded) ...". */
 const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief, char *text);
 
-/* Total order of the tie rule behind time and memory: degrees (degrees_compare(), mesh/factorization.h), knobs,
- * placement. <0, 0, >0. */
+/* The total order of the tie rule after time and memory: degrees (degrees_compare(), mesh/factorization.h), knobs,
+ * placement. It returns <0, 0 or >0. */
 int knobs_compare(const Knobs *a, const Knobs *b);
 int placement_compare(const Placement *a, const Placement *b);
 

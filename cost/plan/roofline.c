@@ -14,16 +14,17 @@ static double tile_waste(const Op *op, const Chip *chip, const Profile *profile)
     return padded(op->n, tile) * padded(op->k, tile) / (op->n * op->k);
 }
 
-/* Casts of a matmul's operands to fewer bits: read in bf16, written once as they lie and once transposed, as each is
- * used by two of the three matmuls. Forward casts the input and the weights, backward the output's gradient. */
+/* Bytes of the casts of a matmul's operands to fewer bits: each operand is read in bf16 and written once as it lies and
+ * once transposed, because two of the three matmuls use it. Forward casts the input and the weights, backward the
+ * output's gradient. */
 static double cast_bytes(const Op *op, Phase phase, Precision precision) {
     double each = 2 + 2 * precision_bytes(precision);
     double elements = phase == PHASE_FORWARD ? op->m * op->k + op->k * op->n : op->m * op->n;
     return each * elements * op->groups;
 }
 
-/* Rate of a grouped matmul over a plain one. What groups cost is that each ends in tiles and waves of its own: nothing
- * for one group alone. */
+/* The rate of a grouped matmul over a plain one. Groups cost time because each ends in tiles and waves of its own: one
+ * group alone costs nothing. */
 static double grouped_rate(const Op *op, const Profile *profile) {
     double rate = profile->grouped_efficiency * profile->grouped_factor;
     return op->groups > 1 ? 1 / (1 + (1 / rate - 1) * (1 - 1 / op->groups)) : 1;
@@ -43,18 +44,19 @@ static double matmul_seconds(const Op *op, Phase phase, const Chip *chip, const 
     }
     if (op->runs_in_precision && profile->precision != PRECISION_BF16 && profile->cast_traffic > 0)
         casts = profile->cast_traffic * cast_bytes(op, phase, profile->precision) / (hbm * profile->hbm_efficiency);
-    /* Operand traffic that the kernel does not hide: it grows as any dimension gets small (calibration.md, section
-     * 2). */
+    /* The operand traffic that the kernel does not hide grows as any dimension gets small (docs/model.md, "Roofline of
+     * an op"). */
     double chunks = 1 + (op->chunks - 1) * profile->chunk_traffic;
     double traffic = 1 + profile->matmul_traffic * ratio * (peak / hbm) * (chunks / op->m + 1 / op->n + 1 / op->k);
     return op->flops[phase] * tile_waste(op, chip, profile) / (peak * efficiency) * traffic + casts;
 }
 
-/* Flash attention: a causal half, scores computed again in backward. Unfused: whole squares as matmuls with a softmax
- * between them whose scores, probabilities and dropout mask pass through HBM. Bytes a score, kernel by kernel: 13
- * forward (scores out; softmax in and out; dropout in, out and mask; into the values) and 19 backward (into dV; their
- * gradient out; dropout in, mask and out; softmax in twice and out; into dQ and dK). Korthikanti et al. 2022, section
- * 4, has what is kept of them: 5. Heads that are no multiple of 8 wide fall off the matrix units there. */
+/* Flash attention computes a causal half, and its scores again in backward. Unfused attention computes whole squares as
+ * matmuls with a softmax between them, whose scores, probabilities and dropout mask pass through HBM. The bytes of a
+ * score, kernel by kernel, are 13 forward (scores out; softmax in and out; dropout in, out and mask; into the values)
+ * and 19 backward (into dV; their gradient out; dropout in, mask and out; softmax in twice and out; into dQ and dK).
+ * Korthikanti et al. 2022, section 4, count the bytes that are kept: 5. Heads whose width is not a multiple of 8 do not
+ * use the matrix units there. */
 static double attention_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile) {
     double peak = chip->bf16_flops_per_second.value, rate = profile->attention_efficiency * profile->attention_factor;
     if (profile->unfused_attention < 0.5)

@@ -12,14 +12,14 @@ const char *padding_name(PaddingKind kind) {
     return NAMES[kind];
 }
 
-/* a / b rounded up; notes in *padding that it does not divide. */
+/* a / b rounded up; *padding records a division with a remainder. */
 static double split(int64_t a, int64_t b, PaddingKind kind, PaddingSet *padding) {
     if (a % b != 0) *padding |= 1u << kind;
     return (double)divide_up(a, b);
 }
 
-/* KV heads that `heads` neighbouring query heads touch in the worst place, `group` query heads to a KV head. Chips
- * begin at multiples of `heads`: as far into a group as their greatest common divisor lets them. */
+/* The KV heads that `heads` neighbouring query heads touch in the worst place, with `group` query heads to a KV head.
+ * Chips begin at multiples of `heads`: as far into a group as their greatest common divisor lets them. */
 static int64_t touched_kv_heads(int64_t heads, int64_t group) {
     return divide_up(heads + group - common_divisor(heads, group), group);
 }
@@ -58,7 +58,7 @@ double logits_in_layers(const Model *model, int64_t seq) {
     return 2.0 * (double)model->vocab * (double)model->d_model / layer_flops(model, seq, NULL);
 }
 
-/* `logits`: logits_in_layers(). */
+/* `logits` is logits_in_layers(). */
 static bool divide_layers(const Model *model, double logits, int64_t stages, StageSplit split, int64_t *fullest,
                           int64_t *last) {
     int64_t layers = model->layers, even = layers / stages;
@@ -70,7 +70,8 @@ static bool divide_layers(const Model *model, double logits, int64_t stages, Sta
         *last = *fullest - 1;
         return (layers + 2) % stages == 0 && *last > 0;
     }
-    /* The others get fewer as the last gets more: the longest is shortest where both meet, or one layer on. */
+    /* The other stages get fewer layers as the last gets more: the longest stage is shortest where both meet, or one
+     * layer on. */
     double best = 0;
     int64_t meet = (int64_t)floor((double)layers / (double)stages - (double)(stages - 1) / (double)stages * logits);
     for (int64_t at = meet; at <= meet + 2; at++) {
@@ -90,7 +91,7 @@ bool layers_per_stage(const Model *model, const Work *work, int64_t stages, Stag
     return divide_layers(model, logits, stages, split, fullest, last);
 }
 
-/* Chunks of a stage that differ by a layer are uneven too; one without a layer is none. */
+/* A stage whose chunks differ by a layer is uneven too; a chunk without a layer is not allowed. */
 static bool split_layers(const Model *model, double weight, int64_t stages, const Knobs *knobs, Shard *shard,
                          PaddingSet *padding) {
     int64_t fullest, last, chunks = stages * knobs->virtual_stages;
@@ -107,12 +108,14 @@ static bool split_layers(const Model *model, double weight, int64_t stages, cons
     return true;
 }
 
-/* Ulysses: every chip gets whole heads. Experts of a folded grid lie on ranks, and so do their shares. */
+/* Applies the methods: Ulysses gives every chip whole heads; experts of a folded grid lie on ranks, and so do their
+ * shares. */
 static bool apply_methods(const Degrees *degrees, const Methods *methods, Shard *shard, PaddingSet *padding) {
     shard->sequence_replicates = methods->sequence_replicates;
     shard->ulysses = methods->ulysses > 1 ? (double)methods->ulysses : 1;
     if (methods->ulysses > 1 && (int64_t)shard->heads % methods->ulysses != 0) *padding |= 1u << PAD_HEADS;
-    /* Chunks of a collective matmul, and tokens that each rank dispatches for itself, are pieces of the sequence. */
+    /* The chunks of a collective matmul, and the tokens that each rank dispatches for itself, are pieces of the
+     * sequence. */
     shard->along_sequence = methods->tensor_overlap || (methods->grid.expert > 0 && shard->tensor > 1);
     if (shard->along_sequence && fmod(shard->seq / shard->sequence, shard->tensor) != 0) return false;
     if (methods->grid.expert == 0) return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What --profile and --stack point at. */
+/* Finds the profile that --profile and --stack name. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
@@ -37,7 +37,7 @@ const char *profile_path(const char *argument, Arena *arena, Error *error) {
     return NULL;
 }
 
-/* Names and aliases, nearest first; the last resort names the best current one. */
+/* Suggests names and aliases, nearest first; the last resort names the best current stack. */
 static bool no_stack(const ProfileSet *set, const char *stack, const Chip *chip, const SetEntry *best, Arena *arena,
                      Error *error) {
     size_t count = 0;
@@ -105,7 +105,7 @@ static void split(const Profile *profile, FigureOwner owner, SetEntry *out) {
     snprintf(out->name, sizeof out->name, "%s", profile->name);
     snprintf(out->source, sizeof out->source, "%s", profile->source);
     out->torus = out->switched = true;
-    out->match_count = 1; /* of every run: it asks for nothing */
+    out->match_count = 1; /* it matches every run: it asks for nothing */
     for (int i = 0; i < count; i++) {
         if (figures[i].owner != owner) continue;
         double value = figure_value_of(profile, &figures[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile.h: which share of the catalog's rates a machine and its software reach. `ideal` takes every rate
- * whole, fuses all elementwise work and has no overheads: the book's model. A profile changes efficiencies only;
- * figures stay the catalog's. Some of its figures belong to the chip (what its units, memory and links reach), the
+/* cost/profile/profile.h: the share of the catalog's rates that a machine and its software reach. `ideal` takes every
+ * rate whole, fuses all elementwise work and has no overheads: the book's model. A profile changes efficiencies only;
+ * figures stay the catalog's. Some of its figures belong to the chip (the rates of its units, memory and links), the
  * others to the software that runs on it (kernels, overlap, overheads): cost/profile/profile_figure.h lists them
  * all. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_H
@@ -19,7 +19,7 @@ enum { PROFILE_NAME_SIZE = 64, PROFILE_SOURCE_SIZE = 512 };
 
 typedef struct {
     char name[PROFILE_NAME_SIZE];  /* "ideal", "h100" */
-    char stack[PROFILE_NAME_SIZE]; /* the software: "megatron-core-0.15"; "": a profile without */
+    char stack[PROFILE_NAME_SIZE]; /* the software: "megatron-core-0.15"; "" means that the profile names none */
     char source[PROFILE_SOURCE_SIZE];
 
     /* ---- the chip ---- */
@@ -29,20 +29,22 @@ typedef struct {
     /* time x (1 + this * (peak / hbm) * (1/M + 1/N + 1/K)): operand traffic that is not hidden */
     double matmul_traffic;
     double grouped_efficiency;       /* of grouped (expert) matmuls, times matrix_efficiency */
-    double biased_expert_efficiency; /* times that, where experts have biases and a clamped activation (gpt-oss) */
+    double biased_expert_efficiency; /* a further factor where experts have biases and a clamped activation (gpt-oss) */
     double attention_efficiency;     /* of the dense bf16 peak, flash forward */
-    double attention_backward_rate;  /* rate of its backward over its forward */
+    double attention_backward_rate;  /* the rate of its backward over that of its forward */
     double hbm_efficiency;
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
     double pcie_efficiency;
-    double host_memory_share; /* of the host's memory, that offloaded activations may take */
-    /* HBM of a communicator's buffers, of every role of more than one chip; and beside it of the connections that
-     * all_to_all opens. --hbm-reserve has to hold them. */
+    double host_memory_share; /* share of the host's memory that offloaded activations may take */
+    /* HBM of a communicator's buffers, for every role of more than one chip; and of the connections that all_to_all
+     * opens in addition. --hbm-reserve has to hold both. */
     double communicator_bytes, all_to_all_bytes;
-    double transposed_low_copy; /* 1: fp8 matmuls want weights in both layouts, hence two copies (Hopper); 0: one */
-    double jitter;              /* step x (1 + this * log2(chips / 8)): the slowest of many chips; nothing below 8 */
-    double slice_loss;          /* step x (1 + this * log2(slices)): tori over DCN */
-    double likely_low, likely_high; /* of a predicted step: measured / predicted lies between; 0: not known (ideal) */
+    double transposed_low_copy; /* 1: fp8 matmuls need weights in both layouts, hence two copies (Hopper); 0: one
+                                 * copy */
+    double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; no effect below 8 chips */
+    double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
+    double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
+                                     * known (ideal) */
 
     /* ---- the software ---- */
     double network_factor;   /* rate of the network between domains, times network_efficiency */
@@ -52,88 +54,93 @@ typedef struct {
     /* 1: scores are written to HBM and attention is matmuls and a softmax over whole squares; 0: flash */
     double unfused_attention;
     double score_traffic;            /* share of the traffic of unfused scores that fusion leaves */
-    double unaligned_attention_rate; /* unfused: rate over plain where the head is no multiple of 8 wide */
+    double unaligned_attention_rate; /* unfused: rate over the plain rate where the head's width is not a multiple
+                                      * of 8 */
     double elementwise_traffic;      /* share of elementwise operand traffic that fusion leaves */
     double cast_traffic;             /* share of the traffic of casts to and from 8 or 4 bits that fusion leaves */
     double expert_imbalance;         /* busiest expert over the mean: >= 1 */
-    /* per byte of routed tokens and layer, all four passages together: permutation, and copies that are no link's */
+    /* per byte of routed tokens and layer, all four passages together: permutation, and copies that do not use a
+     * link */
     double dispatch_seconds_per_byte;
     double dispatch_per_node; /* 1: one copy of a token to each domain that needs it; 0: one to each of its experts */
     double expert_layer_seconds; /* per layer with experts and microbatch: launches, waits for the host */
-    /* Shares of a role's communication that are exposed however much there is to hide behind, 0 to 1. ideal: critical
-     * 1, the rest 0. */
+    /* Shares of a role's communication that are exposed however much work could hide it, 0 to 1. In `ideal` critical
+     * communication has 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;
     double fsdp_exposed, data_exposed;
-    /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; as large as the
-     * plain share: the machine has no such overlap. */
+    /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; the value of the
+     * plain share means that the machine has no such overlap. */
     double tensor_overlapped, expert_overlapped;
-    /* Share of the operand traffic of a small matmul that each chunk of a chunked one has; below 1 where weights stay
-     * in a cache between chunks. */
+    /* The share of a small matmul's operand traffic that each chunk of a chunked matmul has; it is below 1 where
+     * weights stay in a cache between chunks. */
     double chunk_traffic;
-    double ring_attention_exposed; /* sequence by ring: share that its attention does not hide; 1: all */
-    /* 1: full recomputation is a whole forward, its last matmul and collective too (torch checkpoints a layer's call);
-     * 0: a compiler leaves out what no gradient wants (XLA) */
+    double ring_attention_exposed; /* sequence by ring: the share that its attention does not hide; 1 means all */
+    /* 1: full recomputation is a whole forward, with its last matmul and collective (torch checkpoints a layer's call);
+     * 0: a compiler leaves out the ops that no gradient needs (XLA) */
     double recompute_whole;
     double layer_seconds;         /* per layer and microbatch, forward + backward */
     double microbatch_seconds;    /* per microbatch and stage */
     double step_overhead_seconds; /* per step */
-    double optimizer_traffic; /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies apart */
-    double rank_seconds;      /* per chip that shares the optimizer's state, per step: serial broadcasts */
+    double optimizer_traffic;     /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies are
+                               * separate passes */
+    double rank_seconds;          /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
-    /* ---- what the software keeps in HBM; all 0: nothing that the plan does not need ---- */
+    /* ---- what the software keeps in HBM; all zeros mean that it keeps only what the plan needs ---- */
     /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision
-     * (Transformer Engine); 0: in bf16, cast again when wanted (XLA) */
+     * (Transformer Engine); 0: they keep them in bf16 and cast them again when needed (XLA) */
     double low_copies;
-    double low_parameters; /* 1: and in fp8 there is no copy of weights beside those (Megatron's --fp8-param-gather) */
-    double logit_bytes;    /* of a logit, its gradient and what the loss makes between them, at their most */
+    double low_parameters; /* 1: in addition, in fp8 there is no copy of weights beside those (Megatron's
+                            * --fp8-param-gather) */
+    double logit_bytes;    /* bytes of a logit, its gradient and the loss's intermediate values, at their most */
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
-     * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: kept as gathered */
+     * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: they are kept gathered */
     double inputs_kept_apart;
-    /* 1: weights are gathered matrix by matrix: those of one matmul at work and the next; beside logits their table
-     * alone (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
+    /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their
+     * table (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
     double gathers_matrices;
-    double stage_outputs_kept; /* 1: what a stage has sent on stays with it until backward; 0: it is let go */
+    double stage_outputs_kept; /* 1: the tensors that a stage has sent on stay with it until backward; 0: they are
+                                * freed */
     /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */
     double whole_master;
     double update_scratch_bytes; /* per parameter that a chip updates: flat copies of gradients, which stay allocated */
-    double bucket_bytes;         /* of a chip with replicas: what gradients are reduced through */
-    /* Beside what is allocated: share of it that the allocator holds without use; context of the device, kernels and
-     * libraries. The reserve is there for both. */
+    double bucket_bytes;         /* on a chip with replicas: the buckets through which gradients are reduced */
+    /* Beside the allocated bytes: the share of them that the allocator holds without use; the context of the device,
+     * kernels and libraries. The reserve holds both. */
     double fragmentation_share, context_bytes;
 
     /* ---- made of both, by profile_in_precision() ---- */
     Precision precision;
-    double linear_efficiency; /* of the blocks' matmuls, over the bf16 peak: may pass 1 */
-    double routed_copies;     /* of a token where dispatch_per_node, else 0: profile_for_model() */
+    double linear_efficiency; /* of the blocks' matmuls, over the bf16 peak: it may exceed 1 */
+    double routed_copies;     /* copies of a token where dispatch_per_node, else 0: profile_for_model() */
     double linear_peak_ratio; /* peak of the precision over the bf16 peak; 1 in bf16 */
 } Profile;
 
 /* The profile with the blocks' matmuls in a precision, which the chip must have (precision_peak). Rates of matmuls are
- * written over the bf16 peak everywhere, so that their efficiency takes the ratio of the two peaks in. */
+ * written over the bf16 peak everywhere, so that their efficiency includes the ratio of the two peaks. */
 Profile profile_in_precision(const Profile *profile, const Chip *chip, Precision precision);
 
-/* The profile of a machine of so many chips and slices: all its rates less, all its seconds more, by what jitter and
- * slices cost. */
+/* The profile of a machine of this many chips and slices: jitter and slices lower all its rates and raise all its
+ * seconds. */
 Profile profile_at_scale(const Profile *profile, double chips, double slices);
 
-/* That of one machine as it is on another of so many chips and slices. */
+/* The profile of one machine, converted to another with this many chips and slices. */
 Profile profile_rescaled(const Profile *profile, double chips, double slices, double to_chips, double to_slices);
 
-/* The profile under a model: how many copies of a token its dispatch saves. */
+/* The profile under a model: it says how many copies of a token the dispatch saves. */
 Profile profile_for_model(const Profile *profile, const Model *model);
 
-/* All three: the profile that a model is priced with, in a precision, on so many chips and slices. */
+/* All three: the profile with which a model is priced, in a precision, on this many chips and slices. */
 Profile profile_of_work(const Profile *profile, const Chip *chip, Precision precision, const Model *model, double chips,
                         double slices);
 
 /* The mesh with link rates times their efficiencies. */
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 
-/* What --profile and --stack accept: the name of a file in cost/profiles ("default", "ideal"), or a path: of a set of
- * profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its kin's is taken, or of one whole
- * profile, with which there is no stack. `stack` NULL or "": the best current one of the chip. */
+/* Loads the profile that --profile and --stack name: a file in cost/profiles ("default", "ideal"), or a path. The file
+ * is a set of profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its parent's is taken, or
+ * one whole profile, which has no stack. `stack` NULL or "" means the best current stack of the chip. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
-/* The file that such an argument names, in the arena; NULL: there is none of that name. */
+/* The file that such an argument names, in the arena; NULL means that there is no file of that name. */
 const char *profile_path(const char *argument, Arena *arena, Error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile_figure.h: the figures of a profile as a table: what files spell, what a fit may move, and what
- * each belongs to. */
+/* cost/profile/profile_figure.h: the figures of a profile as a table: their keys in files, the range in which a fit may
+ * move them, and whether the chip or the software owns them. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
 #define SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
 
@@ -15,16 +15,16 @@ typedef struct {
     size_t offset;   /* of the double in Profile */
     FigureOwner owner;
     double ideal;     /* its value in `ideal` */
-    double low, high; /* of a file: beyond them it is a mistake of unit */
-    /* Of a fit: physical bounds, and how far a prior reaches (standard deviation of the logarithm); sigma 0: the data
-     * never move it */
+    double low, high; /* of a file: a value beyond them is a mistake of unit */
+    /* of a fit: physical bounds, and how far a prior reaches (standard deviation of the logarithm); sigma 0 means that
+     * the data never move it */
     double fit_low, fit_high, sigma;
     const char *meaning; /* one line, for people */
 } ProfileFigure;
 
-/* All of them but tile_padding; *count says how many. */
+/* All figures except tile_padding; *count is their number. */
 const ProfileFigure *profile_figures(int *count);
-/* By its key; NULL: there is none. */
+/* Finds a figure by its key; NULL means that there is none. */
 const ProfileFigure *profile_figure(const char *key);
 
 static inline double *figure_of(Profile *profile, const ProfileFigure *figure) {

@@ -14,7 +14,7 @@ static bool known_key(const char *key) {
     return profile_figure(key) != NULL;
 }
 
-/* The value of a figure that has its source and nothing else; NULL: *error says what is wrong. */
+/* The value of a figure that has its source and nothing else; NULL means that *error says what is wrong. */
 static const cJSON *figure_value(const cJSON *json, const char *key, const char *where, Error *error) {
     const cJSON *figure = cJSON_GetObjectItemCaseSensitive(json, key);
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(figure, "value");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/profile/profile_json.h: one whole Profile from its file, as cost/profiles/ideal.json: "name", "source", perhaps
- * "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
+/* cost/profile/profile_json.h: reads one whole Profile from its file, such as cost/profiles/ideal.json: "name",
+ * "source", perhaps "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
 #ifndef SHARDOPT_COST_PROFILE_PROFILE_JSON_H
 #define SHARDOPT_COST_PROFILE_PROFILE_JSON_H
 
@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-/* Strict: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
+/* Reads strictly: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
 bool profile_from_json(const cJSON *json, const char *where, Profile *out, Error *error);
 
 #endif

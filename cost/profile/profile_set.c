@@ -22,12 +22,13 @@ typedef struct {
     int count;
 } SetList;
 
-/* "FILE:profiles.h100": where an entry's errors are. Of a long path the end. */
+/* "FILE:profiles.h100": the place that an entry's errors name. A path that is too long keeps its end. */
 static const char *entry_where(const SetList *list, const SetEntry *entry, char where[SET_WHERE_SIZE]) {
     return set_where(list->file, list->name, entry->name, where);
 }
 
-/* What the kin takes, with what it gives itself instead. Kin stands before, so its own are resolved. */
+/* Takes the parent's figures and replaces those that the entry gives itself. The parent stands before the entry, so its
+ * own figures are resolved. */
 static bool resolve_entry(const SetList *to, int number, Error *error) {
     SetEntry *list = to->entries, *entry = &list[number];
     char where[SET_WHERE_SIZE];
@@ -48,7 +49,7 @@ static bool resolve_entry(const SetList *to, int number, Error *error) {
     return true;
 }
 
-/* "h100" or "h100.fp8_efficiency": entries' names may hold dots, keys of figures do not. */
+/* "h100" or "h100.fp8_efficiency": entries' names may hold dots, keys of figures may not. */
 static bool resolve_of(const SetList *to, const SetEntry *entry, SetFigure *figure, Error *error) {
     int figures_count;
     const ProfileFigure *figures = profile_figures(&figures_count), *wanted = figure->figure;
@@ -68,7 +69,7 @@ static bool resolve_of(const SetList *to, const SetEntry *entry, SetFigure *figu
                      figure->figure->key, figure->of);
 }
 
-/* A prior that leans on itself, by way of others or not, would have no value. */
+/* A prior that leans on itself, directly or through others, would have no value. */
 static bool of_ends(const SetEntry *list, const SetFigure *figure) {
     for (int steps = 0; steps <= SET_ENTRIES_MAX * SET_FIGURES_MAX; steps++) {
         if (figure->of_at.entry < 0) return true;
@@ -192,7 +193,8 @@ static const char *release_in(const char *column) {
     return *column ? column : NULL;
 }
 
-/* Compares 26.04.01 with 26.04 part by part ('-' parts as well as '.'); what one lacks is before what the other has. */
+/* Compares 26.04.01 with 26.04 part by part ('-' separates parts as well as '.'); a missing part comes before any
+ * part. */
 static int release_order(const char *a, const char *b) {
     for (;;) {
         long x = 0, y = 0;

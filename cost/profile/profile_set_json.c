@@ -10,10 +10,10 @@
 
 enum { RUNS_MOST = 1000000000 };
 
-/* Where the reader is. */
+/* The reader's position. */
 typedef struct {
     const char *file, *list; /* "default.json" "profiles" */
-    FigureOwner owner;       /* whose figures the list has */
+    FigureOwner owner;       /* the owner of the list's figures */
     Arena *arena;
     Error *error;
     char where[SET_WHERE_SIZE]; /* of the entry that is read */
@@ -29,7 +29,7 @@ static const char *kept_text(Reading *at, const char *text) {
     return kept;
 }
 
-/* Every key of `object` is one of these, or, where `figures`, of a figure. */
+/* Checks that every key of `object` is one of these, or, with `figures`, the key of a figure. */
 static bool known_keys(Reading *at, const cJSON *object, const char *under, const char *const *keys, size_t count,
                        bool figures) {
     const cJSON *item;
@@ -54,7 +54,7 @@ static bool read_source(Reading *at, const cJSON *json, const char *key, const c
     return *out != NULL;
 }
 
-/* A number in (or, `open`, above) `low` to `high`; *given says whether it is there. */
+/* Reads a number in (or, with `open`, above) `low` to `high`; *given says whether it is there. */
 static bool read_number(Reading *at, const cJSON *json, const ProfileFigure *figure, const char *key, double low,
                         bool open, double high, double *out, bool *given) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, key);
@@ -88,7 +88,7 @@ static bool read_prior(Reading *at, const cJSON *json, SetFigure *out) {
     return true;
 }
 
-/* What a fit left: all of it or nothing. */
+/* Reads the results of a fit: all of them or nothing. */
 static bool read_fit(Reading *at, const cJSON *json, SetFigure *out) {
     const cJSON *determined = cJSON_GetObjectItemCaseSensitive(json, "determined");
     bool has_deviation, has_runs = cJSON_GetObjectItemCaseSensitive(json, "runs") != NULL;
@@ -144,7 +144,7 @@ static bool read_tile(Reading *at, const cJSON *json, SetEntry *entry) {
            read_source(at, tile, "tile_padding", &entry->tile_source);
 }
 
-/* An array of texts of at most `size` - 1 bytes into rows of that size; absent: none. */
+/* Reads an array of texts of at most `size` - 1 bytes into rows of that size; an absent array is empty. */
 static bool read_texts(Reading *at, const cJSON *json, const char *key, int most, char *rows, size_t size, int *count) {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item;
     *count = 0;
@@ -250,7 +250,7 @@ static bool is_called(const SetEntry *entry, const char *name) {
     return false;
 }
 
-/* No name twice, aliases included; no chip with two profiles. */
+/* Checks that no name stands twice, aliases included, and that no chip has two profiles. */
 static bool check_names(Reading *at, const SetEntry *list, int number) {
     const SetEntry *entry = &list[number];
     for (int i = 0; i < number; i++) {
@@ -287,7 +287,7 @@ static bool read_list(Reading *at, const cJSON *json, SetEntry **out, int *out_c
     return true;
 }
 
-/* The likely range of each chip, its own or inherited, lies around 1 or is not known. */
+/* Checks that the likely range of each chip, its own or inherited, lies around 1 or is not known. */
 static bool check_likely(const ProfileSet *set, Reading *at) {
     const ProfileFigure *low = profile_figure("likely_low"), *high = profile_figure("likely_high");
     for (int i = 0; i < set->profile_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set as a file that people read and compare: two lines a figure, numbers as short as they can be. */
+/* Writes a set as a file that people read and compare: two lines for each figure, with the shortest numbers. */
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/profile/profile_set_json.h"
@@ -10,7 +10,7 @@
 
 enum { INDENT = 6 };
 
-/* The shortest text that reads back the same; a point whatever the locale writes. */
+/* The shortest text that reads back the same, with a point whatever the locale writes. */
 static void write_number(FILE *out, double value) {
     char text[32];
     for (int digits = 1; digits <= 17; digits++) {

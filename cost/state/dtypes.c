@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Dtypes of the state as words: --state-dtypes, and back. */
+/* Reads and writes the dtypes of the state as words, for --state-dtypes. */
 #include "base/util.h"
 #include "cost/state/state.h"
 
@@ -18,8 +18,8 @@ double dtype_bytes(Dtype dtype) {
 
 enum { ALL_16_UP = 1u << DTYPE_BF16 | 1u << DTYPE_FP16 | 1u << DTYPE_FP32 };
 
-/* What each may be: gradients in fp8 are reduced by nobody; the optimizer says which moments there are, so "none" is
- * for the master alone. */
+/* The dtypes that each part may have: nobody reduces gradients in fp8; the optimizer says which moments there are, so
+ * "none" is for the master alone. */
 static const struct {
     const char *key;
     unsigned allowed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What --optimizer points at. */
+/* Finds the optimizer that --optimizer names. */
 #include "cost/state/optimizer.h"
 
 #include "base/file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/state/optimizer.h: what an optimizer keeps of each parameter and what its update computes: facts, one file each
- * in cost/optimizers. What that is in bytes and FLOPs of a model is cost/state/state.h. */
+/* cost/state/optimizer.h: the state that an optimizer keeps of each parameter and the computation of its update: facts,
+ * one file each in cost/optimizers. cost/state/state.h turns them into bytes and FLOPs of a model. */
 #ifndef SHARDOPT_COST_STATE_OPTIMIZER_H
 #define SHARDOPT_COST_STATE_OPTIMIZER_H
 
@@ -13,7 +13,7 @@ enum { OPTIMIZER_NAME_SIZE = 32, OPTIMIZER_SOURCE_SIZE = 512, NEWTON_SCHULZ_STEP
 
 /* Parameters that an optimizer may treat apart. */
 typedef enum {
-    PARAMETERS_MATRICES, /* weights of layers with two dimensions; each expert's singly */
+    PARAMETERS_MATRICES, /* weights of layers with two dimensions; those of each expert singly */
     PARAMETERS_TABLES,   /* embedding, logits, learned positions */
     PARAMETERS_VECTORS,  /* norms, biases, sinks */
     PARAMETERS_COUNT
@@ -25,8 +25,8 @@ typedef enum { MOMENT_NONE, MOMENT_FULL, MOMENT_FACTORED, MOMENT_FORM_COUNT } Mo
 
 typedef struct {
     MomentForm first, second;
-    /* 0: the update is element by element. Else the update is made orthogonal by so many steps of the quintic
-     * Newton-Schulz iteration, which needs the whole matrix. */
+    /* 0 means that the update is element by element. Otherwise the update is made orthogonal by this many steps of the
+     * quintic Newton-Schulz iteration, which needs the whole matrix. */
     int newton_schulz_steps;
 } OptimizerRule;
 
@@ -37,14 +37,14 @@ typedef struct {
     OptimizerRule rule[PARAMETERS_COUNT];
 } Optimizer;
 
-/* Strict: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
+/* Reads strictly: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
 bool optimizer_from_json(const cJSON *json, const char *where, Optimizer *out, Error *error);
 
-/* What --optimizer accepts: the name of a file in cost/optimizers, or a path (with a '/', or ending in .json). `where`:
- * what errors name when there is no such optimizer. */
+/* Loads the optimizer that --optimizer names: a file in cost/optimizers, or a path (with a '/', or ending in .json).
+ * `where` is the name in errors when there is no such optimizer. */
 bool optimizer_load(const char *argument, const char *where, Arena *arena, Optimizer *out, Error *error);
 
-/* The file of that, in the arena; NULL: *error says why there is none. */
+/* The file of such an argument, in the arena; NULL means that there is no such file, and *error says why. */
 const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error);
 
 #endif

@@ -12,7 +12,7 @@ const char *parameter_class_name(ParameterClass parameters) {
 
 static const char *const FORMS[MOMENT_FORM_COUNT] = {"none", "full", "factored"};
 
-/* The value of a figure that has its source and nothing else; NULL: *error says what is wrong. */
+/* The value of a figure that has its source and nothing else; NULL means that *error says what is wrong. */
 static const cJSON *figure_value(const cJSON *rule, const char *class, const char *key, const char *where,
                                  Error *error) {
     const cJSON *figure = cJSON_GetObjectItemCaseSensitive(rule, key);

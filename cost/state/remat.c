@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MaxText names what it saves: query_proj, key_proj, value_proj (qkv here), context, out_proj, mlpwi_0, mlpwi_1
- * (gate_up), mlpwo; all else, the norms' outputs and the product of gate and up, is recomputed, and decoder_layer_input
- * stays. out_proj plus the layer's input is our `middle`: saving one is saving the other. mlpwo plus `middle` is the
- * next layer's input, which is kept anyway: save_dot_except_mlpwi does what save_dot_except_mlp does. The experts'
- * hidden tensors, which MaxText names moe_mlpwi_*, are gate_up here; latents and what is made of them are qkv.
- * Megatron's selective recomputation of core_attn makes scores and softmax again in backward; flash attention, which
- * every plan here has, does so by itself, and its output is kept as the input of the projection behind: nothing that is
- * counted here is given up.
- * Sources: MaxText layers/decoders.py get_remat_policy (e591f30cb); Megatron-LM core/transformer/transformer_config.py
- * recompute_granularity, recompute_modules (d98e8a64dd); torchtitan activation_checkpoint (b5bcd76c). */
+/* MaxText names the activations that it saves: query_proj, key_proj, value_proj (qkv here), context, out_proj, mlpwi_0,
+ * mlpwi_1 (gate_up), mlpwo; all others, the norms' outputs and the product of gate and up, are recomputed, and
+ * decoder_layer_input stays. out_proj plus the layer's input is our `middle`: saving one is saving the other. mlpwo
+ * plus `middle` is the next layer's input, which is kept anyway: save_dot_except_mlpwi has the same effect as
+ * save_dot_except_mlp. The experts' hidden tensors, which MaxText names moe_mlpwi_*, are gate_up here; latents and the
+ * tensors made of them are qkv. Megatron's selective recomputation of core_attn makes scores and softmax again in
+ * backward; flash attention, which every plan here has, does so by itself, and its output is kept as the input of the
+ * projection after it: no activation counted here is freed. Sources: MaxText layers/decoders.py get_remat_policy
+ * (e591f30cb); Megatron-LM core/transformer/transformer_config.py recompute_granularity, recompute_modules
+ * (d98e8a64dd); torchtitan activation_checkpoint (b5bcd76c). */
 #define S STATE_SAVED
 #define R STATE_RECOMPUTED
 #define O STATE_OFFLOADED
@@ -25,7 +25,7 @@ static const struct {
     const char *name;
     /* layer input, attention input, qkv, context, middle, mlp input, gate and up, product */
     ActivationState state[ACTIVATION_COUNT];
-    bool maxtext; /* remat_policy= knows the name */
+    bool maxtext; /* MaxText's remat_policy= knows the name */
     const char *megatron, *torchtitan;
 } POLICIES[] = {
     {"none", {S, S, S, S, S, S, S, S}, false, "no --recompute-granularity", "no activation_checkpoint"},
@@ -132,7 +132,7 @@ bool remat_parse(const char *text, const char *where, RematRule *out, Error *err
     return true;
 }
 
-/* The first policy of these states among those activations that exist; -1: none. */
+/* The first policy with these states for the activations that exist; -1 means that there is none. */
 static int policy_of(const ActivationState state[ACTIVATION_COUNT], const bool exists[ACTIVATION_COUNT]) {
     for (size_t i = 0; i < COUNT_OF(POLICIES); i++) {
         bool same = true;
@@ -186,7 +186,7 @@ bool activation_exists(const Model *model, Activation activation) {
     return false;
 }
 
-/* Whether the first rule changes nothing that another one leaves as it is. */
+/* Whether the first rule changes only activations that every other rule changes too. */
 static bool first_least(const RematRule *rules, int count) {
     for (int i = 1; i < count; i++)
         for (int a = 0; a < ACTIVATION_COUNT; a++)
@@ -216,8 +216,8 @@ ActivationState layout_least(const Layout *layout, Activation activation) {
                                          : STATE_SAVED;
 }
 
-/* The policy of a layout and in how many layers it stands; -1: none. Every activation is in one state other than saved
- * at most, and all of these in the same number of layers. */
+/* The policy of a layout and the number of its layers; -1 means that there is none. Every activation is in at most one
+ * state other than saved, and all such states have the same number of layers. */
 static int policy_of_layout(const Model *model, const Layout *layout, int64_t *in) {
     ActivationState state[ACTIVATION_COUNT];
     bool exists[ACTIVATION_COUNT];
@@ -251,9 +251,9 @@ const char *remat_name(const Model *model, const Layout *layout, char text[REMAT
     return text;
 }
 
-/* MaxText's words for the tensors of each activation, where `custom` is told what to do with each: norms and products
- * have none and are always recomputed. Which of the words a layer knows depends on fused_qkv, fused_mlp and whether it
- * has experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
+/* MaxText's words for the tensors of each activation, where `custom` is told how to treat each: norms and products have
+ * no word and are always recomputed. The words that a layer knows depend on fused_qkv, fused_mlp and whether it has
+ * experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
  * moe.py; 0.2.5). */
 static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT][REMAT_TENSORS_MAX] = {
     [ACTIVATION_LAYER_INPUT] = {"decoder_layer_input"},
@@ -320,7 +320,7 @@ unsigned remat_megatron_modules(const Model *model, Activation activation) {
     case ACTIVATION_ATTENTION_INPUT:
         return MEGATRON_LAYERNORM;
     case ACTIVATION_MLP_INPUT:
-        return experts ? MEGATRON_NONE : MEGATRON_LAYERNORM; /* dispatched tokens come from no norm */
+        return experts ? MEGATRON_NONE : MEGATRON_LAYERNORM; /* dispatched tokens do not come from a norm */
     case ACTIVATION_GATE_UP:
         return experts ? MEGATRON_NONE : MEGATRON_MLP;
     case ACTIVATION_PRODUCT:
@@ -344,11 +344,11 @@ const char *remat_megatron_input(const Model *model, Activation activation) {
 bool remat_megatron_offloads(const Model *model, unsigned activations) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
         if ((activations >> a & 1) && !remat_megatron_input(model, a)) return false;
-    /* attn_proj's input is core_attn's output, which its backward needs: not without core_attn */
+    /* attn_proj's input is core_attn's output, which its backward needs: it cannot be offloaded without core_attn */
     return !(activations >> ACTIVATION_CONTEXT & 1) || (activations >> ACTIVATION_QKV & 1);
 }
 
-/* Attention and every second matmul are kept, norms and non-linearities made again: of our activations it keeps the
+/* Attention and every second matmul are kept; norms and non-linearities are made again. Of our activations it keeps the
  * layer's input, qkv, context and a part of the MLP's (distributed/activation_checkpoint.py). */
 bool remat_torchtitan_selective(Activation activation) {
     return activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MIDDLE ||

@@ -33,7 +33,7 @@ int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MA
     return count;
 }
 
-/* Numbers kept for one moment of a matrix of n x m, per element. */
+/* The numbers kept for one moment of a matrix of n x m, per element. */
 static double kept(MomentForm form, double n, double m) {
     return form == MOMENT_NONE ? 0 : form == MOMENT_FULL ? 1 : (n + m) / (n * m);
 }
@@ -82,7 +82,7 @@ static PartState part_state(const PartTotal *total, const TrainingState *state) 
         .update_flops = total->flops / parameters,
         .gathered_bytes = dtype_bytes(DTYPE_BF16) * total->orthogonal / parameters,
     };
-    /* Without a master the copy for compute is what is updated: read as well. */
+    /* Without a master the update changes the copy for compute, which is then read as well. */
     part.update_bytes =
         2 * part.optimizer_bytes + state->gradient_bytes[1] + state->parameter_bytes * (master > 0 ? 1 : 2);
     return part;

@@ -1,57 +1,59 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/state/state.h: what a chip keeps and moves of each parameter: the copy for compute, its gradient, and what the
- * optimizer keeps; in which dtypes; and what the update takes. An optimizer, dtypes and a model make one TrainingState;
- * everything that costs bytes per parameter is asked of it. */
+/* cost/state/state.h: the bytes that a chip keeps and moves for each parameter: the copy for compute, its gradient, and
+ * the optimizer's state; their dtypes; and the cost of the update. An optimizer, dtypes and a model make one
+ * TrainingState; it answers every question about bytes per parameter. */
 #ifndef SHARDOPT_COST_STATE_STATE_H
 #define SHARDOPT_COST_STATE_STATE_H
 
 #include "cost/state/optimizer.h"
 #include "models/model.h"
 
-/* DTYPE_DEFAULT: nothing was said; see StateDtypes. */
+/* DTYPE_DEFAULT means that the user said nothing; see StateDtypes. */
 typedef enum { DTYPE_DEFAULT, DTYPE_NONE, DTYPE_FP8, DTYPE_BF16, DTYPE_FP16, DTYPE_FP32, DTYPE_COUNT } Dtype;
 const char *dtype_name(Dtype dtype); /* "bf16" */
 double dtype_bytes(Dtype dtype);     /* of one number; scaling factors of fp8, one for each block, are left out */
 
-/* `parameters`: the copy for compute, which is also what is gathered; DEFAULT: bf16. `gradients` DEFAULT: fp32 where
- * they are accumulated over microbatches, else bf16; over fsdp they are scattered in bf16. Given, they are kept and
- * reduced in that. `master` DEFAULT: fp32, or none where the parameters themselves are. Moments DEFAULT: fp32. */
+/* `parameters` is the copy for compute, which is also the copy that is gathered; its DEFAULT is bf16. `gradients`
+ * DEFAULT is fp32 where they are accumulated over microbatches, else bf16; over fsdp they are scattered in bf16. A
+ * given dtype is the one in which they are kept and reduced. `master` DEFAULT is fp32, or none where the parameters
+ * themselves are fp32. Moments DEFAULT is fp32. */
 typedef struct {
     Dtype parameters, gradients, master, first, second;
 } StateDtypes;
 
-/* "parameters=bf16 gradients=fp32 master=none moments=bf16", m= and v= for one moment alone; blanks or commas between;
- * "default" alone. What is not named stays as it is in *out. False: *error says what would be right. */
+/* Reads "parameters=bf16 gradients=fp32 master=none moments=bf16", m= and v= for one moment alone, with blanks or
+ * commas between; or "default" alone. Parts that are not named keep their value in *out. False means that *error says
+ * what would be right. */
 bool state_dtypes_parse(const char *text, const char *where, StateDtypes *out, Error *error);
 
 enum { STATE_TEXT_SIZE = 128 };
-/* As state_dtypes_parse() reads it; "default" when nothing else was said. Returns `text`. */
+/* Writes the dtypes as state_dtypes_parse() reads them; "default" when the user said nothing else. Returns `text`. */
 const char *state_dtypes_text(const StateDtypes *dtypes, char text[STATE_TEXT_SIZE]);
 
-/* A chip's parameters in the parts that are sharded apart. */
+/* A chip's parameters in the parts that are sharded separately. */
 typedef enum { HELD_DENSE, HELD_EXPERTS, HELD_TABLES, HELD_COUNT } HeldPart;
 
-/* Of one parameter of a part, on average over its matrices and vectors. */
+/* The costs of one parameter of a part, on average over its matrices and vectors. */
 typedef struct {
     double optimizer_bytes; /* master and moments */
-    double update_bytes;    /* HBM: what is kept read and written, the gradient read, the copy for compute written */
+    double update_bytes;    /* HBM: the kept state read and written, the gradient read, the copy for compute written */
     double update_flops;    /* Newton-Schulz: 5 steps of 4 n^2 m + 2 n^3 for a matrix of n <= m */
-    double gathered_bytes;  /* bf16 update that Newton-Schulz wants whole: see below */
+    double gathered_bytes;  /* bf16 update that Newton-Schulz needs whole: see below */
 } PartState;
 
 /* Matrices that are made orthogonal but lie in pieces over fsdp, sequence and expert, or over data (ZeRO 1, 2), are
- * brought together in bf16 once a step; their FLOPs are shared by the chips that share the state (Moonlight's
- * distributed Muon; Megatron-Core's layer-wise one: each matrix has one home). What is shared is taken as evenly
- * shared: a launcher that gives whole matrices to chips takes at least as long as the largest of them. Over tensor each
- * chip works on its own block (Megatron-Core's blockwise mode): nothing moves. */
+ * brought together in bf16 once a step; the chips that share the state share their FLOPs (Moonlight's distributed Muon;
+ * Megatron-Core's layer-wise one: each matrix has one home). The sharing is taken as even: a launcher that gives whole
+ * matrices to chips takes at least the time of the largest of them. Over tensor each chip works on its own block
+ * (Megatron-Core's blockwise mode), so nothing moves. */
 typedef struct {
     char optimizer[OPTIMIZER_NAME_SIZE]; /* its title, for reports */
-    StateDtypes dtypes;                  /* `gradients` may be DEFAULT: the rest is settled */
-    double parameter_bytes;              /* of the copy for compute; what gathers move */
+    StateDtypes dtypes;                  /* `gradients` may be DEFAULT; the other dtypes are settled */
+    double parameter_bytes;              /* of the copy for compute, which gathers move */
     double gradient_bytes[2]; /* kept and reduced over data: [0] of one microbatch, [1] accumulated over several */
     double scatter_bytes;     /* of a gradient reduced over fsdp, in every microbatch */
     PartState part[HELD_COUNT];
-    bool uniform;    /* the parts are alike: only their sum counts */
+    bool uniform;    /* the parts are alike: only their sum matters */
     bool orthogonal; /* some update_flops, some gathered_bytes */
     bool moments;    /* some are kept */
 } TrainingState;
@@ -59,14 +61,14 @@ typedef struct {
 /* Pure. Moments that the optimizer does not keep have no dtype. */
 TrainingState training_state(const Model *model, const Optimizer *optimizer, const StateDtypes *dtypes);
 
-/* AdamW as the contract has it: 2 + 4 + 4 + 4 bytes, gradients of 2 or 4. */
+/* AdamW with the default dtypes: 2 + 4 + 4 + 4 bytes, gradients of 2 or 4. */
 const TrainingState *training_state_default(void);
 
 /* "bf16 weights, fp32 master weights and AdamW moments, gradients fp32 when accumulated ...": for the report. */
 enum { STATE_WORDS_SIZE = 256 };
 const char *training_state_words(const TrainingState *state, char text[STATE_WORDS_SIZE]);
 
-/* The weight matrices of one layer of a kind: rows, columns, how many; experts apart. */
+/* The weight matrices of one layer of a kind: rows, columns and their number, experts separately. */
 typedef struct {
     int64_t rows, columns, count;
     bool expert;

@@ -5,9 +5,9 @@
 #define SHARDOPT_COST_TIME_SLACK_H
 
 /* Multiplies every bound that adds in another order than step_seconds(), and the minuend of every difference. In
- * doubles n operations on terms that are not negative lose at most a share n 2^-53 of the result. 2^-40 covers n = 8192;
- * a step has a few hundred operations. The two subtractions inside a step (what weight gradients fill of the bubble,
- * what ring attention hides) amplify an error about threefold and stay far below it. */
+ * doubles n operations on terms that are not negative lose at most a share n 2^-53 of the result. 2^-40 covers
+ * n = 8192; a step has a few hundred operations. The two subtractions inside a step (what weight gradients fill of the
+ * bubble, what ring attention hides) amplify an error about threefold and stay far below it. */
 static const double SLACK = 1 - 0x1p-40;
 
 /* Multiplies a threshold that is compared with a bound before that bound is multiplied by SLACK. */

@@ -7,19 +7,21 @@
 #include "search/bound/batch.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
+#include "cost/time/step_terms.h"
 #include "search/bound/batch_loops.h"
 #include "search/bound/batch_table.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double SLACK = 1 - 0x1p-40;
 enum { TERMS_MAX = 2 * LANES_MAX, SCALED_MAX = 2 * LANES_MAX };
 
 /* Seconds of a lane in one phase, or in both where one is a multiple of the other; and how often they count. */
 typedef struct {
     const Lane *lane;
-    Form form;
+    RateForm form;
+    bool once; /* the lane moves once a step, not once a microbatch */
     double messages, bytes;
     double exposed;   /* in the step */
     double idle;      /* of it in the bubble */
@@ -51,37 +53,37 @@ typedef struct {
     int serial_count;
 } RowSums;
 
-/* What a lane moves in one phase of one microbatch; over replicas at the start and at the end of the step. */
-static Traffic lane_traffic(const StepRule *rule, const Resources *resources, Group group, int phase) {
-    if (group >= GROUP_DATA) return (phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
-    return (Traffic){resources->of[res_messages(group, (Phase)phase)], resources->of[res_bytes(group, (Phase)phase)]};
-}
-
 static bool moves(Traffic traffic) { return traffic.messages > 0 || traffic.bytes > 0; }
 
-static Form lane_form(const Lane *lane) {
+static RateForm lane_form(const Lane *lane) {
     if (lane->one_piece) return FORM_FIRST;
     if (lane->rate[2]) return FORM_FOUR;
     return lane->rate[1] ? FORM_THREE : FORM_LARGER;
 }
 
-/* How often one phase's seconds count: as cost/time/step.h has it. */
-static Term phase_term(const StepRule *rule, const Lane *lane, int phase, Traffic traffic, double share, bool ring) {
-    Term term = {.lane = lane, .form = lane_form(lane), .messages = traffic.messages, .bytes = traffic.bytes};
-    double m = rule->microbatches, first = phase == 0, last = phase == 1;
-    bool once = lane->group >= GROUP_DATA;
-    if (lane->group < GROUP_WEIGHTS) {
-        term.exposed = ring ? 0 : share * (m + rule->bubble[phase]);
-        term.idle = ring ? 0 : share * rule->bubble[phase];
-    } else {
-        term.exposed = share * (once ? 1 : m);
+/* One phase of a row of the table of terms; what a ring exposes is added apart. */
+static Term phase_term(const StepTerm *of, const Lane *lane, int phase, Traffic traffic) {
+    Term term = {
+        .lane = lane, .form = lane_form(lane), .once = of->once, .messages = traffic.messages, .bytes = traffic.bytes};
+    if (!of->ring) {
+        term.exposed = term_exposed_factor(of, phase);
+        term.idle = of->exposed * of->idle[phase];
     }
-    term.hidden[0] = (1 - share) * (once ? first : m - 1 + first);
-    term.hidden[1] = (1 - share) * last;
+    for (int part = 0; part < 2; part++) term.hidden[part] = of->hidden * term_count(of, part, phase);
     return term;
 }
 
-static bool near(double a, double b) { return fabs(a - b) <= 0x1p-50 * (a + b); }
+static Ring phase_ring(const StepTerm *of, const Lane *lane, int phase, Traffic traffic, double attention) {
+    return (Ring){.lane = lane,
+                  .messages = traffic.messages,
+                  .bytes = traffic.bytes,
+                  .share = of->exposed,
+                  .minus = of->hidden * attention,
+                  .times = of->times + of->idle[phase],
+                  .idle = of->idle[phase]};
+}
+
+static bool near(double a, double b) { return fabs(a - b) <= RATIO_TOLERANCE * (a + b); }
 
 /* Both phases as one where the second moves a multiple of the first: seconds are homogeneous. */
 static bool merge(Term *to, const Term *second) {
@@ -94,21 +96,15 @@ static bool merge(Term *to, const Term *second) {
 }
 
 static void add_lane(const StepRule *rule, const Resources *resources, const Lane *lane, RowSums *row) {
-    double share = lane->far ? rule->exposed_scale_out[lane->group] : rule->exposed[lane->group];
-    bool ring = lane->group == GROUP_SEQUENCE && rule->ring && share < 1;
+    StepTerm of = step_term(rule, lane->group, lane->far);
     int before = row->term_count;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        Traffic traffic = lane_traffic(rule, resources, lane->group, phase);
+        Traffic traffic = step_traffic(rule, resources, lane->group, phase);
         if (!moves(traffic)) continue;
-        Term term = phase_term(rule, lane, phase, traffic, share, ring);
-        if (ring)
-            row->rings[row->ring_count++] = (Ring){lane,
-                                                   traffic.messages,
-                                                   traffic.bytes,
-                                                   share,
-                                                   (1 - share) * resources->of[RES_ATTENTION_FORWARD + phase],
-                                                   rule->microbatches + rule->bubble[phase],
-                                                   rule->bubble[phase]};
+        Term term = phase_term(&of, lane, phase, traffic);
+        if (of.ring)
+            row->rings[row->ring_count++] =
+                phase_ring(&of, lane, phase, traffic, resources->of[RES_ATTENTION_FORWARD + phase]);
         if (row->term_count > before && merge(&row->terms[before], &term)) continue;
         row->terms[row->term_count++] = term;
         row->forms |= 1u << term.form;
@@ -136,18 +132,18 @@ static void add_serial(const Term *term, unsigned second, RowSums *row) {
 static void row_sums(const StepRule *rule, const Relaxation *relaxation, int index, const RateTable *table,
                      RowSums *row) {
     const Resources *resources = &relaxation->row[index].resources;
-    double m = rule->microbatches, compute[PHASE_COUNT];
-    for (int phase = 0; phase < PHASE_COUNT; phase++)
-        compute[phase] = resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase];
+    StepTerm term = step_compute_term(rule);
+    double compute[PHASE_COUNT];
+    for (int phase = 0; phase < PHASE_COUNT; phase++) compute[phase] = step_compute_seconds(resources, phase);
     row->term_count = row->ring_count = row->serial_count = 0;
     row->forms = 0;
     for (int i = 0; i < table->lane_count; i++) add_lane(rule, resources, &table->lane[i], row);
-    row->part[0] = (m - 1) * (compute[0] + compute[1]) + compute[0];
+    row->part[0] = term_part_a(&term, compute);
     row->part[1] = compute[1];
-    row->constant = rule->bubble[0] * compute[0] + rule->bubble[1] * compute[1] - rule->bubble_saved_seconds +
+    row->constant = term.idle[0] * compute[0] + term.idle[1] * compute[1] - rule->bubble_saved_seconds +
                     rule->optimizer_seconds + rule->other_seconds;
-    double offload = resources->of[RES_OFFLOAD_BYTES]; /* where a policy requires it; else relaxations have none */
-    row->pcie = offload > 0 ? m * offload / rule->offload_bytes_per_second + row->constant : 0;
+    double pcie = step_pcie_seconds(rule, resources); /* where a policy requires it; else relaxations have none */
+    row->pcie = pcie > 0 ? pcie + row->constant : 0;
     row->serial_weight = relaxation->row[index].serial_weight;
     if (!(row->serial_weight > 0)) return;
     /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
@@ -156,7 +152,7 @@ static void row_sums(const StepRule *rule, const Relaxation *relaxation, int ind
     row->serial_start = row->constant + row->part[0] + row->part[1];
     row->second = relaxation->row[index].second_piece;
     for (int i = 0; i < row->term_count; i++)
-        if (row->terms[i].lane->group < GROUP_DATA) add_serial(&row->terms[i], row->second, row);
+        if (!row->terms[i].once) add_serial(&row->terms[i], row->second, row);
 }
 
 /* ---- one block ---- */
@@ -202,8 +198,8 @@ static double extreme(const Term *term, double *const rates[4], const Block *blo
 static const Start MORE = {false, 0};
 
 /* Terms of one form at a time, as many as a loop takes, but those whose seconds are known. `idle`: the bubble's part
- * alone; from: the first group. */
-static void add_terms(const RowSums *row, const Block *block, const bool *known, bool idle, int from, double *to) {
+ * alone; `once`: the lanes alone that move once a step. */
+static void add_terms(const RowSums *row, const Block *block, const bool *known, bool idle, bool once, double *to) {
     for (int form = 0; form < FORM_COUNT; form++) {
         Seconds pack[LOOP_TERMS];
         int n = 0;
@@ -211,14 +207,13 @@ static void add_terms(const RowSums *row, const Block *block, const bool *known,
         for (int i = 0; i < row->term_count; i++) {
             const Term *term = &row->terms[i];
             double factor = idle ? term->idle : term->exposed;
-            if ((int)term->form != form || (int)term->lane->group < from || !(factor > 0) || (known && known[i]))
-                continue;
+            if ((int)term->form != form || (once && !term->once) || !(factor > 0) || (known && known[i])) continue;
             pack[n++] = seconds_of(term->lane, factor * term->messages, factor * term->bytes, block);
             if (n < LOOP_TERMS) continue;
-            loop_add_seconds((Form)form, pack, n, MORE, block->vectors, to);
+            loop_add_seconds((RateForm)form, pack, n, MORE, block->vectors, to);
             n = 0;
         }
-        if (n > 0) loop_add_seconds((Form)form, pack, n, MORE, block->vectors, to);
+        if (n > 0) loop_add_seconds((RateForm)form, pack, n, MORE, block->vectors, to);
     }
 }
 
@@ -236,12 +231,13 @@ static void add_known(const RowSums *row, const Block *block, const Room *room, 
     if (n > 0) loop_add_scaled(pack, n, MORE, block->vectors, to);
 }
 
-/* `piece`: 0 or 1, that one alone; 2: the larger. */
-static void add_rings(const RowSums *row, const Block *block, bool idle, int piece, double *to) {
+/* `serial` means that each ring counts by the one affine piece that the second bound has chosen for it. */
+static void add_rings(const RowSums *row, const Block *block, bool idle, bool serial, double *to) {
     for (int i = 0; i < row->ring_count; i++) {
         const Ring *ring = &row->rings[i];
         Seconds seconds = seconds_of(ring->lane, ring->messages, ring->bytes, block);
-        if (piece < 2) {
+        if (serial) {
+            int piece = row->second >> ring->lane->group & 1;
             seconds.latency[!piece] = seconds.latency[piece];
             seconds.per_byte[!piece] = seconds.per_byte[piece];
         }
@@ -323,7 +319,7 @@ static bool serial_matters(const RowSums *row, const Block *block, const Room *r
     for (int i = 0; i < row->serial_count; i++) serial += row->serial[i].factor * row->serial[i].most[block->number];
     for (int i = 0; i < row->term_count; i++) {
         const Term *term = &row->terms[i];
-        if (term->lane->group >= GROUP_DATA) serial += term->exposed * room->most[i];
+        if (term->once) serial += term->exposed * room->most[i];
         step += term->exposed * room->least[i];
     }
     return row->serial_factor * serial + row->serial_constant > step;
@@ -342,15 +338,15 @@ static void serial_seconds(const RowSums *row, const Block *block, double *to) {
         fresh = false;
         n = 0;
     }
-    add_terms(row, block, NULL, false, GROUP_DATA, to);
-    add_rings(row, block, false, row->second >> GROUP_SEQUENCE & 1, to);
+    add_terms(row, block, NULL, false, true, to);
+    add_rings(row, block, false, true, to);
 }
 
 /* Required offloading: the step is at least its time over PCIe and the bubble. */
 static void raise_to_pcie(const RowSums *row, const Block *block, const double *beyond[2], Room *room) {
     loop_fill(row->pcie, block->vectors, room->busy);
-    add_terms(row, block, NULL, true, 0, room->busy);
-    add_rings(row, block, true, 2, room->busy);
+    add_terms(row, block, NULL, true, false, room->busy);
+    add_rings(row, block, true, false, room->busy);
     for (int i = 0; i < 2; i++) {
         Scaled all = {beyond[i], 1};
         if (beyond[i]) loop_add_scaled(&all, 1, MORE, block->vectors, room->step);
@@ -416,8 +412,8 @@ static void block_row(const RowSums *row, const Block *block, int axis_count, Ro
             if (passes[i]) beyond[i] = part_beyond(row, block, i, axis_count, room);
         add_known(row, block, room, room->step);
     }
-    add_terms(row, block, room->known, false, 0, room->step);
-    add_rings(row, block, false, 2, room->step);
+    add_terms(row, block, room->known, false, false, room->step);
+    add_rings(row, block, false, false, room->step);
     if (row->pcie > 0) raise_to_pcie(row, block, beyond, room);
     bool matters = serial_matters(row, block, room);
     if (matters) serial_seconds(row, block, room->serial);

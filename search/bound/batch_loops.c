@@ -35,7 +35,7 @@ WIDE void loop_fill(double value, int count, double *restrict to) {
     for (int i = 0; i < count; i++) to[i] = value;
 }
 
-INLINE void add_seconds(Form form, const Seconds *terms, const int n, Start start, int count, double *restrict to) {
+INLINE void add_seconds(RateForm form, const Seconds *terms, const int n, Start start, int count, double *restrict to) {
     const double *latency[LOOP_TERMS], *per_byte[LOOP_TERMS], *latency_two[LOOP_TERMS], *per_byte_two[LOOP_TERMS];
     double messages[LOOP_TERMS], bytes[LOOP_TERMS];
 #pragma GCC unroll 4
@@ -59,7 +59,7 @@ INLINE void add_seconds(Form form, const Seconds *terms, const int n, Start star
     }
 }
 
-INLINE void add_form(const Form form, const Seconds *terms, int n, Start start, int count, double *to){
+INLINE void add_form(const RateForm form, const Seconds *terms, int n, Start start, int count, double *to){
 #define CALL(constant)                                                                                                 \
     (start.fresh ? add_seconds(form, terms, constant, (Start){true, start.value}, count, to)                           \
                  : add_seconds(form, terms, constant, (Start){false, 0}, count, to))
@@ -83,7 +83,7 @@ WIDE static void add_four(const Seconds *terms, int n, Start start, int count, d
     add_form(FORM_FOUR, terms, n, start, count, to);
 }
 
-void loop_add_seconds(Form form, const Seconds *terms, int n, Start start, int count, double *to) {
+void loop_add_seconds(RateForm form, const Seconds *terms, int n, Start start, int count, double *to) {
     static void (*const ADD[FORM_COUNT])(const Seconds *, int, Start, int, double *) = {add_first, add_larger,
                                                                                         add_three, add_four};
     ADD[form](terms, n, start, count, to);

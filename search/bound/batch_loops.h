@@ -24,7 +24,7 @@ typedef enum {
     FORM_THREE,  /* both of the first, bandwidth of the second: a torus here, a switch there */
     FORM_FOUR,
     FORM_COUNT
-} Form;
+} RateForm;
 
 void loop_fill(double value, int count, double *to);
 
@@ -35,7 +35,7 @@ typedef struct {
 } Start;
 
 /* to += each term; n from 1 to LOOP_TERMS. */
-void loop_add_seconds(Form form, const Seconds *terms, int n, Start start, int count, double *to);
+void loop_add_seconds(RateForm form, const Seconds *terms, int n, Start start, int count, double *to);
 
 /* to += times * max(share * t, t - minus) of one term: a ring beside attention. */
 void loop_add_ring(const Seconds *term, double share, double minus, double times, int count, double *to);

@@ -3,15 +3,14 @@
 
 #include "base/util.h"
 #include "cost/plan/grid.h"
+#include "cost/time/slack.h"
+#include "cost/time/step_terms.h"
 #include "mesh/prime.h"
 #include "search/layout/branch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Other orders of the same sums than step_seconds has: a directed slack far above their rounding. */
-static const double SLACK = 1 - 0x1p-40;
 
 /* ---- least rates: one row per divisor of the devices ---- */
 
@@ -430,21 +429,27 @@ static Sharding least_sharding(const SumsSlot *slot, MlpChoice mlp) {
 
 /* ---- bounds ---- */
 
-/* The step with both parts taken as one, see the header. */
+/* The step with parts A and B taken as one (docs/search.md, "Merged parts"): the second reader of the table of terms
+ * that adds up seconds. Each group is alone on an axis, and the bubble is `bubble_share` of all passes. */
 static double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates,
                              double bubble_share) {
-    StepTime time;
-    StepRule whole = rule_at(rule, rates);
-    whole.bubble[PHASE_FORWARD] = whole.bubble[PHASE_BACKWARD] = whole.bubble_saved_seconds = 0;
-    step_time(&whole, resources, rates, &time);
-    double certain = 0, critical = 0, longest = time.compute_seconds;
+    StepTerm compute_term = step_compute_term(rule);
+    double of_compute[PHASE_COUNT], certain = 0, critical = 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) of_compute[phase] = step_compute_seconds(resources, phase);
+    double compute = term_part_a(&compute_term, of_compute) + of_compute[1], longest = compute;
     for (int group = 0; group < GROUP_COUNT; group++) {
-        certain += time.group_exposed_seconds[group];
-        if (group < GROUP_WEIGHTS) critical += time.group_exposed_seconds[group];
-        longest = max_real(longest, (1 - whole.exposed[group]) * time.group_seconds[group]);
+        StepTerm term = step_term(rule, group, rates->leaves_scale_up >> group & 1);
+        double seconds[PHASE_COUNT];
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            Traffic traffic = step_traffic(rule, resources, group, phase);
+            seconds[phase] = collective_seconds(rates->cost[group], traffic.messages, traffic.bytes);
+        }
+        double exposed = term_exposed_whole(&term, seconds, &resources->of[RES_ATTENTION_FORWARD]);
+        certain += exposed;
+        if (term.critical) critical += exposed;
+        longest = max_real(longest, term.hidden * term_whole(&term, seconds));
     }
-    return certain + longest + bubble_share * (time.compute_seconds + critical) + rule->optimizer_seconds +
-           rule->other_seconds;
+    return certain + longest + bubble_share * (compute + critical) + rule->optimizer_seconds + rule->other_seconds;
 }
 
 /* At most this share of a microbatch's seconds are weight gradients: a third of the FLOPs of matmuls, no part of the
@@ -830,7 +835,7 @@ bool offload_never_pays(const CostContext *setting, const Shard *shard, const Kn
         rule_of_sums(setting, shard, &home, &details->most, &here);
         rule_of_sums(setting, shard, knobs, &details->most, &there);
         /* more than rounding can hide */
-        if (!(there.optimizer_seconds - here.optimizer_seconds > 1e-9 * step_seconds_least)) return false;
+        if (!(there.optimizer_seconds - here.optimizer_seconds > LAYOUT_TOLERANCE * step_seconds_least)) return false;
         Sharding sharding = {.residual = details->replicated ? RESIDUAL_REPLICATED : RESIDUAL_SEQUENCE,
                              .mlp = (MlpChoice)mlp,
                              .logits = shard->tensor > 1 ? TABLE_D_MODEL : TABLE_VOCABULARY};

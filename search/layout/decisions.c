@@ -15,7 +15,7 @@ static double share_of_row(const Multipliers *multipliers, int side, int row, bo
 
 /* A maximum is not below any weighted mean of its forms (its column is not negative: weights may sum to less): replaces
  * the columns of maxima by such means, so that the items are left. */
-static Form without_maxima(const Program *program, Form form, const Multipliers *multipliers, int side) {
+static LinearForm without_maxima(const Program *program, LinearForm form, const Multipliers *multipliers, int side) {
     for (int column = program->columns - 1; column >= program->items; column--) {
         double factor = form.of[column], sum = multipliers->columns[column];
         int last = -1;
@@ -32,8 +32,8 @@ static Form without_maxima(const Program *program, Form form, const Multipliers 
     return form;
 }
 
-static Form memory_mean(const Program *program, const double weights[MOMENT_COUNT]) {
-    Form form = {0};
+static LinearForm memory_mean(const Program *program, const double weights[MOMENT_COUNT]) {
+    LinearForm form = {0};
     double sum = 0;
     for (int i = 0; i < program->memory_count; i++) sum += weights[i];
     for (int i = 0; i < program->memory_count; i++) {
@@ -157,7 +157,7 @@ static bool is_free(const Decisions *decisions, const Program *program, int pool
 }
 
 static void make_choices(Decisions *decisions, const Program *program, const Multipliers *multipliers) {
-    Form f[SIDES], tail[SIDES], p = program->pcie, memory = memory_mean(program, multipliers->memory);
+    LinearForm f[SIDES], tail[SIDES], p = program->pcie, memory = memory_mean(program, multipliers->memory);
     for (int side = 0; side < SIDES; side++) {
         f[side] = without_maxima(program, program->main, multipliers, side);
         tail[side] = without_maxima(program, program->tail, multipliers, side);

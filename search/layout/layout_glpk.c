@@ -43,7 +43,7 @@ static double seconds_unit(const Program *program) {
 }
 
 /* form <= 0, with the items' coefficients and the constant divided by `unit`. */
-static void add_row(glp_prob *lp, const Program *program, const Form *form, double unit) {
+static void add_row(glp_prob *lp, const Program *program, const LinearForm *form, double unit) {
     int indices[COLUMNS_MAX + 1], count = 0, row = glp_add_rows(lp, 1);
     double values[COLUMNS_MAX + 1];
     for (int c = 0; c < program->columns; c++) {

@@ -21,21 +21,23 @@
 #include "search/layout/branch.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
+#include "cost/time/step_terms.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double SLACK = 1 - 0x1p-40;
 enum { WEIGHT_COUNT = 7, ROW_BRANCHES_MAX = 81 /* STRATEGIES_MAX^4: all nodes but the mlp's */ };
 static const double WEIGHTS[WEIGHT_COUNT] = {0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
 
 /* Which affine piece is the larger where backward stands: later rates may differ, the choice stays valid. */
 static unsigned second_pieces(const Resources *resources, const Rates *rates) {
     unsigned second = 0;
-    for (int group = 0; group < GROUP_DATA; group++) {
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (step_moves_once(group)) continue;
         const CollectiveCost *cost = &rates->cost[group];
-        double messages = resources->of[res_messages(group, PHASE_BACKWARD)],
-               bytes = resources->of[res_bytes(group, PHASE_BACKWARD)];
+        double messages = resources->of[res_messages((Group)group, PHASE_BACKWARD)],
+               bytes = resources->of[res_bytes((Group)group, PHASE_BACKWARD)];
         if (messages * cost->latency_seconds[1] + bytes * cost->seconds_per_byte[1] >
             messages * cost->latency_seconds[0] + bytes * cost->seconds_per_byte[0])
             second |= 1u << group;
@@ -49,22 +51,21 @@ typedef struct {
 } Cost;
 
 static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates *rates, unsigned second) {
-    const double *of = adds->of;
     double each[PHASE_COUNT], background = 0;
-    for (int phase = 0; phase < PHASE_COUNT; phase++)
-        each[phase] = of[RES_COMPUTE_FORWARD + phase] + of[RES_ATTENTION_FORWARD + phase];
-    for (int group = 0; group < GROUP_DATA; group++)
-        for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            int piece = second >> group & 1;
-            double messages = of[res_messages((Group)group, (Phase)phase)],
-                   bytes = of[res_bytes((Group)group, (Phase)phase)];
-            double seconds = messages * rates->cost[group].latency_seconds[piece] +
-                             bytes * rates->cost[group].seconds_per_byte[piece];
-            *(group >= GROUP_WEIGHTS ? &background : &each[phase]) += rule->exposed[group] * seconds;
+    StepTerm compute = step_compute_term(rule);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) each[phase] = step_compute_seconds(adds, phase);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        StepTerm term = step_term(rule, group, rates->leaves_scale_up >> group & 1);
+        int piece = second >> group & 1;
+        for (int phase = 0; phase < PHASE_COUNT && !term.once; phase++) {
+            Traffic traffic = step_traffic(rule, adds, group, phase);
+            double seconds = traffic.messages * rates->cost[group].latency_seconds[piece] +
+                             traffic.bytes * rates->cost[group].seconds_per_byte[piece];
+            *(term.critical ? &each[phase] : &background) += term.exposed * seconds;
         }
-    double m = rule->microbatches, offload = of[RES_OFFLOAD_BYTES];
-    return (Cost){m * (each[0] + each[1] + background), offload > 0 ? m * offload / rule->offload_bytes_per_second : 0,
-                  rule->bubble[0] * each[0] + rule->bubble[1] * each[1]};
+    }
+    return (Cost){compute.times * (each[0] + each[1] + background), step_pcie_seconds(rule, adds),
+                  compute.idle[0] * each[0] + compute.idle[1] * each[1]};
 }
 
 static double weighted(Cost cost, double w) { return (1 - w) * cost.series + w * cost.pcie + cost.tail; }
@@ -174,8 +175,9 @@ static double serial_seconds(const StepRule *rule, const Resources *resources, c
     Rates serial = *rates;
     for (int group = 0; group < GROUP_COUNT; group++) {
         serial.axes[group] = 0;
-        int other = group >= GROUP_DATA ? -1 : !(second >> group & 1);
-        if (other >= 0) serial.cost[group].latency_seconds[other] = serial.cost[group].seconds_per_byte[other] = 0;
+        int other = !(second >> group & 1);
+        if (!step_term(rule, group, false).once)
+            serial.cost[group].latency_seconds[other] = serial.cost[group].seconds_per_byte[other] = 0;
     }
     if (!(resources->of[RES_OFFLOAD_BYTES] > 0)) return step_seconds(rule, resources, &serial);
     Resources without = *resources;
@@ -185,10 +187,10 @@ static double serial_seconds(const StepRule *rule, const Resources *resources, c
 
 /* The part of the tail that rates do not change. */
 static double least_tail(const StepRule *rule, const Resources *resources) {
+    StepTerm compute = step_compute_term(rule);
     double bubble = 0;
     for (int phase = 0; phase < PHASE_COUNT; phase++)
-        bubble += rule->bubble[phase] *
-                  (resources->of[RES_COMPUTE_FORWARD + phase] + resources->of[RES_ATTENTION_FORWARD + phase]);
+        bubble += compute.idle[phase] * step_compute_seconds(resources, phase);
     return bubble - rule->bubble_saved_seconds + rule->optimizer_seconds + rule->other_seconds;
 }
 

@@ -2,51 +2,53 @@
 #include "search/layout/program.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
+#include "cost/time/step_terms.h"
 
 #include <math.h>
 #include <string.h>
 
-static Form scaled(double factor, const Form *form) {
-    Form out;
+static LinearForm scaled(double factor, const LinearForm *form) {
+    LinearForm out;
     out.constant = factor * form->constant;
     for (int c = 0; c < COLUMNS_MAX; c++) out.of[c] = factor * form->of[c];
     return out;
 }
 
-static void add(Form *to, double factor, const Form *form) {
+static void add(LinearForm *to, double factor, const LinearForm *form) {
     if (factor == 0) return;
     to->constant += factor * form->constant;
     for (int c = 0; c < COLUMNS_MAX; c++) to->of[c] += factor * form->of[c];
 }
 
-static Form resource(const Branch *branch, int index) {
-    Form form = {.constant = branch->saved.of[index]};
+static LinearForm resource(const Branch *branch, int index) {
+    LinearForm form = {.constant = branch->saved.of[index]};
     for (int i = 0; i < branch->item_count; i++) form.of[i] = branch->items[i].adds.of[index];
     return form;
 }
 
 /* Largest and least value over the box of the columns. */
-static double most(const Program *program, const Form *form) {
+static double most(const Program *program, const LinearForm *form) {
     double sum = form->constant;
     for (int c = 0; c < program->columns; c++) sum += max_real(0, form->of[c] * program->upper[c]);
     return sum;
 }
 
-static double least(const Program *program, const Form *form) {
+static double least(const Program *program, const LinearForm *form) {
     double sum = form->constant;
     for (int c = 0; c < program->columns; c++) sum += min_real(0, form->of[c] * program->upper[c]);
     return sum;
 }
 
 /* a <= b over the whole box. */
-static bool never_above(const Program *program, const Form *a, const Form *b) {
-    Form over = *a;
+static bool never_above(const Program *program, const LinearForm *a, const LinearForm *b) {
+    LinearForm over = *a;
     add(&over, -1, b);
-    return most(program, &over) <= 1e-13 * fabs(most(program, b));
+    return most(program, &over) <= FORM_TOLERANCE * fabs(most(program, b));
 }
 
 /* Keeps the forms that none of the others covers; returns how many. */
-static int keep_largest(const Program *program, Form *forms, int count) {
+static int keep_largest(const Program *program, LinearForm *forms, int count) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
         bool covered = false;
@@ -59,7 +61,7 @@ static int keep_largest(const Program *program, Form *forms, int count) {
 
 /* The largest of the forms: one of them, or a new column above all. Right only where it is made small: all factors on
  * it are >= 0. */
-static Form maximum(Program *program, Form *forms, int count) {
+static LinearForm maximum(Program *program, LinearForm *forms, int count) {
     count = keep_largest(program, forms, count);
     if (count == 1) return forms[0];
     double low = least(program, &forms[0]), high = most(program, &forms[0]);
@@ -72,20 +74,21 @@ static Form maximum(Program *program, Form *forms, int count) {
         bool moves = false;
         for (int c = 0; c < column; c++) moves = moves || forms[i].of[c] != 0;
         if (!moves && forms[i].constant <= low) continue; /* the column is not negative: that says it */
-        Form *row = &program->rows[program->row_count];
+        LinearForm *row = &program->rows[program->row_count];
         *row = forms[i];
         row->constant -= low;
         row->of[column] = -1;
         program->defines[program->row_count++] = column;
     }
     program->upper[column] = high - low;
-    Form out = {.constant = low};
+    LinearForm out = {.constant = low};
     out.of[column] = 1;
     return out;
 }
 
-static Form collective(Program *program, CollectiveCost cost, const Form *messages, const Form *bytes) {
-    Form pieces[2];
+static LinearForm collective(Program *program, CollectiveCost cost, const LinearForm *messages,
+                             const LinearForm *bytes) {
+    LinearForm pieces[2];
     for (int k = 0; k < 2; k++) {
         pieces[k] = scaled(cost.latency_seconds[k], messages);
         add(&pieces[k], cost.seconds_per_byte[k], bytes);
@@ -93,34 +96,98 @@ static Form collective(Program *program, CollectiveCost cost, const Form *messag
     return maximum(program, pieces, 2);
 }
 
-static Form sequence_exposed(Program *program, const StepRule *rule, const Form *seconds, const Form *attention) {
-    double share = rule->exposed[GROUP_SEQUENCE];
-    Form forms[2] = {scaled(share, seconds), *seconds};
-    if (!rule->ring) return forms[0];
-    add(&forms[1], -(1 - share), attention);
+/* Exposed seconds of one phase of a row (term_exposed() in linear forms). */
+static LinearForm exposed_form(Program *program, const StepTerm *term, const LinearForm *seconds,
+                               const LinearForm *attention) {
+    LinearForm forms[2] = {scaled(term->exposed, seconds), *seconds};
+    if (!term->ring) return forms[0];
+    add(&forms[1], -term->hidden, attention);
     return maximum(program, forms, 2);
 }
 
-/* Compute, or an axis that is busy for longer: parts A and B of the step. */
-static Form part(Program *program, const Rates *rates, const Form *compute, Form hidden[GROUP_COUNT][2], int which) {
-    Form forms[FORMS_MAX] = {*compute};
-    int count = 1;
-    for (int axis = 0; axis < rates->axis_count && count < FORMS_MAX; axis++) {
-        Form busy = {0};
+/* Seconds of both phases of a row in part A (0) or B (1), before the hidden share is taken. */
+static LinearForm in_part(const StepTerm *term, const LinearForm seconds[PHASE_COUNT], int which) {
+    LinearForm out = scaled(term_count(term, which, 0), &seconds[0]);
+    add(&out, term_count(term, which, 1), &seconds[1]);
+    return out;
+}
+
+/* The seconds of a row in one phase: a form in the counts, or a constant for a row that moves once a step. */
+static LinearForm row_seconds(Program *program, const StepRule *rule, const Branch *branch, const Rates *rates,
+                              int group, int phase) {
+    const CollectiveCost *cost = &rates->cost[group];
+    if (step_moves_once(group)) {
+        Traffic traffic = step_traffic(rule, &branch->saved, group, phase);
+        return (LinearForm){.constant = collective_seconds(*cost, traffic.messages, traffic.bytes)};
+    }
+    LinearForm messages = resource(branch, res_messages((Group)group, (Phase)phase)),
+               bytes = resource(branch, res_bytes((Group)group, (Phase)phase));
+    return collective(program, *cost, &messages, &bytes);
+}
+
+/* The rows of the table of terms, in linear forms. */
+typedef struct {
+    StepTerm compute_term, terms[GROUP_COUNT];
+    LinearForm compute[PHASE_COUNT], seconds[GROUP_COUNT][PHASE_COUNT];
+    LinearForm critical[PHASE_COUNT]; /* exposed seconds of critical groups, one microbatch */
+} Rows;
+
+static void fill_rows(Program *program, const StepRule *rule, const Branch *branch, const Rates *rates, Rows *rows) {
+    rows->compute_term = step_compute_term(rule);
+    for (int group = 0; group < GROUP_COUNT; group++)
+        rows->terms[group] = step_term(rule, group, rates->leaves_scale_up >> group & 1);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
         for (int group = 0; group < GROUP_COUNT; group++)
-            if (rates->axes[group] >> axis & 1) add(&busy, 1, &hidden[group][which]);
+            rows->seconds[group][phase] = row_seconds(program, rule, branch, rates, group, phase);
+        LinearForm attention = resource(branch, RES_ATTENTION_FORWARD + phase);
+        rows->compute[phase] = resource(branch, RES_COMPUTE_FORWARD + phase);
+        add(&rows->compute[phase], 1, &attention);
+        rows->critical[phase] = (LinearForm){0};
+        for (int group = 0; group < GROUP_COUNT; group++) {
+            if (!rows->terms[group].critical) continue;
+            LinearForm exposed = exposed_form(program, &rows->terms[group], &rows->seconds[group][phase], &attention);
+            add(&rows->critical[phase], 1, &exposed);
+        }
+    }
+}
+
+/* Part A (0) or B (1) of the step: compute, or an axis that is busy for longer. */
+static LinearForm part(Program *program, const Rates *rates, const Rows *rows, int which) {
+    LinearForm forms[FORMS_MAX] = {in_part(&rows->compute_term, rows->compute, which)}, hidden[GROUP_COUNT];
+    int count = 1;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        LinearForm whole = in_part(&rows->terms[group], rows->seconds[group], which);
+        hidden[group] = scaled(rows->terms[group].hidden, &whole);
+    }
+    for (int axis = 0; axis < rates->axis_count && count < FORMS_MAX; axis++) {
+        LinearForm busy = {0};
+        for (int group = 0; group < GROUP_COUNT; group++)
+            if (rates->axes[group] >> axis & 1) add(&busy, 1, &hidden[group]);
         forms[count++] = busy;
     }
     return maximum(program, forms, count);
 }
 
+/* Exposed seconds of the rows that are not critical, over the step. */
+static LinearForm background_exposed(const Rows *rows) {
+    LinearForm exposed = {0};
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        const StepTerm *term = &rows->terms[group];
+        for (int which = 0; which < 2 && !term->critical; which++) {
+            LinearForm seconds = in_part(term, rows->seconds[group], which);
+            add(&exposed, term->exposed, &seconds);
+        }
+    }
+    return exposed;
+}
+
 /* Moments count the same bytes with different weights, so their rows are mostly multiples of one another: divided by
  * their largest coefficients, only those stay that none of the others covers. */
 static void memory_rows_of(Program *program, const StepRule *rule, const Branch *branch) {
-    Form forms[MOMENT_COUNT], units[MOMENT_COUNT];
+    LinearForm forms[MOMENT_COUNT], units[MOMENT_COUNT];
     int count = 0;
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
-        Form form = resource(branch, RES_MEMORY + moment);
+        LinearForm form = resource(branch, RES_MEMORY + moment);
         form.constant -= rule->memory_limit_bytes;
         if (!(most(program, &form) > 0)) continue;
         double largest = 0;
@@ -138,63 +205,28 @@ static void memory_rows_of(Program *program, const StepRule *rule, const Branch 
 }
 
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out) {
-    double m = rule->microbatches;
+    Rows rows;
     out->items = out->columns = branch->item_count;
     out->row_count = out->memory_count = 0;
     for (int i = 0; i < out->items; i++) out->upper[i] = branch->items[i].layers;
     memory_rows_of(out, rule, branch);
+    fill_rows(out, rule, branch, rates, &rows);
 
-    Form group_seconds[GROUP_COUNT][PHASE_COUNT], compute[PHASE_COUNT], critical[PHASE_COUNT];
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        for (int group = 0; group < GROUP_DATA; group++) {
-            Form messages = resource(branch, res_messages((Group)group, (Phase)phase)),
-                 bytes = resource(branch, res_bytes((Group)group, (Phase)phase));
-            group_seconds[group][phase] = collective(out, rates->cost[group], &messages, &bytes);
-        }
-        for (int group = GROUP_DATA; group < GROUP_COUNT; group++) {
-            const Traffic *data = &(phase == 0 ? rule->data_start : rule->data_end)[group - GROUP_DATA];
-            group_seconds[group][phase] =
-                (Form){.constant = collective_seconds(rates->cost[group], data->messages, data->bytes)};
-        }
-
-        Form attention = resource(branch, RES_ATTENTION_FORWARD + phase);
-        compute[phase] = resource(branch, RES_COMPUTE_FORWARD + phase);
-        add(&compute[phase], 1, &attention);
-        critical[phase] = sequence_exposed(out, rule, &group_seconds[GROUP_SEQUENCE][phase], &attention);
-        for (int group = 0; group < GROUP_WEIGHTS; group++)
-            if (group != GROUP_SEQUENCE) add(&critical[phase], rule->exposed[group], &group_seconds[group][phase]);
-    }
-
-    /* A: every phase but the last microbatch's backward; B: that. */
-    Form hidden[GROUP_COUNT][2], exposed = {0}, compute_first;
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        Form first = scaled(group >= GROUP_DATA ? 1 : m, &group_seconds[group][0]);
-        if (group < GROUP_DATA) add(&first, m - 1, &group_seconds[group][1]);
-        double share = rule->exposed[group];
-        if (group >= GROUP_WEIGHTS) {
-            add(&exposed, share, &first);
-            add(&exposed, share, &group_seconds[group][1]);
-        }
-        hidden[group][0] = scaled(1 - share, &first);
-        hidden[group][1] = scaled(1 - share, &group_seconds[group][1]);
-    }
-    compute_first = scaled(m, &compute[0]);
-    add(&compute_first, m - 1, &compute[1]);
-    Form a = part(out, rates, &compute_first, hidden, 0), b = part(out, rates, &compute[1], hidden, 1);
-    out->main = exposed;
-    for (int phase = 0; phase < PHASE_COUNT; phase++) add(&out->main, m, &critical[phase]);
+    LinearForm a = part(out, rates, &rows, 0), b = part(out, rates, &rows, 1);
+    out->main = background_exposed(&rows);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) add(&out->main, rule->microbatches, &rows.critical[phase]);
     add(&out->main, 1, &a);
     add(&out->main, 1, &b);
-    Form offload = resource(branch, RES_OFFLOAD_BYTES);
+    LinearForm offload = resource(branch, RES_OFFLOAD_BYTES);
     bool offloads = rule->offload_bytes_per_second > 0;
-    out->pcie = scaled(offloads ? m / rule->offload_bytes_per_second : 0, &offload);
+    out->pcie = scaled(offloads ? rule->microbatches / rule->offload_bytes_per_second : 0, &offload);
 
-    out->tail = (Form){.constant = rule->optimizer_seconds + rule->other_seconds - rule->bubble_saved_seconds};
+    out->tail = (LinearForm){.constant = step_constant(rule)};
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        add(&out->tail, rule->bubble[phase], &compute[phase]);
-        add(&out->tail, rule->bubble[phase], &critical[phase]);
+        add(&out->tail, rows.compute_term.idle[phase], &rows.compute[phase]);
+        add(&out->tail, rows.compute_term.idle[phase], &rows.critical[phase]);
     }
-    Form sides[2] = {out->main, out->pcie};
+    LinearForm sides[2] = {out->main, out->pcie};
     out->seconds = maximum(out, sides, 2);
     add(&out->seconds, 1, &out->tail);
 }

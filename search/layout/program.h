@@ -18,18 +18,18 @@ enum {
 
 typedef struct {
     double constant, of[COLUMNS_MAX];
-} Form;
+} LinearForm;
 
 typedef struct {
     int items, columns; /* the first `items` columns are whole numbers from 0 to upper[] */
     double upper[COLUMNS_MAX];
-    Form rows[ROWS_MAX]; /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
+    LinearForm rows[ROWS_MAX]; /* form <= 0; its column defines[] is a maximum and has coefficient -1 */
     int defines[ROWS_MAX];
     int row_count;
-    Form memory[MOMENT_COUNT]; /* form <= 0, in bytes */
+    LinearForm memory[MOMENT_COUNT]; /* form <= 0, in bytes */
     int memory_count;
-    Form seconds;          /* the step, to be least: */
-    Form main, pcie, tail; /* the larger of main and pcie, and the tail */
+    LinearForm seconds;          /* the step, to be least: */
+    LinearForm main, pcie, tail; /* the larger of main and pcie, and the tail */
 } Program;
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */

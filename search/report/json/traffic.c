@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a plan sends: bytes of each role and of each group of chips. */
-#include "search/report/text/parts.h"
 #include "search/answer/plan_words.h"
+#include "search/report/text/parts.h"
 
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/time/step_terms.h"
 
 Traffic group_traffic(const Estimate *estimate, Group group, Phase phase) {
-    if (group >= GROUP_DATA) {
-        const StepRule *rule = &estimate->rule;
-        return (phase == PHASE_FORWARD ? rule->data_start : rule->data_end)[group - GROUP_DATA];
-    }
-    return (Traffic){.messages = estimate->resources.of[res_messages(group, phase)],
-                     .bytes = estimate->resources.of[res_bytes(group, phase)]};
+    return step_traffic(&estimate->rule, &estimate->resources, group, phase);
 }
 
 /* Over a step, both phases. */
 static Traffic group_step_traffic(const Estimate *estimate, Group group) {
-    double times = group >= GROUP_DATA ? 1 : estimate->rule.microbatches;
+    double times = step_moves_once(group) ? 1 : estimate->rule.microbatches;
     Traffic forward = group_traffic(estimate, group, PHASE_FORWARD);
     Traffic backward = group_traffic(estimate, group, PHASE_BACKWARD);
     return (Traffic){times * (forward.messages + backward.messages), times * (forward.bytes + backward.bytes)};
