@@ -47,8 +47,8 @@ static void add_parts(const CostContext *setting, const Op *ops, int count, doub
     }
 }
 
-/* Every op of the fullest stage. With several stages the embedding or the logits are there only where they set the
- * pace, as in the resources. */
+/* Lists every op of the fullest stage. With several stages the embedding or the logits are there only where they set
+ * the pace, as in the resources. */
 static void list_parts(const CostContext *setting, const Plan *plan, Estimate *out) {
     Op ops[OPS_MAX];
     const Model *model = setting->model;
@@ -78,7 +78,7 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
                                              out->elementwise_seconds);
 }
 
-/* Latency rules where messages, not bytes, make most of the busiest level's time. */
+/* Latency dominates where messages, not bytes, make most of the busiest level's time. */
 static bool latency_rules(const Estimate *estimate, const Mesh *mesh, AxisLevel level) {
     double messages = 0, whole = 0;
     for (int group = 0; group < GROUP_COUNT; group++) {
@@ -106,7 +106,7 @@ static void find_bound(const Mesh *mesh, bool offloads, Estimate *out) {
     for (int i = 0; i < out->part_count; i++)
         if (out->parts[i].memory_bound) memory_bound += out->parts[i].forward_seconds + out->parts[i].backward_seconds;
     seconds[BOUND_COMPUTE] = out->time.compute_seconds - min_real(memory_bound, out->time.compute_seconds);
-    /* State on the host streams over PCIe, which is what its update waits for. */
+    /* State on the host streams over PCIe, and its update waits for that. */
     seconds[offloads ? BOUND_PCIE : BOUND_HBM] += out->time.optimizer_seconds;
     seconds[BOUND_HBM] = memory_bound;
     seconds[BOUND_PCIE] = out->time.pcie_seconds;

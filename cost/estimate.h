@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/estimate.h: one plan priced in full: what the report shows. */
+/* cost/estimate.h: one plan priced in full: the numbers that the report shows. */
 #ifndef SHARDOPT_COST_ESTIMATE_H
 #define SHARDOPT_COST_ESTIMATE_H
 
@@ -49,15 +49,16 @@ typedef struct {
     double tokens_per_second_per_chip;
     EstimatePart parts[ESTIMATE_PARTS_MAX];
     int part_count;
-    double matmul_seconds, attention_seconds, elementwise_seconds; /* of compute_seconds; recomputation is its own */
+    double matmul_seconds, attention_seconds, elementwise_seconds; /* of compute_seconds; recomputation is counted
+                                                                    * separately */
 } Estimate;
 
-/* The resources of a plan with its layout; the rows of one moment, whose total is returned. */
+/* The resources of a plan with its layout; the second function gives the rows of one moment and returns their total. */
 void plan_resources(const CostContext *setting, const Shard *shard, const Plan *plan, Resources *out);
 double plan_memory(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows);
 
-/* Prices a plan on a mesh (catalog rates; the profile is applied inside) under a nesting of the roles. False: the plan
- * cannot be used under `rule` (error says why). */
+/* Prices a plan on a mesh (catalog rates; the profile is applied inside) under a nesting of the roles. False means that
+ * the plan cannot be used under `rule` (error says why). */
 bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
                    PaddingRule padding, Estimate *out, Error *error);
 

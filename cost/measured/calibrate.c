@@ -9,7 +9,7 @@
 
 /* ---- fits ---- */
 
-/* A fit to the end: what it leaves at its prior is held there, and the rest fitted again. */
+/* Runs a fit to the end: figures that it leaves at their prior are held there, and the rest is fitted again. */
 static bool fit_whole(FitModel *model, const double *weights, Arena *arena, LeastSolution *out, Error *error) {
     bool all = model->problem->start == FIT_VALUES;
     if (!fit_solve(model, weights, NULL, 0, true, arena, out, error)) return false;
@@ -20,7 +20,7 @@ static bool fit_whole(FitModel *model, const double *weights, Arena *arena, Leas
     return true;
 }
 
-/* The refit must not leave marks: it gets a model whose parameters are its own. */
+/* The refit must not leave marks: it gets a model with its own parameters. */
 static bool refit(const FitModel *model, Arena *arena, double *seconds, Error *error) {
     size_t runs = (size_t)model->problem->run_count, count = (size_t)model->parameter_count;
     FitModel own = *model;
@@ -49,7 +49,7 @@ static double error_of(const FitModel *model, const double *seconds, int32_t run
 }
 
 typedef struct {
-    const char *source, *generation; /* NULL: any */
+    const char *source, *generation; /* NULL means any */
 } Wanted;
 
 static bool stats_of(Gather *gather, const double *seconds, Wanted wanted, ErrorStats *out) {
@@ -75,7 +75,7 @@ static int compare_family(const FitModel *model, int32_t a, int32_t b) {
     return order != 0 ? order : strcmp(model->generation[a], model->generation[b]);
 }
 
-/* Each family once, with the median magnitude of its errors. */
+/* Counts each family once, with the median magnitude of its errors. */
 static bool family_stats(Gather *gather, const double *seconds, Arena *scratch, ErrorStats *out) {
     const FitModel *model = gather->model;
     int32_t count = model->problem->run_count, families = 0;
@@ -122,7 +122,7 @@ static const LikelyRange *range_of_generation(const Calibration *c, const char *
     return NULL;
 }
 
-/* One group for each source, or for each chip generation, of the runs that have a prediction. */
+/* Makes one group for each source, or for each chip generation, of the runs that have a prediction. */
 static bool groups_of(Gather *gather, Calibration *c, bool chips, Arena *arena, CalibrateGroup **out, int *count) {
     const FitModel *model = gather->model;
     CalibrateGroup *groups = ARENA_NEW(arena, CalibrateGroup, (size_t)model->problem->run_count);
@@ -157,7 +157,7 @@ static bool start_seconds(const FitModel *model, Arena *arena, double *seconds) 
     return true;
 }
 
-/* Lines only have runs that have a weight, and those of the refit that are not flagged. */
+/* Lines count only runs that have a weight, and the refit's lines only those of them that are not flagged. */
 static void cut_lines(Calibration *c) {
     for (int line = 0; line < LINE_COUNT; line++)
         for (int32_t i = 0; c->seconds[line] && i < c->model.problem->run_count; i++)

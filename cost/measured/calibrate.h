@@ -11,7 +11,7 @@
 
 typedef struct {
     bool exclude_flagged;
-    int folds; /* of the cross-validation by groups; 0: no cross-validation at all, and no likely ranges */
+    int folds; /* of the cross-validation by groups; 0 means no cross-validation at all, and no likely ranges */
     CrossProgress *progress;
     void *progress_context;
 } CalibrateOptions;
@@ -19,12 +19,12 @@ typedef struct {
 /* The lines of the summary. */
 typedef enum {
     LINE_PRIOR,   /* where the fit began */
-    LINE_FITTED,  /* to all, or to all that is not flagged when those are excluded */
-    LINE_REFIT,   /* without the flagged ones; not there: none is flagged */
+    LINE_FITTED,  /* fitted to all runs, or to all runs that are not flagged when those are excluded */
+    LINE_REFIT,   /* without the flagged runs; absent if none is flagged */
     LINE_GROUPS,  /* cross-validated */
     LINE_SOURCES, /* cross-validated, of these: */
     LINE_COVERED, /* runs of a chip that other sources have CROSS_COVERED_RUNS runs of */
-    LINE_LONE,    /* the rest */
+    LINE_LONE,    /* the remaining runs */
     LINE_COUNT
 } CalibrateLine;
 
@@ -32,8 +32,9 @@ typedef enum {
 typedef struct {
     const char *name;
     ErrorStats fitted, groups, sources;
-    double inside; /* share of the unseen runs (by groups) measured inside the likely range that is written */
-    const LikelyRange *range; /* of a chip; NULL: of a source */
+    double inside; /* share of the unseen runs (by groups) whose measurement lies inside the likely range that is
+                    * written */
+    const LikelyRange *range; /* of a chip; NULL means a group of one source */
 } CalibrateGroup;
 
 typedef struct {
@@ -45,27 +46,28 @@ typedef struct {
     Cross groups, sources;
     Ranges ranges;
     int32_t usable, flagged;             /* of the problem's runs: with a prediction; of those, flagged */
-    double *seconds[LINE_COUNT];         /* predicted, by run; NULL: not there; 0: not of the line */
+    double *seconds[LINE_COUNT];         /* predicted, by run; NULL means that the line is absent; 0 means that the
+                                          * run does not belong to it */
     ErrorStats lines[LINE_COUNT];        /* worst_at: a run's number */
     ErrorStats families[LINE_COUNT];     /* each (source, model, chip generation) once, with its median */
     CalibrateGroup *by_source, *by_chip; /* sorted by name */
     int source_count, chip_count;
 } Calibration;
 
-/* `problem` has to stay; `set` of it does not change. */
+/* `problem` has to outlive the result; its `set` does not change. */
 bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena *arena, Calibration *out,
                Error *error);
 
-/* What the report says of the files. */
+/* The files that the report names. */
 typedef struct {
     const char *id, *reason;
 } CalibrateSkip;
 typedef struct {
-    const char *file, *sha256, *start, *written; /* written: NULL: nowhere */
+    const char *file, *sha256, *start, *written; /* written: NULL means nowhere */
     int64_t runs;
     const CalibrateSkip *skipped;
     int64_t skipped_count;
-    bool verbose; /* every skipped run, more of those furthest off */
+    bool verbose; /* lists every skipped run, and more of the runs that are furthest off */
 } CalibrateFacts;
 
 const char *calibrate_line_name(CalibrateLine line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report of a calibration for programs. */
+/* Writes the report of a calibration for programs. */
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/measured/calibrate.h"

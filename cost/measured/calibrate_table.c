@@ -36,7 +36,7 @@ void table_cell(Table *table, const char *format, ...) {
     add(table, arena_text(table->arena, text));
 }
 
-/* Characters, not bytes: a +- sign is one. */
+/* Counts characters, not bytes: a +- sign is one. */
 static int width_of(const char *text) {
     int width = 0;
     for (; *text; text++) width += ((unsigned char)*text & 0xC0) != 0x80;

@@ -14,15 +14,15 @@ typedef struct {
     Arena *arena;
     const char **cells; /* `count` of them, by rows, the heading first */
     int columns, count, room;
-    int left; /* the first columns are words, to the left; the others numbers, to the right */
+    int left; /* the first columns are words, aligned to the left; the others are numbers, aligned to the right */
     bool failed;
 } Table;
 
-/* `heading`: columns names. */
+/* `heading` holds the names of the columns. */
 Table table_start(Arena *arena, int columns, int left, const char *const *heading);
-/* The next cell, row by row. */
+/* Writes the next cell, row by row. */
 void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* False: memory is out. */
+/* False means that memory is out. */
 bool table_print(FILE *out, const Table *table, bool markdown);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report of a calibration for people: as text, and as markdown. */
+/* Writes the report of a calibration for people: as text, and as Markdown. */
 #include "base/util.h"
 #include "cost/measured/calibrate.h"
 #include "cost/measured/calibrate_table.h"
@@ -92,7 +92,7 @@ static bool groups(Writer *w, const char *title, const CalibrateGroup *group, in
     return heading(w, title) && table_print(w->out, &table, w->markdown);
 }
 
-/* Deviation in percent of the value, as far as that says something. */
+/* Writes the deviation in percent of the value, where that is meaningful. */
 static void deviation_cell(Table *table, double deviation) {
     if (deviation < 0.5)
         table_cell(table, "%.0f%%", 100 * deviation);
@@ -152,7 +152,7 @@ static void error_cell(Table *table, const Calibration *c, CalibrateLine line, i
         table_cell(table, "-");
 }
 
-/* The runs that are furthest off when a fit has not seen them (else: when it has). */
+/* Lists the runs that are furthest off when a fit has not seen them (otherwise: when it has seen them). */
 static bool worst(Writer *w) {
     static const char *const HEADING[] = {"run", "measured s", "fitted", "by groups", "by sources", ""};
     const Calibration *c = w->c;

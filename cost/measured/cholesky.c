@@ -37,7 +37,8 @@ void cholesky_solve(int n, const double *factor, double *b) {
     }
 }
 
-/* The inverse is L^-T L^-1: its k-th diagonal element is the square of the k-th column of L^-1, which begins at k. */
+/* The inverse is L^-T L^-1: its k-th diagonal element is the squared norm of the k-th column of L^-1, which begins at
+ * k. */
 void cholesky_inverse_diagonal(int n, const double *factor, double *work, double *diagonal) {
     for (int k = 0; k < n; k++) {
         for (int i = k; i < n; i++) work[i] = i == k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a source counts as FLOPs differs by a third and more; cost/measured/README.md has the table. The words that
- * decide stand in the column mfu_convention. */
+/* Sources count FLOPs in ways that differ by a third and more; cost/measured/README.md has the table. The deciding
+ * words stand in the column mfu_convention. */
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Narayanan et al. 2021, section 5.1, equation (3): forward and backward are 72 L d^2 (1 + s / (6 d) + V / (12 L d))
- * with each matmul counted; the recomputed forward makes 96 of 72 in the layers, and logits are 6 V d as before. The
- * attention is the full square. */
+ * with each matmul counted; the recomputed forward makes 96 of 72 in the layers, and logits stay 6 V d. The attention
+ * is the full square. */
 static double megatron_2021(const Model *model, double seq, bool recomputed) {
     double L = (double)model->layers, d = (double)model->d_model, V = (double)model->vocab,
            factor = recomputed ? 96 : 72;
@@ -24,14 +24,14 @@ static double flops_per_token(const Replay *replay) {
     bool hardware = text_has(run->convention, "HARDWARE") || text_has(run->convention, "Megatron 2021");
     if (hardware) return megatron_2021(&replay->model, (double)run->seq, text_has(run->remat, "full"));
     bool halved = text_has(run->convention, "halved") && !text_has(run->convention, "not halved");
-    /* "N" with the input's table, which no matmul reads; where it is the logits' too it is in already */
+    /* "N" includes the input's table, which no matmul reads; a table shared with the logits is counted already */
     bool all = text_has(run->convention, "all params") || text_has(run->convention, "incl. embeddings");
     double table = all && !replay->model.tied ? 6 * (double)replay->model.vocab * (double)replay->model.d_model : 0;
     return table + model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
 }
 
-/* "peak 989": TFLOP/s; "peak per precision": the chip's own in the run's; else its own in bf16, which MFU is usually
- * divided by. */
+/* "peak 989" is in TFLOP/s; "peak per precision" is the chip's own peak in the run's precision; otherwise we take its
+ * own peak in bf16, by which MFU is usually divided. */
 static double peak_flops(const Replay *replay) {
     const char *at = strstr(replay->run->convention, "peak ");
     double peak = at ? strtod(at + 5, NULL) : 0;
@@ -45,7 +45,7 @@ static double peak_flops(const Replay *replay) {
     return peak * (double)replay->chip.devices_per_chip;
 }
 
-/* What "GB" is, and of what (cost/measured/README.md). */
+/* The meaning of "GB", and the bytes that it counts (cost/measured/README.md). */
 static void measured_memory(Replay *replay) {
     static const struct {
         const char *source;
@@ -66,7 +66,7 @@ static void measured_memory(Replay *replay) {
 }
 
 /* Google's rounds of MLPerf print the time of blocks that hold an evaluation pass: 7 to 8% more by the runs' own notes,
- * 7% more than tpurec-v5p1024-gpt3-175b-int8, which is the same plan without, less where more chips share it. */
+ * and 7% more than tpurec-v5p1024-gpt3-175b-int8, which is the same plan without it; less where more chips share it. */
 static const double EVALUATION_FACTOR = 1.06;
 
 bool replay_measured(Replay *replay) {

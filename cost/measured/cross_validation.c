@@ -13,7 +13,7 @@ enum { FOLD_ITERATIONS = 5 };
 
 typedef struct {
     const char *source, *model, *generation;
-    int32_t run, members; /* the first of them */
+    int32_t run, members; /* run: the first of the group */
 } Group;
 
 static int by_name(const Group *a, const Group *b) {
@@ -74,7 +74,7 @@ static bool deal(const FitModel *model, CrossKind kind, int folds, Arena *scratc
 
 /* ---- folds ---- */
 
-/* Where a fold begins: at the whole fit, but for what none of its runs moves. */
+/* A fold begins at the whole fit, except for figures that none of its runs moves. */
 static void fold_start(const FitModel *model, const double *weights, const double *full, double *start) {
     for (int j = 0; j < model->parameter_count; j++) {
         const LeastParameter *least = &model->parameters[j].least;

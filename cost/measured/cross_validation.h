@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/cross_validation.h: what a fit says of runs that it has not seen. Runs are left out in folds, the rest
- * is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its prior,
+/* cost/measured/cross_validation.h: how well a fit predicts runs that it has not seen. Runs are left out in folds, the
+ * rest is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its prior,
  * because nothing else pulls at it. */
 #ifndef SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
 #define SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
@@ -9,30 +9,32 @@
 
 typedef enum {
     /* Whole groups of one source, model and chip generation, dealt to the folds from the largest to the smallest (ties
-     * by name): a new model on a known machine. Where all runs are one group, which is what somebody's own often are,
-     * run by run: what a fit without any of them is off by says nothing of a fit to them. */
+     * by name): they stand for a new model on a known machine. Where all runs are one group, as one user's own runs
+     * often are, each run is a group: the error of a fit without any of them says nothing about a fit to them. */
     CROSS_GROUPS,
-    CROSS_SOURCES /* one source a fold: what nobody has measured here, with software that may be new */
+    CROSS_SOURCES /* one source per fold: a source that nobody has measured here, perhaps with new software */
 } CrossKind;
 
 typedef struct {
     int folds;
-    bool by_run;     /* CROSS_GROUPS of one group */
-    int32_t *fold;   /* of each run; -1: it has no prediction */
-    double *seconds; /* of each run, by the fit without its fold; 0: none */
+    bool by_run;     /* true for CROSS_GROUPS with a single group */
+    int32_t *fold;   /* of each run; -1 means that it has no prediction */
+    double *seconds; /* of each run, by the fit without its fold; 0 means none */
 } Cross;
 
-/* For a bar: `done` of `folds` are done. */
+/* For a progress bar: `done` of `folds` are done. */
 typedef void CrossProgress(void *context, int done, int folds);
 
-/* `full`: the fit to all, where folds begin. `folds`: of CROSS_GROUPS, >= 1, no more are made than there are groups.
- * `progress` may be NULL. */
+/* `full` is the fit to all runs, where folds begin. `folds` >= 1 applies to CROSS_GROUPS; there are at most as many
+ * folds as groups. `progress` may be NULL. */
 bool cross_validate(const FitModel *model, const double *weights, const LeastSolution *full, CrossKind kind, int folds,
                     CrossProgress *progress, void *progress_context, Arena *arena, Cross *out, Error *error);
 
-/* Runs of the same chip generation that other sources must have, for a source left out to be one of several. */
+/* The number of runs of the same chip generation that other sources must have, for a source left out to be one of
+ * several. */
 enum { CROSS_COVERED_RUNS = 10 };
-/* covered[i]: other sources have so many usable runs of the chip generation of run i; alone[i]: they have none. */
+/* covered[i] means that other sources have at least that number of usable runs of the chip generation of run i;
+ * alone[i] means that they have none. */
 void cross_coverage(const FitModel *model, bool *covered, bool *alone);
 
 #endif

@@ -11,12 +11,12 @@
 #include <string.h>
 
 enum { ITERATIONS = 40 };
-static const double SCALE = 0.04; /* of ln(predicted / measured): see reference/calibration.md, section 2 */
+static const double SCALE = 0.04; /* of ln(predicted / measured): see docs/model.md, "Calibration" */
 static const double TOLERANCE = 1e-4;
 static const double KNOWN_SIGMA = 0.5; /* of sigma, see FIT_VALUES */
 
 static const double HELD_SIGMA = 1e-6;
-static const double HOPELESS = 0.95; /* of its prior's deviation is left */
+static const double HOPELESS = 0.95; /* share of the prior's deviation that is left */
 
 /* ---- copies of the set, one a thread ---- */
 
@@ -41,7 +41,7 @@ static void put_values(const FitModel *model, const double *x, ProfileSet *set) 
     }
 }
 
-/* 0: none. */
+/* 0 means that there is no prediction. */
 static double predicted_seconds(const FitModel *model, int32_t run, const ProfileSet *set) {
     const FitProblem *problem = model->problem;
     double seconds = 0;
@@ -57,8 +57,9 @@ static int parameter_of(const FitModel *model, bool of_stack, SetAt at) {
     return -1;
 }
 
-/* Puts every figure that may move to its prior, less those that `model` has as parameters (NULL: none); these follow
- * their kin. Entries stand behind their kin, but `of` may name any: as many rounds as a chain has links. */
+/* Puts every figure that may move to its prior, except those that `model` has as parameters (NULL means no model). A
+ * prior may be a multiple of another figure, which it follows. Entries stand after their parents, but `of` may name any
+ * entry: there is one round for each link of the longest chain. */
 static void put_priors(const FitModel *model, ProfileSet *set) {
     for (int round = 0; round < SET_ENTRIES_MAX; round++) {
         bool changed = false;
@@ -85,7 +86,7 @@ static void put_priors(const FitModel *model, ProfileSet *set) {
 
 /* ---- which figures are parameters ---- */
 
-/* Of a set that stands where the fit begins. With FIT_VALUES those values are the priors, and follow nobody. */
+/* `set` stands where the fit begins. With FIT_VALUES its values are the priors, and do not follow any other figure. */
 static LeastParameter least_of(const FitProblem *problem, const SetFigure *figure) {
     const ProfileFigure *kind = figure->figure;
     double low = kind->fit_low > 0 ? kind->fit_low : 1e-12;
@@ -101,8 +102,8 @@ static bool takes(const SetEntry *entry, int kind, SetAt at) {
     return entry && entry->at[kind].entry == at.entry && entry->at[kind].figure == at.figure;
 }
 
-/* The runs that move when a figure moves by a deviation of its prior, up or down: a figure of a precision, of experts
- * or of a link that a run does not use leaves it where it is. */
+/* Finds the runs that move when a figure moves by a deviation of its prior, up or down: a figure of a precision, of
+ * experts or of a link that a run does not use leaves that run unchanged. */
 static bool moved_runs(FitModel *model, const FitParameter *parameter, const double *base, ProfileSet *set,
                        Arena *arena, LeastColumn *out) {
     const FitProblem *problem = model->problem;
@@ -146,7 +147,7 @@ static int candidates(const FitProblem *problem, const ProfileSet *set, FitParam
     return count;
 }
 
-/* Those of the candidates that a run moves with, and those that the prior of one of them is a multiple of. */
+/* Keeps the candidates that some run depends on, and those whose multiple is the prior of one of them. */
 static bool choose_parameters(FitModel *model, const double *base, Arena *arena, Error *error) {
     const FitProblem *problem = model->problem;
     int count = candidates(problem, &model->sets[0], NULL);
@@ -305,8 +306,8 @@ FitWeight fit_weight(const FitParameter *parameter, double deviation) {
     return parameter->held || left >= HOPELESS ? FIT_KEPT_PRIOR : left < FIT_DETERMINED ? FIT_OF_RUNS : FIT_LEANS;
 }
 
-/* Figures that pull the same way share what the runs say, so that none of them may look determined: what is hopeless
- * goes at once, of the others one at a time, and the last of them gets it all. */
+/* Figures that pull the same way share the information of the runs, so that no single one may look determined: hopeless
+ * figures go at once, the others one at a time, and the last of them gets all the information. */
 int fit_hold(FitModel *model, const LeastSolution *solution, bool all) {
     int held = 0, weakest = -1;
     double most = 0;
@@ -330,8 +331,8 @@ int fit_hold(FitModel *model, const LeastSolution *solution, bool all) {
     return held;
 }
 
-/* Runs that a figure moves by 1% or more of a step, when it goes up by a deviation of its prior (down where its bound
- * is in the way). */
+/* The runs that a figure moves by 1% or more of a step, when it goes up by a deviation of its prior (down where its
+ * bound is in the way). */
 static int64_t runs_moved(const FitModel *model, int j, const double *x, const double *weights, const double *seconds,
                           ProfileSet *set) {
     const FitParameter *parameter = &model->parameters[j];
@@ -356,7 +357,7 @@ double fit_rounded(double value) {
     return strtod(text, NULL);
 }
 
-/* Exactly its prior where it is held; put into its bounds again where rounding took it over. */
+/* A held figure is exactly its prior; a value that rounding moved out of its bounds is put back into them. */
 static double value_of(const FitModel *model, const double *x, int j) {
     const LeastParameter *least = &model->parameters[j].least;
     double value = fit_rounded(model->parameters[j].held ? least->prior * (least->of >= 0 ? x[least->of] : 1) : x[j]);

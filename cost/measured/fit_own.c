@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Known by its address: a set that was read has texts of its own. */
+/* This text is recognised by its address: a set that was read has texts of its own. */
 static const char OWN[] = "calibrate: by runs of this entry alone; believed to be its kin's";
 
-/* All that the entry takes from its kin and that may move, in the order of the table. */
+/* Gives the entry all figures that it takes from its parent and that may move, in the order of the table. */
 static void own_figures(const SetEntry *list, SetEntry *entry) {
     int count, merged = 0, next = 0;
     const ProfileFigure *kinds = profile_figures(&count);
@@ -35,7 +35,7 @@ static void own_figures(const SetEntry *list, SetEntry *entry) {
 bool fit_own_figures(ProfileSet *set, const FitRun *runs, int32_t count, Error *error) {
     for (int of_stack = 0; of_stack <= 1; of_stack++) {
         SetEntry *list = of_stack ? set->stacks : set->profiles;
-        /* The last first: what an entry takes must still be where the set said. */
+        /* The last entry comes first: the figures that an entry takes must still be where the set says. */
         for (int e = (of_stack ? set->stack_count : set->profile_count) - 1; e >= 0; e--) {
             bool used = false;
             for (int32_t i = 0; i < count; i++) used = used || (of_stack ? runs[i].stack : runs[i].chip) == &list[e];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/flagged.h: published runs that are odd by what is known of them (cost/measured/data/flagged.tsv: id and
- * reason). A fit keeps them, its loss bounds their pull, and `calibrate` says what it would be without. */
+/* cost/measured/flagged.h: published runs that are known to be odd (cost/measured/data/flagged.tsv: id and reason). A
+ * fit keeps them, its loss bounds their pull, and `calibrate` reports the fit without them. */
 #ifndef SHARDOPT_COST_MEASURED_FLAGGED_H
 #define SHARDOPT_COST_MEASURED_FLAGGED_H
 
@@ -18,10 +18,11 @@ typedef struct {
     int64_t count;
 } FlaggedRuns;
 
-/* cost/measured/data/flagged.tsv; none where the data folder, which may be somebody's own, has no runs. */
+/* Reads cost/measured/data/flagged.tsv; the list is empty where the data folder, which may be a user's own, has no
+ * runs. */
 bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error);
 bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error);
-/* NULL: it is not flagged. */
+/* NULL means that the run is not flagged. */
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id);
 
 #endif

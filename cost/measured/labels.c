@@ -11,7 +11,7 @@
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* "v5.0-...", "v3.1": its length; "v5p-...", "1024b": 0. */
+/* The length of a release: that of "v5.0-..." or "v3.1"; 0 for "v5p-..." and "1024b". */
 static size_t release_length(const char *text) {
     if (text[0] != 'v' || !is_digit(text[1])) return 0;
     size_t length = 1 + strspn(text + 1, "0123456789.");
@@ -32,7 +32,7 @@ const char *run_source(const Run *run, char text[RUN_LABEL_SIZE]) {
     return text;
 }
 
-/* What does not tell one framework from another. */
+/* Words that do not tell one framework from another. */
 static bool says_nothing(const char *word, size_t length) {
     static const char *const WORDS[] = {"NVIDIA", "Framework", "Release"};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)

@@ -16,17 +16,17 @@ static const double BLOCK_MAX = 64.0 * 1024 * 1024; /* doubles of a Jacobian: ha
 typedef struct {
     const LeastSquares *problem;
     int n;         /* parameters */
-    int32_t *rows; /* those with a weight */
+    int32_t *rows; /* the rows with a weight */
     int32_t counted;
-    int32_t **own; /* of each parameter: the rows that it moves, less those without a weight */
+    int32_t **own; /* of each parameter: the rows that it moves, without those that have no weight */
     int32_t *own_count;
     double *u, *next, *step;  /* ln x */
     double *r, *next_r;       /* by row */
-    double *jacobian;         /* [parameter][row]: d r / d ln x; only own rows are kept up */
+    double *jacobian;         /* [parameter][row]: d r / d ln x; only own rows are kept up to date */
     double *normal, *factor;  /* n x n */
     double *gradient, *right; /* half the gradient of the loss */
     double *work_x, *work_r;  /* one slice for each thread */
-    int *picked;              /* parameters that are free, in order */
+    int *picked;              /* the free parameters, in order */
     bool *held;
 } Solver;
 
@@ -75,7 +75,7 @@ static void natural(const Solver *s, const double *u, double *x) {
         x[j] = clamp(exp(u[j]), s->problem->parameters[j].low, s->problem->parameters[j].high);
 }
 
-/* Residuals of all rows that count. Each is written by one thread: which one does not matter. */
+/* Residuals of all rows that count. One thread writes each of them; it does not matter which. */
 static void residuals_at(Solver *s, const double *u, double *r) {
     const LeastSquares *p = s->problem;
     natural(s, u, s->work_x);
@@ -87,8 +87,8 @@ static void residuals_at(Solver *s, const double *u, double *r) {
     }
 }
 
-/* One column by a forward difference, backward where there is no room above. Where the model has no answer beside the
- * point, the other side is asked, and then the column is flat there. */
+/* One column by a forward difference, or backward where there is no room above. Where the model has no answer beside
+ * the point, the other side is tried; without an answer there the column is flat. */
 static void column_at(Solver *s, int j, int worker) {
     const LeastSquares *p = s->problem;
     size_t rows = (size_t)p->row_count;
@@ -121,7 +121,7 @@ static double prior_distance(const LeastSquares *p, const double *u, int j) {
     return u[j] - log(parameter->prior) - (parameter->of >= 0 ? u[parameter->of] : 0);
 }
 
-/* Infinite where the model has no answer. */
+/* The loss is infinite where the model has no answer. */
 static double loss_at(const Solver *s, const double *u, const double *r) {
     const LeastSquares *p = s->problem;
     double loss = 0;
@@ -136,7 +136,7 @@ static double loss_at(const Solver *s, const double *u, const double *r) {
     return isfinite(loss) ? loss : INFINITY;
 }
 
-/* The weight that makes a square of the loss: its slope over the residual. */
+/* The weight that turns the loss into a square: its slope over the residual. */
 static double square_weight(const LeastSquares *p, double weight, double residual) {
     double scaled = residual / p->scale;
     return weight / (p->scale * p->scale * sqrt(1 + scaled * scaled));
@@ -152,7 +152,7 @@ static void add_prior(const LeastSquares *p, double *normal, int n, int j) {
     normal[of * n + j] -= precision;
 }
 
-/* Normal matrix and half the gradient at u, from s->r and s->jacobian. Serial: one order of sums. */
+/* Normal matrix and half the gradient at u, from s->r and s->jacobian. It is serial, so that sums have one order. */
 static void normal_at(Solver *s) {
     const LeastSquares *p = s->problem;
     int n = s->n;
@@ -179,7 +179,7 @@ static void normal_at(Solver *s) {
     }
 }
 
-/* The damped step of the parameters that are not held, given the steps of those that are. */
+/* The damped step of the parameters that are not held, given the steps of the held ones. */
 static bool free_step(Solver *s, double damping) {
     int n = s->n, count = 0;
     for (int j = 0; j < n; j++)
@@ -198,8 +198,8 @@ static bool free_step(Solver *s, double damping) {
     return true;
 }
 
-/* A step inside the bounds: what sits on a bound and is pushed outward stays; what a step carries over one is put on
- * it, and the rest is solved for again. Ends: every round holds one more. */
+/* A step inside the bounds: a parameter on a bound that is pushed outward stays there; one that a step carries over a
+ * bound is put on it, and the rest is solved again. This ends, because every round holds one more parameter. */
 static bool bounded_step(Solver *s, double damping) {
     const LeastParameter *parameters = s->problem->parameters;
     for (int j = 0; j < s->n; j++) {
@@ -220,7 +220,7 @@ static bool bounded_step(Solver *s, double damping) {
     return true;
 }
 
-/* One accepted step from u, or none. *moved: the largest change of a ln x. */
+/* Takes one accepted step from u, or none. *moved is the largest change of a ln x. */
 static bool descend(Solver *s, double *damping, double *loss, double *moved) {
     for (int attempt = 0; attempt < TRIES; attempt++, *damping *= 4) {
         if (!bounded_step(s, *damping)) continue;
@@ -256,7 +256,7 @@ static bool start(Solver *s, double *loss, Error *error) {
     return true;
 }
 
-/* Deviations of ln x behind the fit; and what of each prior's own variance the data have taken away. */
+/* Deviations of ln x after the fit, and the share of each prior's own variance that the data have taken away. */
 static bool posterior(Solver *s, Arena *arena, LeastSolution *out, Error *error) {
     int n = s->n;
     size_t size = (size_t)n;

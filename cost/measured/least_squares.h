@@ -2,14 +2,15 @@
 /* cost/measured/least_squares.h: the smallest robust sum of squares over positive, bounded parameters with priors.
  *
  * With u = ln x, residuals r_i(x), weights w_i and the scale s it minimises
- *     sum_i w_i 2 (sqrt(1 + (r_i/s)^2) - 1)  +  sum_j ((u_j - ln m_j) / sigma_j)^2
+ *    sum_i w_i 2 (sqrt(1 + (r_i/s)^2) - 1)  +  sum_j ((u_j - ln m_j) / sigma_j)^2
  * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times another parameter. The first term is
- * the pseudo-Huber loss: (r/s)^2 for what is small against s, 2|r/s| for what is large, so that s is the standard
- * deviation that a residual is believed to have, and one that is far off pulls with a bounded force.
+ * the pseudo-Huber loss: (r/s)^2 for residuals that are small against s, 2|r/s| for large ones, so that s is the
+ * standard deviation that a residual is believed to have, and a residual that is far off pulls with a bounded force.
  *
- * Levenberg-Marquardt on the reweighted normal matrix (Nocedal and Wright, Numerical Optimization, 2nd ed., chapter 10;
- * loss as weights: Holland and Welsch 1977), a parameter that a step carries over a bound is put on it and the others
- * are solved for again. Derivatives are differences by columns, over those rows only that a parameter moves. */
+ * The method is Levenberg-Marquardt on the reweighted normal matrix (Nocedal and Wright, Numerical Optimization, 2nd
+ * ed., chapter 10; loss as weights: Holland and Welsch 1977); a parameter that a step carries over a bound is put on it
+ * and the others are solved again. Derivatives are differences by columns, over only those rows that a parameter
+ * moves. */
 #ifndef SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
 #define SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
 
@@ -20,11 +21,11 @@
 #include <stdint.h>
 
 typedef struct {
-    double start;     /* put into the bounds first */
+    double start;     /* moved into the bounds first */
     double low, high; /* 0 < low <= high */
     double prior;     /* > 0 */
     double sigma;     /* of ln x around ln of the prior, > 0 */
-    int of;           /* -1; else the parameter that `prior` is a multiple of */
+    int of;           /* -1, or the parameter that `prior` is a multiple of */
 } LeastParameter;
 
 /* The rows that a parameter moves, ascending. */
@@ -33,8 +34,8 @@ typedef struct {
     int32_t count;
 } LeastColumn;
 
-/* residuals[rows[k]] for k < count at the parameters x; not finite: the model has no answer there, and no step goes
- * there. Called by several threads at once, each with a `worker` of its own below `threads`. */
+/* Writes residuals[rows[k]] for k < count at the parameters x; a value that is not finite means that the model has no
+ * answer there, and no step goes there. Several threads call it at once, each with its own `worker` below `threads`. */
 typedef void LeastResiduals(void *context, int worker, const double *x, const int32_t *rows, int32_t count,
                             double *residuals);
 
@@ -42,30 +43,31 @@ typedef struct {
     int parameter_count;
     int32_t row_count;
     const LeastParameter *parameters;
-    const LeastColumn *columns; /* one each */
-    const double *weights;      /* of rows, >= 0; 0: left out, and never asked for */
+    const LeastColumn *columns; /* one for each parameter */
+    const double *weights;      /* of rows, >= 0; a row of weight 0 is left out and never asked for */
     double scale;               /* s > 0 */
     LeastResiduals *residuals;
     void *context;
     int threads;       /* >= 1; the answer is the same for any number */
     int iterations;    /* Jacobians at most, >= 1 */
-    double tolerance;  /* ends when a step moves no ln x by more than this */
-    bool no_posterior; /* no deviations: saves a Jacobian */
+    double tolerance;  /* the solve ends when a step moves no ln x by more than this */
+    bool no_posterior; /* computes no deviations: this saves a Jacobian */
 } LeastSquares;
 
 typedef struct {
     double *x;
-    /* Of ln x: root of the diagonal of the inverse of the normal matrix of data and priors at the answer, bounds
-     * ignored; and the share of its prior's variance that the data took away: 0: none, 1: all. NULL: no_posterior. */
+    /* Of ln x: the root of the diagonal of the inverse of the normal matrix of data and priors at the answer, with
+     * bounds ignored; and the share of its prior's variance that the data took away, 0 to 1. NULL with no_posterior. */
     double *deviation, *data_share;
     bool *at_bound;
-    double *residuals; /* at x; 0 where the weight is */
+    double *residuals; /* at x; 0 where the weight is 0 */
     double loss;       /* the sum above */
     int iterations;    /* Jacobians taken for steps */
-    bool converged;    /* false: `iterations` came first */
+    bool converged;    /* false means that `iterations` came first */
 } LeastSolution;
 
-/* In the arena. False: memory, or (ERROR_INPUT, with the row's number) a row has no residual at the start. */
+/* Solves in the arena. False means that memory is out, or (ERROR_INPUT, with the row's number) that a row has no
+ * residual at the start. */
 bool least_squares_solve(const LeastSquares *problem, Arena *arena, LeastSolution *out, Error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { FILE_MAX = 1 << 20 };
-static const double NODE_LOW = 50, NODE_HIGH = 1e5; /* Gb/s: what lies outside is no training cluster's */
+static const double NODE_LOW = 50, NODE_HIGH = 1e5; /* Gb/s: a rate outside these is not a training cluster's */
 
 /* ---- the file ---- */
 
@@ -52,7 +52,7 @@ static const char *skip_blanks(const char *at) {
     return at;
 }
 
-/* Gb/s of a unit, and where it ends; 0: it is no rate. */
+/* Gb/s of a unit, and where it ends; 0 means that it is not a rate. */
 static double unit_gigabits(const char *at, const char **end) {
     static const struct {
         const char *unit;
@@ -66,7 +66,7 @@ static double unit_gigabits(const char *at, const char **end) {
     return 0;
 }
 
-/* "8x ConnectX-7 IB NDR 400Gb/s": the number before the first rate of this item; NULL: it has none. */
+/* "8x ConnectX-7 IB NDR 400Gb/s": the number before the first rate of this item; NULL means that it has none. */
 static const char *number_of_item(const char *at) {
     const char *rate = strstr(at, "Gb/s"), *stop = strpbrk(at, ",;+");
     if (!rate || (stop && stop < rate)) return NULL;
@@ -74,7 +74,7 @@ static const char *number_of_item(const char *at) {
     return rate;
 }
 
-/* Whether the item around `at` is the way to storage and people, beside an InfiniBand that computes. */
+/* Whether the item around `at` is the network for storage and people, beside an InfiniBand for compute. */
 static bool is_beside(const char *note, const char *at) {
     const char *start = at;
     while (start > note && !strchr(",;+", start[-1])) start--;
@@ -82,7 +82,7 @@ static bool is_beside(const char *note, const char *at) {
     return ethernet && ethernet < start + strcspn(start, ",;+") && text_has(note, "InfiniBand");
 }
 
-/* Whether a rate is that of one chip or NIC: "400 Gb/s RoCE per GPU". */
+/* Whether a rate belongs to one chip or NIC: "400 Gb/s RoCE per GPU". */
 static bool is_of_chip(const char *behind) {
     static const char *const WORDS[] = {"per GPU", "per chip", "per NIC", "per accelerator", "/GPU"};
     size_t item = strcspn(behind, ",;+");
@@ -93,7 +93,7 @@ static bool is_of_chip(const char *behind) {
     return false;
 }
 
-/* The highest rate of a node that stands in the note. */
+/* The highest rate of a node in the note. */
 static double number_gigabits(const char *note, double chips) {
     const char *compute = strstr(note, "Compute:"), *behind;
     double most = 0;

@@ -18,12 +18,12 @@ enum { FILE_MAX = 64 << 20, RUNS_MAX = 1000000 };
 
 typedef enum { COLUMN_TEXT, COLUMN_WHOLE, COLUMN_REAL, COLUMN_SHARE, COLUMN_YES, COLUMN_MAYBE } ColumnType;
 
-/* To read another column, add a line. */
+/* The columns that are read. To read another column, add a line. */
 typedef struct {
     const char *name;
     ColumnType type;
     size_t offset;
-    bool obligatory; /* the table must have it; of these only `id` must stand in every row */
+    bool obligatory; /* the table must have the column; of these only `id` must stand in every row */
     double low, high;
 } Column;
 
@@ -84,7 +84,7 @@ static bool wrong(const char *path, const TsvCell *cell, Error *error, const cha
 
 /* ---- the heading ---- */
 
-/* A column in capitals is the same column. */
+/* A column whose name is in capitals is the same column. */
 static bool column_is(const char *heading, const char *name) { return strcasecmp(heading, name) == 0; }
 
 static bool lacks_columns(const char *path, const int *at, Error *error) {
@@ -101,7 +101,7 @@ static bool lacks_columns(const char *path, const int *at, Error *error) {
                      names);
 }
 
-/* at[i]: where COLUMNS[i] stands; -1: nowhere. */
+/* at[i] is the place of COLUMNS[i]; -1 means nowhere. */
 static bool read_heading(const char *path, const TsvReader *reader, int *at, Error *error) {
     for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
         at[i] = -1;
@@ -125,7 +125,7 @@ static bool read_number(const Column *column, const char *text, Run *run, Error 
     switch (column->type) {
     case COLUMN_WHOLE:
         if (number_whole(text, column->name, (int64_t)column->low, (int64_t)column->high, member, error)) return true;
-        /* half a sequence for each device is how some sources put it: what was measured is not wrong for it */
+        /* some sources write half a sequence for each device: the measurement is not wrong for that */
         if (strcmp(column->name, "micro_batch") != 0 ||
             !number_real(text, column->name, column->low, column->high, &real, &fraction) || real == floor(real))
             return false;
@@ -188,7 +188,7 @@ static bool read_row(const char *path, const TsvReader *reader, const int *at, i
 
 /* ---- the table ---- */
 
-/* Lines that are not empty: at least the rows. */
+/* Counts the lines that are not empty: at least the number of rows. */
 static size_t rows_at_most(const char *text, size_t length) {
     size_t rows = 0;
     for (const char *at = text, *end = text + length; at < end;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/networks.h: what a run's topology_note says of the network between its nodes. Words that mean a rate
+/* cost/measured/networks.h: reads the network between a run's nodes from its topology_note. Words that imply a rate
  * which the note does not give ("GPUDirect-TCPX") are in cost/measured/data/networks.tsv, with sources. */
 #ifndef SHARDOPT_COST_MEASURED_NETWORKS_H
 #define SHARDOPT_COST_MEASURED_NETWORKS_H
@@ -13,16 +13,16 @@ typedef struct {
 } Network;
 
 typedef struct {
-    Network *networks; /* in the file's order: the first that is found counts */
+    Network *networks; /* in the file's order: the first that matches counts */
     int count;
 } Networks;
 
-/* Three columns, word, gigabits_per_node and source, under this heading. In the arena. */
+/* Reads three columns, word, gigabits_per_node and source, under this heading, into the arena. */
 bool networks_read(const char *path, Arena *arena, Networks *out, Error *error);
 
-/* Gb/s of a whole node of `chips` chips, one way: of a word, else of a number as in "4x100 Gb/s RoCE per node", "8x
- * ConnectX-7 IB NDR 400Gb/s", "400 Gb/s per GPU", "3.2 Tb/s InfiniBand"; of several the highest, those for storage
- * apart. 0: the note has none, or an absurd one. */
+/* Gb/s of a whole node of `chips` chips, one way: from a word, else from a number as in "4x100 Gb/s RoCE per node", "8x
+ * ConnectX-7 IB NDR 400Gb/s", "400 Gb/s per GPU", "3.2 Tb/s InfiniBand"; the highest of several counts, those for
+ * storage aside. 0 means that the note has none, or an absurd one. */
 double network_gigabits(const Networks *networks, const char *note, double chips);
 
 #endif

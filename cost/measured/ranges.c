@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where not even all runs together know: what calibration.md's by-source fit was off for a chip known from one
- * source. */
+/* The range where even all runs together are too few: a fit that left out each source was this far off for a chip known
+ * from one source (docs/model.md, "Validation and likely ranges"). */
 static const double UNKNOWN_LOG = 0.4;
 
 typedef struct {
@@ -28,7 +28,7 @@ static double weighed_quantile(const Weighed *sorted, int64_t count, double tota
         reached += at->weight;
         if (reached >= wanted) return at->value;
     }
-    return 0; /* of nothing */
+    return 0; /* without any value */
 }
 
 bool range_of(const double *log_ratios, const double *weights, int64_t count, LikelyRange *out) {
@@ -65,7 +65,7 @@ typedef struct {
     double *ratios, *picked; /* by run */
 } Picker;
 
-/* Runs of one entry (NULL: all) that the cross-validation predicted; `only`: of these. */
+/* Picks the runs of one entry (NULL means all) that the cross-validation predicted; `only` limits them to these. */
 static bool pick(Picker *picker, const Cross *cross, const SetEntry *entry, const bool *only, LikelyRange *out) {
     const FitProblem *problem = picker->model->problem;
     for (int32_t i = 0; i < problem->run_count; i++) {
@@ -98,7 +98,7 @@ static void put(SetEntry *entry, const char *key, double value, const char *sour
     figure->source = source;
 }
 
-/* What the set has said of a chip so far; of no run: nothing. */
+/* The range that the set has given for a chip so far; it is empty where no run stood for it. */
 static LikelyRange range_before(const ProfileSet *set, const SetEntry *entry) {
     const SetFigure *low = set_entry_figure(set->profiles, entry, profile_figure("likely_low"));
     const SetFigure *high = set_entry_figure(set->profiles, entry, profile_figure("likely_high"));
@@ -134,7 +134,7 @@ static bool write_entry(Picker *picker, const Cross *groups, const Ranges *range
     }
     if (!source) return error_memory(error);
     LikelyRange *range = &ranges->of_profile[number];
-    range->low = min_real(fit_rounded(range->low), 1); /* a prediction is always likely itself */
+    range->low = min_real(fit_rounded(range->low), 1); /* the prediction itself is always inside */
     range->high = max_real(fit_rounded(range->high), 1);
     put(entry, "likely_low", range->low, source);
     put(entry, "likely_high", range->high, source);

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run, or the mean of several of one plan. */
+/* A run, or the mean of several runs of one plan. */
 typedef struct {
     const Run *run;
     char source[RUN_LABEL_SIZE];
     double measured, predicted; /* of a token */
-    int64_t order;              /* of predictions, from 1; equal ones share it */
+    int64_t order;              /* of predictions, from 1; equal predictions share it */
 } Entry;
 
 #define WHOLE(member)                                                                                                  \
@@ -22,7 +22,7 @@ typedef struct {
     { offsetof(Run, member), true }
 typedef struct {
     size_t offset;
-    bool text; /* else int64_t */
+    bool text; /* text, or int64_t */
 } Key;
 static const Key GROUP[] = {
     TEXT(model),     WHOLE(layers),   WHOLE(d_model), WHOLE(d_ff),     WHOLE(heads),
@@ -72,7 +72,7 @@ static int by_group_and_plan(const void *a, const void *b) {
     return order ? order : (x->run->line > y->run->line) - (x->run->line < y->run->line);
 }
 
-/* Sorted entries of one group: repeats become one. How many are left. */
+/* Joins repeats among the sorted entries of one group into one entry each. Returns the number of entries left. */
 static int64_t put_repeats_together(Entry *entries, int64_t count) {
     int64_t kept = 0;
     for (int64_t from = 0, to; from < count; from = to) {
@@ -99,7 +99,7 @@ static int by_measured(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Fenwick's tree: how many of the entries so far have an order of at most `order`. */
+/* Fenwick's tree: the number of entries so far whose order is at most `order`. */
 static int64_t tree_count(const int64_t *tree, int64_t order) {
     int64_t count = 0;
     for (; order > 0; order -= order & -order) count += tree[order];
@@ -110,7 +110,7 @@ static void tree_add(int64_t *tree, int64_t size, int64_t order) {
     for (; order <= size; order += order & -order) tree[order]++;
 }
 
-/* Each entry against all that were measured faster by RANK_APART: those are a prefix that only grows. */
+/* Compares each entry with all that were measured faster by RANK_APART: those are a prefix that only grows. */
 static void count_pairs(const Entry *entries, int64_t count, int64_t *tree, Ranking *out) {
     memset(tree, 0, (size_t)(count + 1) * sizeof *tree);
     int64_t faster = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/rank.h: does the model put plans in the order in which they were measured? Pure.
+/* cost/measured/rank.h: whether the model puts plans in the order in which they were measured. Pure.
  *
- * Compared are runs of one group: the same source, model and dimensions, machine, sequence, precision and release. What
- * is compared is the time of a token, so that plans with other batches can stand in one group: a planner too ranks by
- * the time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is
- * one entry. Pairs of which the slower takes less than RANK_APART of the faster are within the noise of such
- * measurements and do not count. */
+ * It compares runs of one group: the same source, model and dimensions, machine, sequence, precision and release. It
+ * compares the time of a token, so that plans with different batches can stand in one group: a planner too ranks by the
+ * time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is one
+ * entry. Pairs in which the slower takes less than RANK_APART of the faster are within the noise of such measurements
+ * and do not count. */
 #ifndef SHARDOPT_COST_MEASURED_RANK_H
 #define SHARDOPT_COST_MEASURED_RANK_H
 
@@ -22,15 +22,16 @@ typedef struct {
 
 typedef struct {
     int64_t groups; /* of at least two plans */
-    int64_t plans;  /* in them, repeats put together */
+    int64_t plans;  /* in them, repeats joined */
     int64_t pairs, concordant, discordant;
     double tau;           /* Kendall's: (concordant - discordant) / pairs; 0 where there is no pair */
-    int64_t best_groups;  /* whose plan predicted best was measured within RANK_BEST of the best measured */
-    double best_distance; /* how far behind the best measured that plan was, at worst */
+    int64_t best_groups;  /* groups in which the plan predicted best was measured within RANK_BEST of the best
+                           * measured */
+    double best_distance; /* the worst distance of that plan from the best measured */
 } Ranking;
 
-/* All groups, or those without the source `without` (cost/measured/labels.h; NULL: all). Equal predictions are neither
- * concordant nor discordant; among several predicted best the one measured slowest counts. */
+/* Ranks all groups, or those without the source `without` (cost/measured/labels.h; NULL means all). Equal predictions
+ * are neither concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
 
 #endif

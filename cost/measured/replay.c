@@ -45,7 +45,7 @@ bool replay_on_torch(const Replay *replay) {
     return text_has(replay->run->framework, "torchtitan") || text_has(replay->run->framework, "FSDP");
 }
 
-/* Data of one's own need not have it. */
+/* A user's own data folder need not have the file. */
 static bool load_networks(Arena *arena, Networks *out, Error *error) {
     Error missing = {0};
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
@@ -82,14 +82,14 @@ static Profile profile_of(const Replay *replay, const ProfileSet *set) {
                            (double)replay->slices);
 }
 
-/* Stages that cannot be balanced are even, or have one chunk. What a source does not say of recomputation is what
- * fits. */
+/* Stages that cannot be balanced are even, or have one chunk. Where a source does not mention recomputation, a policy
+ * that fits is taken. */
 static void settle(Replay *replay, const ProfileSet *set) {
     static const char *const POLICIES[] = {"none", "minimal_with_context", "minimal", "full"};
     Estimate estimate;
     Error error = {0};
     Knobs *knobs = &replay->plan.knobs;
-    /* Megatron's recipes recompute nothing that they do not name; JAX's have a policy, whether named or not */
+    /* Megatron's recipes recompute only the activations that they name; JAX's have a policy, whether named or not */
     bool unknown = replay_on_jax(replay) && (text_has(replay->run->remat, "unknown") || replay->run->remat[0] == '\0');
     for (int turn = 0; !replay_estimate(replay, set, &estimate); turn++) {
         if (turn == 0 && knobs->stages == STAGES_BALANCED) {
@@ -114,8 +114,8 @@ static void settle(Replay *replay, const ProfileSet *set) {
     }
 }
 
-/* Software that only the kind of chip has led to is a guess: nothing that the source says of itself holds a text of its
- * matches, or the first word of its name ("maxtext-tpu"). */
+/* Software that only the kind of chip has suggested is a guess: no text of the source holds a text of its matches, or
+ * the first word of its name ("maxtext-tpu"). */
 static void note_software(Replay *replay) {
     const SetEntry *stack = replay->stack_entry;
     const Run *run = replay->run;
@@ -137,7 +137,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         !replay_placement(out) || !replay_measured(out))
         return;
     out->chip_entry = profile_set_chip(set, &out->chip);
-    char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, or of the precision, or of the framework */
+    char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
     snprintf(said, sizeof said, "%s; %s; %s", run->precision, run->framework, run->notes);
     out->stack_entry =
         profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
@@ -156,7 +156,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     int64_t tensor = out->plan.degrees.of[ROLE_TENSOR], local = run->seq / out->plan.degrees.of[ROLE_SEQUENCE];
     out->plan.knobs.methods.tensor_overlap = overlaps && tensor > 1 && local % tensor == 0;
     out->serial_ranks = text_has(run->fsdp, "over all");
-    /* stages as they are balanced by what layers and logits take at the set's figures */
+    /* stages as they are balanced by the time of layers and logits at the set's figures */
     Profile profile = profile_of(out, set);
     CostContext setting = setting_of(out, &profile);
     out->work.layer_weight = stage_layer_weight(&setting, run->seq);
@@ -175,12 +175,12 @@ bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out)
     return estimate_with(replay, &profile, out);
 }
 
-/* How much further, in logarithms, the likely range reaches for each setting that had to be guessed. Of published runs
+/* How much further, in logarithms, the likely range reaches for each setting that had to be guessed. For published runs
  * that a fit has not seen the median error is 3.3% without a guess, 4.5% with one, 6.0% with two; the 90th percentile
- * hardly moves (12, 12, 14%), so less than the medians say. */
+ * hardly moves (12, 12, 14%), so the factor is less than the medians suggest. */
 static const double REACH_OF_GUESS = 0.15;
 
-/* What the source's figure of memory counts, of what the model says is allocated. */
+/* The bytes that the source's figure of memory counts, out of those that the model says are allocated. */
 static double shown_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
     CostContext setting = setting_of(replay, profile);
     double allocated = memory_total(&estimate->memory);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/replay.h: a measured run priced by the cost model that plans: model, machine, software and plan of the
- * row, in the source's own convention of FLOPs and of what a step is. */
+ * row, in the source's own convention of FLOPs and of the length of a step. */
 #ifndef SHARDOPT_COST_MEASURED_REPLAY_H
 #define SHARDOPT_COST_MEASURED_REPLAY_H
 
 #include "cost/estimate.h"
-#include "cost/state/optimizer.h"
-#include "cost/profile/profile_set.h"
-#include "mesh/chip_json.h"
-#include "models/config/model_json.h"
 #include "cost/measured/networks.h"
 #include "cost/measured/run.h"
+#include "cost/profile/profile_set.h"
+#include "cost/state/optimizer.h"
+#include "mesh/chip_json.h"
+#include "models/config/model_json.h"
 
 enum { REPLAY_REASON_SIZE = 200 };
 
-/* What a source's figure of memory counts: live tensors, what the allocator has taken for them, or all that the
- * device's own tool shows. */
+/* The meaning of a source's figure of memory: live tensors, the bytes that the allocator holds for them, or all bytes
+ * that the device's own tool shows. */
 typedef enum { MEMORY_SHOWN_ALLOCATED, MEMORY_SHOWN_RESERVED, MEMORY_SHOWN_DEVICE } MemoryShown;
 
-/* Everything of a run that does not depend on the figures of profiles. */
+/* Everything about a run that does not depend on the figures of profiles. */
 typedef struct {
     const Run *run;
-    char skipped[REPLAY_REASON_SIZE]; /* why it cannot be replayed; "": it can */
+    char skipped[REPLAY_REASON_SIZE]; /* why it cannot be replayed; "" means that it can */
     Model model;
     Chip chip;
     Mesh mesh;
@@ -32,17 +32,17 @@ typedef struct {
     Precision precision;
     TrainingState state;
     RematRule remat;
-    bool half_gate_up;   /* made again in half of the layers */
+    bool half_gate_up;   /* gate and up are made again in half of the layers */
     bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
-    bool expert_overlap; /* dispatch is said to be overlapped */
+    bool expert_overlap; /* the source says that dispatch is overlapped */
     const SetEntry *chip_entry, *stack_entry;
     double measured_seconds; /* of a step */
-    const char *measured_by; /* "step" "tokens" "flops" "mfu": which figure it was made of */
-    double measured_bytes;   /* HBM; 0: not measured */
+    const char *measured_by; /* "step" "tokens" "flops" "mfu": the figure it was computed from */
+    double measured_bytes;   /* HBM; 0 means not measured */
     MemoryShown memory_shown;
-    double step_factor;             /* of the source's step over a training step: 1.06 where it holds an evaluation */
-    int unknowns;                   /* settings that had to be guessed: they widen the likely range */
-    char notes[REPLAY_REASON_SIZE]; /* what was assumed, for people */
+    double step_factor;             /* the source's step over a training step: 1.06 where it holds an evaluation */
+    int unknowns;                   /* the number of settings that had to be guessed: they widen the likely range */
+    char notes[REPLAY_REASON_SIZE]; /* the assumptions, for people */
 } Replay;
 
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
     double mfu;
 } Prediction;
 
-/* What runs are looked up in. */
+/* The data in which runs are looked up. */
 typedef struct {
     Zoo zoo;
     Catalog chips;
@@ -61,15 +61,15 @@ typedef struct {
 } ReplayData;
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
 
-/* Reads a run; what cannot be replayed says why in `skipped`. Pure, allocates nothing. `set`: for chip_entry and
- * stack_entry, which point into it. */
+/* Reads a run; `skipped` says why a run cannot be replayed. Pure, allocates nothing. chip_entry and stack_entry point
+ * into `set`. */
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out);
 
-/* What the model says under the set's figures. Pure, no allocation: a fit's inner loop. False: the plan cannot be
- * priced (then `skipped` should have said so). */
+/* The model's prediction under the set's figures. Pure, no allocation: it is a fit's inner loop. False means that the
+ * plan cannot be priced (then `skipped` should have said so). */
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out);
 
-/* The same with everything that a report wants. */
+/* The same with every number that a report needs. */
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICES_MAX = 256 }; /* that are tried where a source does not say how many */
+enum { SLICES_MAX = 256 }; /* tried where a source does not say how many */
 
-/* "8x16x48" or "4x4x4 slice" anywhere in a note, of so many chips. */
+/* Finds "8x16x48" or "4x4x4 slice" anywhere in a note, with this number of chips. */
 static bool slice_in_text(const char *text, int64_t chips, SliceShape *out) {
     for (const char *at = text; *at; at++) {
         if (!isdigit((unsigned char)*at) || (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '-'))) continue;
@@ -29,8 +29,8 @@ static bool slice_in_text(const char *text, int64_t chips, SliceShape *out) {
     return false;
 }
 
-/* "4 slice(s) of ..." "2 slices of ..." "16 pod(s) of": a count; "one v6e-256 slice": one. What stands before a shape
- * or a name counts; sizes ("v6e-128 slice") do not. */
+/* "4 slice(s) of ..." "2 slices of ..." "16 pod(s) of": a count; "one v6e-256 slice": one. A number before a shape or a
+ * name counts; sizes ("v6e-128 slice") do not. */
 static int64_t slices_in_text(const char *text, const char *notes) {
     static const char *const WORDS[] = {" slice(s)", " slices", " slice ", " pod(s)", " pods"};
     for (int where = 0; where < 2; where++) {
@@ -55,7 +55,7 @@ static bool torus(Replay *replay) {
     int64_t chips = run->chips / slices;
     bool found = slice_in_text(run->topology, chips, &shape) || slice_default(&replay->chip, chips, &shape);
     if (!found) {
-        /* the smallest number of slices that are offered */
+        /* the smallest number of slices that is offered */
         for (slices = 2; slices <= SLICES_MAX; slices++)
             if (run->chips % slices == 0 && slice_default(&replay->chip, run->chips / slices, &shape)) break;
         if (slices > SLICES_MAX)
@@ -69,7 +69,7 @@ static bool torus(Replay *replay) {
     return true;
 }
 
-/* Between nodes: what the source says of it, in place of the catalog's. */
+/* The network between nodes: the source's figure replaces the catalog's. */
 static void set_network(const Networks *networks, Replay *replay) {
     double chips = (double)replay->chip.chips_per_host;
     if (replay->chip.scaleup == SCALEUP_MESH) return; /* its ports are the scale-up network too */

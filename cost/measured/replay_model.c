@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kind of most layers: what columns describe. */
+/* The kind of most layers, which the columns describe. */
 static const LayerKind *main_kind(const Model *model) {
     const LayerKind *most = &model->kinds[0];
     for (int i = 1; i < model->kind_count; i++) {
@@ -20,7 +20,7 @@ static const LayerKind *main_kind(const Model *model) {
 
 static bool agrees(int64_t column, int64_t value) { return column == 0 || column == value; }
 
-/* Columns that are given say the same of the zoo's model. */
+/* Whether the columns that are given agree with the zoo's model. */
 static bool is_model(const Run *run, const Model *model) {
     const LayerKind *kind = main_kind(model);
     bool latent = kind->attention == ATTENTION_LATENT;
@@ -38,7 +38,8 @@ static const Model *find_model(const Zoo *zoo, const Run *run) {
     return NULL;
 }
 
-/* Layers that its size leaves beside one table, of those that divide its stages; a dense model's, 0: not known. */
+/* The number of layers that a dense model's size implies beside one table, among the numbers that divide its stages; 0
+ * means not known. */
 static int64_t layers_of_size(const Run *run) {
     if (!(run->params_b > 0) || run->experts > 0 || run->d_model <= 0 || run->d_ff <= 0) return 0;
     double d_model = (double)run->d_model, stages = (double)max_whole(1, run->pipeline);

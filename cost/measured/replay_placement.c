@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Consecutive ranks: each role in turn, innermost first, takes of the innermost axes what divides both. Every prime of
- * the axes finds a role, so that nothing is left. */
+/* Consecutive ranks: each role in turn, innermost first, takes from the innermost axes the factor that divides both.
+ * Every prime of the axes finds a role, so nothing is left. */
 static void fill(const Mesh *mesh, const Nesting *nesting, int64_t left[ROLE_COUNT], int64_t room[MESH_AXES_MAX],
                  Placement *placement) {
     for (int i = 0; i < ROLE_COUNT; i++) {
@@ -21,7 +21,8 @@ static void fill(const Mesh *mesh, const Nesting *nesting, int64_t left[ROLE_COU
     }
 }
 
-/* What joins slices: replicas first, then what shards parameters, then stages and experts. */
+/* The roles on the axis that joins slices: replicas first, then roles that shard parameters, then stages and
+ * experts. */
 static void fill_outer(int axis, int64_t left[ROLE_COUNT], int64_t room[MESH_AXES_MAX], Placement *placement) {
     static const Role OUTER[] = {ROLE_DATA, ROLE_FSDP, ROLE_PIPELINE, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_TENSOR};
     for (int i = 0; i < ROLE_COUNT; i++) {

@@ -2,8 +2,8 @@
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
-#include "cost/time/schedule.h"
 #include "cost/measured/labels.h"
+#include "cost/time/schedule.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -16,12 +16,12 @@
 
 static bool on_torus(const Replay *replay) { return !chip_has_domains(&replay->chip); }
 
-/* The column does not say how parameters are sharded. */
+/* Whether the column leaves the sharding of parameters open. */
 static bool sharding_unknown(const Run *run) { return run->fsdp[0] == '\0' || text_has(run->fsdp, "unknown"); }
 
-/* Of `ranks` that hold a replica of the model's other degrees, those that share parameters: "256 (zero3)", "zero3 over
- * 384", "512 devices (zero3, ...)"; without a number all, but of hybrid sharding those that `dp` copies leave; 0: they
- * are not sharded. */
+/* The number of ranks that share parameters, out of `ranks` that hold a replica of the model's other degrees: "256
+ * (zero3)", "zero3 over 384", "512 devices (zero3, ...)". Without a number it is all of them, but with hybrid sharding
+ * those that `dp` copies leave; 0 means that they are not sharded. */
 static int64_t shard_group(const Replay *replay, int64_t ranks) {
     const Run *run = replay->run;
     const char *over = strstr(run->fsdp, "over ");
@@ -49,7 +49,7 @@ static bool set_degrees(Replay *replay) {
     if (sharding_unknown(run) && rest > 1 && !on_torus(replay))
         replay_note(replay, true, fsdp > 1 ? "sharded parameters assumed" : "replicated parameters assumed");
     if (rest % fsdp != 0) {
-        /* the group counts what else shards: context, or experts */
+        /* the group counts the other roles that shard: context, or experts */
         fsdp = rest % (fsdp / context > 0 ? fsdp / context : 1) == 0 ? max_whole(1, fsdp / context) : rest;
         replay_note(replay, true, "shard group taken as %lld", (long long)fsdp);
     }
@@ -77,7 +77,7 @@ static void set_microbatches(Replay *replay) {
     int64_t replicas = degrees_replicas(&replay->plan.degrees);
     int64_t of_replica = divide_up(run->global_batch, replicas), micro = run->micro_batch;
     if (micro <= 0) {
-        /* as large as is usual: one of a large model, more of a small one */
+        /* the usual size: one sequence of a large model, more of a small one */
         double hidden = (double)replay->model.d_model;
         micro = hidden <= 2304                                               ? 16
                 : hidden <= 3072                                             ? 8
@@ -142,7 +142,7 @@ static void set_methods(Replay *replay) {
 
 static void state(Replay *replay, Activation activation, ActivationState to) { replay->remat.state[activation] = to; }
 
-/* What MaxText's custom policies name; all else is recomputed. */
+/* The tensors that MaxText's custom policies name are kept; all others are recomputed. */
 static void custom_remat(Replay *replay, const char *text) {
     for (int a = 1; a < ACTIVATION_COUNT; a++) state(replay, (Activation)a, STATE_RECOMPUTED);
     ActivationState kept = text_has(text, "offload") ? STATE_OFFLOADED : STATE_SAVED;
@@ -150,8 +150,8 @@ static void custom_remat(Replay *replay, const char *text) {
         state(replay, ACTIVATION_LAYER_INPUT, kept);
     if (text_has(text, "qkv_proj") || text_has(text, "qkv projections") || text_has(text, "q/k/v"))
         state(replay, ACTIVATION_QKV, text_has(text, "q/k/v recomputed") ? STATE_RECOMPUTED : kept);
-    /* "k/v kept": queries, which are many more, are made again with the rest */
-    /* mlpwo, the last matmul's product, is nothing that backward wants */
+    /* "k/v kept": queries, which are much larger, are made again with the rest */
+    /* mlpwo, the last matmul's product, is not used in backward */
     if (text_has(text, "out proj")) state(replay, ACTIVATION_MIDDLE, kept);
 }
 
@@ -160,7 +160,7 @@ static const struct {
 } POLICIES[] = {
     {"minimal_with_context", "minimal_with_context"},
     {"save_dot_except_mlpwi", "save_dot_except_mlpwi"},
-    {"save_dot_except_logits_ffn1", "save_dot_except_mlpwi"}, /* MLPerf's name of it */
+    {"save_dot_except_logits_ffn1", "save_dot_except_mlpwi"}, /* MLPerf's name for it */
     {"save_dot_except_logits", "minimal"},
     {"minimal", "minimal"},
     {"qkv_proj_offloaded", "qkv_proj_offloaded"},
@@ -168,9 +168,9 @@ static const struct {
     {"mla_up_proj+mlp", "mlp"},
 };
 
-/* torchtitan's selective checkpointing by op: attention and every second matmul are kept: of q k v o gate up down,
- * counted within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up
- * are one activation here: both, in half of the layers. */
+/* torchtitan's selective checkpointing by op keeps attention and every second matmul: of q k v o gate up down, counted
+ * within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are one
+ * activation here: both are made again, in half of the layers. */
 static void op_remat(Replay *replay) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
         if (remat_torchtitan_selective(a)) state(replay, a, STATE_RECOMPUTED);
@@ -182,7 +182,8 @@ static void recompute(Replay *replay, int64_t layers) {
     replay->remat.layers = layers;
 }
 
-/* "every other layer", "every 3 layers": of how many one is recomputed whole; 0: nothing of that kind. */
+/* "every other layer", "every 3 layers": one layer in this many is recomputed whole; 0 means that the text says no such
+ * thing. */
 static int64_t every_so_many(const char *text) {
     if (text_has(text, "every other")) return 2;
     const char *every = strstr(text, "every ");
@@ -199,7 +200,7 @@ static void selective_remat(Replay *replay, const char *text) {
             state(replay, ACTIVATION_MLP_INPUT, STATE_RECOMPUTED);
     if (text_has(text, "moe_act")) state(replay, ACTIVATION_PRODUCT, STATE_RECOMPUTED);
     if (text_has(text, "mla_up_proj")) state(replay, ACTIVATION_QKV, STATE_RECOMPUTED);
-    /* Megatron's selective recomputation, where no modules are named, is of attention's core */
+    /* Megatron's selective recomputation, where no modules are named, applies to attention's core */
     bool bare = !strchr(text, '(') && !replay_on_jax(replay) && !replay_on_torch(replay);
     if (bare || text_has(text, "core attention") || text_has(text, "core_attn") || text_has(text, "(attention)"))
         state(replay, ACTIVATION_CONTEXT, STATE_RECOMPUTED);
@@ -231,14 +232,14 @@ static void set_remat(Replay *replay) {
     }
 }
 
-/* What goes to the host does so beside the step; where the catalog has no rate of it, for nothing. */
+/* Offloaded bytes move beside the step; where the catalog has no rate for that, they move for free. */
 static void price_offload(Replay *replay) {
     if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0) return;
     replay->chip.pcie_bytes_per_second.value = 1e15;
     replay->chip.host_bytes.value = 1e15;
 }
 
-/* Whether tensor ranks split the sequence between matmuls: torch's plans always do, Megatron's recipes since 2023
+/* Whether tensor ranks split the sequence between matmuls: torch's plans always do; Megatron's recipes do since 2023
  * unless the source says otherwise. */
 static bool along_sequence(const Replay *replay) {
     const Run *run = replay->run;
@@ -247,7 +248,7 @@ static bool along_sequence(const Replay *replay) {
     return on_torus(replay) || replay_on_torch(replay) || (recipes && year_of(run) >= 2023);
 }
 
-/* Rows of a rule as a layout holds them. */
+/* Writes the rows of a rule as a layout holds them. */
 void replay_layout(Replay *replay) {
     Layout *layout = &replay->plan.layout;
     Degrees *degrees = &replay->plan.degrees;
@@ -301,8 +302,8 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
     if (recipes) dtypes.gradients = DTYPE_BF16;
     if (text_has(version, "MLPerf") && !text_has(version, "v3") && replay->precision == PRECISION_FP8)
         dtypes.parameters = DTYPE_FP8, dtypes.master = DTYPE_FP32;
-    /* DeepSpeed's ZeRO-1 sums gradients in the dtype of the weights; its BF16_Optimizer, which BigScience had from
-     * "Rebalancing layers" on, in fp32. */
+    /* DeepSpeed's ZeRO-1 sums gradients in the dtype of the weights; its BF16_Optimizer, which BigScience used from
+     * "Rebalancing layers" on, sums them in fp32. */
     bool summed = text_has(replay->run->source, "Rebalancing layers") || text_has(replay->run->source, "README");
     if (text_has(framework, "Megatron-DeepSpeed")) dtypes.gradients = summed ? DTYPE_FP32 : DTYPE_BF16;
     /* MaxText's moments have the dtype of the weights, which have no other copy. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/run.h: one published measurement of a training step, as a row of a table of runs has it (columns:
- * cost/measured/README.md). A number that the source does not give is 0; a text, "". */
+ * cost/measured/README.md). A number that the source does not give is 0; a text that it does not give is "". */
 #ifndef SHARDOPT_COST_MEASURED_RUN_H
 #define SHARDOPT_COST_MEASURED_RUN_H
 
@@ -11,18 +11,19 @@
 #include <stdint.h>
 
 typedef struct {
-    int64_t line; /* of the file, 1: the heading */
+    int64_t line; /* of the file; the heading is line 1 */
     const char *id, *source, *hardware, *topology, *framework, *model;
     const char *fsdp, *remat, *precision, *convention, *version, *confidence, *notes, *check;
-    const char *rounded; /* a column with a fraction where a whole number belongs, taken up; NULL: none */
+    const char *rounded; /* a column with a fraction where a whole number belongs, rounded up; NULL means that there
+                          * is none */
     char family[32];     /* of its id, up to the first '-': "mbridge" */
     int64_t chips;
     double params_b, active_params_b;
     int64_t layers, d_model, d_ff, heads, kv_heads, head_dim, vocab, experts, top_k;
     bool gated;
     int64_t seq, global_batch, micro_batch;
-    int64_t data, tensor, context, pipeline, chunks, expert; /* dp tp cp pp vpp ep; 0: not said */
-    int sequence_parallel;                                   /* sp: 0, 1; -1: not said */
+    int64_t data, tensor, context, pipeline, chunks, expert; /* dp tp cp pp vpp ep; 0 means not given */
+    int sequence_parallel;                                   /* sp: 0, 1; -1 means not given */
     double step_seconds, tokens_per_second_per_chip, tflops_per_chip, mfu, memory_gb; /* as printed */
 } Run;
 
@@ -32,11 +33,11 @@ typedef struct {
     char sha256[65];
 } RunTable;
 
-/* Tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by name, in
- * any order; those that are unknown are left alone. What is wrong is FILE:LINE:COLUMN. In the arena. */
+/* Reads tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by
+ * name, in any order; unknown ones are ignored. Errors name FILE:LINE:COLUMN. The table lies in the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
 
-/* The same of text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */
+/* The same for text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */
 bool run_table_parse(const char *where, char *text, size_t length, Arena *arena, RunTable *out, Error *error);
 
 #endif

@@ -24,7 +24,7 @@ double quantile(const double *sorted, int64_t n, double q) {
     return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-/* Medians of magnitudes and of signs may stand for different rows: a family is one pair of them. */
+/* The medians of magnitudes and of signs may come from different rows: a family is one pair of them. */
 typedef struct {
     double magnitude, error;
 } Pair;
@@ -62,7 +62,7 @@ bool error_stats(const double *errors, int64_t n, ErrorStats *out) {
 
 /* ---- rows put in order by names ---- */
 
-/* What rows are put together by: a ScoreBy, or one of these. */
+/* The keys by which rows are grouped: a ScoreBy, or one of these. */
 enum { BY_MODEL = BY_COUNT, BY_PRECISION, BY_NOTHING, KEYS_MAX = 3 };
 static const int LIKE_FAMILY[KEYS_MAX] = {BY_SOURCE, BY_MODEL, BY_CHIP};
 static const int LIKE_MACHINE[KEYS_MAX] = {BY_CHIP, BY_PRECISION, BY_NOTHING};
@@ -105,7 +105,7 @@ typedef struct {
     double *errors, *baseline;
 } Context;
 
-/* Rows sorted by up to three names; NULL: memory is out. */
+/* Rows sorted by up to three names; NULL means that memory is out. */
 static Keyed *sorted(const Context *c, const int64_t *rows, int64_t count, const int by[KEYS_MAX]) {
     Keyed *keyed = ARENA_NEW(c->arena, Keyed, (size_t)count);
     if (!keyed) return NULL;
@@ -124,7 +124,7 @@ static int64_t end_of_run(const Keyed *keyed, int64_t from, int64_t count) {
     return to;
 }
 
-/* What every row is off when its FLOPs are done at the usual rate of its chip and precision. */
+/* The error of every row when its FLOPs are done at the usual rate of its chip and precision. */
 static bool baseline_errors(Context *c, const int64_t *timed, int64_t count) {
     Keyed *keyed = sorted(c, timed, count, LIKE_MACHINE);
     double *rates = ARENA_NEW(c->arena, double, (size_t)count);
@@ -180,7 +180,7 @@ static bool group_make(const Context *c, const char *name, const int64_t *rows, 
     return error_stats(errors, count, &out->baseline) && family_stats(c, rows, count, &out->families);
 }
 
-/* One group for each name, called as its first row calls it. */
+/* Makes one group for each name, with the name as its first row spells it. */
 static bool groups_make(const Context *c, const int64_t *timed, int64_t count, ScoreBy by, Score *out) {
     const int like[KEYS_MAX] = {(int)by, BY_NOTHING, BY_NOTHING};
     Keyed *keyed = sorted(c, timed, count, like);

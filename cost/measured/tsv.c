@@ -12,7 +12,7 @@ TsvReader tsv_start(const char *where, char *text, size_t length) {
     return reader;
 }
 
-/* Always false. */
+/* Sets *error; always returns false. */
 static bool wrong(const TsvReader *reader, int64_t line, int64_t column, const char *text, Error *error) {
     char where[192];
     snprintf(where, sizeof where, "%.150s:%lld:%lld", reader->where, (long long)line, (long long)column);
@@ -23,7 +23,7 @@ static bool wrong_here(const TsvReader *reader, const char *text, Error *error) 
     return wrong(reader, reader->line, reader->column, text, error);
 }
 
-/* LF or CR LF where the reader stands: its bytes; else 0. */
+/* The number of bytes of the LF or CR LF where the reader stands; else 0. */
 static size_t line_end(const TsvReader *reader) {
     if (reader->at[0] == '\n') return 1;
     return reader->at[0] == '\r' && reader->at[1] == '\n' ? 2 : 0;
@@ -40,7 +40,8 @@ static void step_line(TsvReader *reader, size_t bytes) {
     reader->column = 1;
 }
 
-/* Takes one character of text to *to, which is never ahead of the reader. False: it may not stand in a table. */
+/* Takes one character of text to *to, which is never ahead of the reader. False means that the character may not stand
+ * in a table. */
 static bool take(TsvReader *reader, char **to, Error *error) {
     size_t size = utf8_size(reader->at, (size_t)(reader->end - reader->at));
     unsigned char first = (unsigned char)reader->at[0];
@@ -53,7 +54,7 @@ static bool take(TsvReader *reader, char **to, Error *error) {
     return true;
 }
 
-/* From the opening mark to behind the closing one. */
+/* Takes the text from the opening mark to after the closing one. */
 static bool take_quoted(TsvReader *reader, char **to, Error *error) {
     int64_t line = reader->line, column = reader->column;
     step(reader, 1);
@@ -77,7 +78,7 @@ static bool take_quoted(TsvReader *reader, char **to, Error *error) {
     return wrong(reader, line, column, "this quotation mark is never closed; end the cell with another one", error);
 }
 
-/* One cell, to the separator behind it; *to is its end. */
+/* Takes one cell, up to the separator after it; *to is its end. */
 static bool take_cell(TsvReader *reader, TsvCell *cell, char **to, Error *error) {
     *cell = (TsvCell){.text = reader->at, .line = reader->line, .column = reader->column};
     *to = reader->at;
@@ -108,7 +109,7 @@ TsvResult tsv_next(TsvReader *reader, Error *error) {
         if (!take_cell(reader, &reader->cells[reader->count++], &end, error)) return TSV_ERROR;
         bool last = reader->at == reader->end, tab = reader->at[0] == '\t';
         size_t lines = line_end(reader);
-        *end = '\0'; /* perhaps over the separator, which has been looked at */
+        *end = '\0'; /* this may overwrite the separator, which has been read */
         if (last) return TSV_ROW;
         if (!tab) {
             step_line(reader, lines);

@@ -2,9 +2,9 @@
 /* cost/measured/tsv.h: tab-separated values, row by row, cut in place.
  *
  * A cell that begins with a quotation mark ends at the next one that stands alone; two of them mean one; tabs and ends
- * of lines inside are text, the latter read as a blank. In other cells a quotation mark is a character like any other.
- * Lines end in LF or CR LF, the last one need not; a byte order mark in front and empty lines are passed over. What is
- * not UTF-8, control characters and cells of more than TSV_CELL_MAX bytes are errors. */
+ * of lines inside are text, and an end of line is read as a blank. In other cells a quotation mark is a character like
+ * any other. Lines end in LF or CR LF, the last one need not; a byte order mark at the beginning and empty lines are
+ * skipped. Bytes that are not UTF-8, control characters and cells of more than TSV_CELL_MAX bytes are errors. */
 #ifndef SHARDOPT_COST_MEASURED_TSV_H
 #define SHARDOPT_COST_MEASURED_TSV_H
 
@@ -16,19 +16,19 @@
 enum { TSV_CELL_MAX = 64 << 10, TSV_COLUMNS_MAX = 512 };
 
 typedef struct {
-    char *text;           /* NUL-terminated, inside the reader's bytes; blanks around are gone */
+    char *text;           /* NUL-terminated, inside the reader's bytes; blanks around it are removed */
     int64_t line, column; /* where it begins, from 1; columns count characters */
 } TsvCell;
 
 typedef struct {
     const char *where; /* the file, for errors */
-    char *at, *end;    /* what is left; *end is a NUL that belongs to the buffer */
+    char *at, *end;    /* the rest of the text; *end is a NUL that belongs to the buffer */
     int64_t line, column;
     TsvCell cells[TSV_COLUMNS_MAX]; /* of the last row */
     int count;
 } TsvReader;
 
-/* `text` has a NUL at [length], and is written to. */
+/* `text` has a NUL at [length], and the reader writes to it. */
 TsvReader tsv_start(const char *where, char *text, size_t length);
 
 typedef enum { TSV_ROW, TSV_END, TSV_ERROR } TsvResult;

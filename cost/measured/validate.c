@@ -18,7 +18,7 @@ static bool chip_is(const Run *run, const char *name, const Catalog *chips) {
     return name_matches(run->hardware, name) || (chip && chip == catalog_find(chips, run->hardware));
 }
 
-/* Which names of the filter some run has. */
+/* The names of the filter that some run has. */
 typedef struct {
     bool source[FILTER_MAX], chip[FILTER_MAX];
 } Hits;
@@ -50,7 +50,7 @@ static void find_unmatched(const RunFilter *filter, const Hits *hits, Validation
 
 /* ---- one run ---- */
 
-/* What a thread finds out about a run: a replay is too large to be kept for each. */
+/* The results of one run for a thread: a replay is too large to be kept for each run. */
 typedef struct {
     Outcome outcome;
     char skipped[REPLAY_REASON_SIZE], notes[REPLAY_REASON_SIZE], plan[PLAN_SIZE], chip[CHIP_NAME_SIZE];
@@ -102,7 +102,7 @@ static void replay_one(const Run *run, const ReplayData *data, const ProfileSet 
     if (outcome->measured_seconds > 0) outcome->error = outcome->prediction.seconds / outcome->measured_seconds - 1;
 }
 
-/* Texts of a draft to where they last. */
+/* Moves the texts of a draft to memory that lasts. */
 static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
     *out = draft->outcome;
     if (!out->stack) out->stack = "";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What having an activation again in backward takes: the ops that lie between it and the activations before it, once
- * forward. */
+/* The cost of having an activation again in backward: one more forward of the ops that lie between it and the
+ * activations before it. */
 #include "cost/stage/stage_totals.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own
- * (rotary, router, the expert-combine) run with the next one made, the down projection with none: its output is the
- * next layer's input, which is kept. */
+ * (rotary, router, expert combine) run with the next activation made. The down projection runs with none: its output is
+ * the next layer's input, which is kept. */
 void activation_costs(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                       ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
@@ -24,7 +24,7 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             int target = op->output_activation;
             for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].output_activation;
             if (target < 0 || (product_made && op->output_activation < 0)) {
-                /* torch runs the module that it checkpoints to its end, the last matmul too */
+                /* torch runs the module that it checkpoints to its end, including the last matmul */
                 if (!(product_made && setting->profile->recompute_whole > 0.5)) continue;
                 target = ACTIVATION_GATE_UP;
             }
@@ -34,10 +34,10 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             cost->recompute_seconds +=
                 share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
             for (int group = 0; group < GROUP_DATA; group++) {
-                /* gathered for backward anyway */
+                /* these are gathered for backward anyway */
                 if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue;
                 const Traffic *traffic = &op->traffic[group][PHASE_FORWARD];
-                /* The gather in front of a block belongs to the block's input, which is kept gathered. */
+                /* The gather before a block belongs to the block's input, which is kept gathered. */
                 int owner = target;
                 if (group == GROUP_TENSOR && op->output_activation == ACTIVATION_QKV)
                     owner = ACTIVATION_ATTENTION_INPUT;
@@ -56,13 +56,14 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
     costs[ACTIVATION_LAYER_INPUT] = (ActivationCost){.bytes = 2 * own * (double)model->d_model, .exists = true};
 }
 
-/* Dearest to compute again per byte first; what cannot be computed again before all. */
+/* Activations that cost most to compute again per byte come first; those that cannot be computed again come before all
+ * others. */
 static bool gains_more(const ActivationCost *a, const ActivationCost *b) {
     if (a->recomputable != b->recomputable) return !a->recomputable;
     return a->recompute_seconds * b->bytes > b->recompute_seconds * a->bytes;
 }
 
-/* In how many layers of the stage an activation may be offloaded: in all, unless a policy is required. */
+/* The number of the stage's layers in which an activation may be offloaded: all, unless a policy is required. */
 static double offload_layers(const CostContext *setting, const Shard *shard, int activation) {
     int64_t layers[STATE_COUNT];
     if (!cost_context_remat(setting)) return shard->layers;
@@ -81,8 +82,8 @@ Sharding offload_sharding(const CostContext *setting, const Shard *shard) {
 
 double offload_bytes(const CostContext *setting, const Shard *shard, const ActivationCost *whole, int activation,
                      double in_flight) {
-    /* What tensor ranks hold alike, each of them whole, is gathered again rather than sent to the host by all of
-     * them. */
+    /* An activation that tensor ranks hold alike, each of them whole, is gathered again; it is not sent to the host by
+     * all of them. */
     bool copies = shard->tensor > 1 && (activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MLP_INPUT);
     if (!whole->exists || copies) return INFINITY;
     return in_flight * offload_layers(setting, shard, activation) * whole->bytes;

@@ -6,8 +6,8 @@
 #include "cost/stage/stage_totals.h"
 #include "cost/time/schedule.h"
 
-/* Layers that the embedding stands in for, over all microbatches in flight: it is in the first chunk, which holds 2 p -
- * 1 of them when stages are interleaved, p when they are not. */
+/* The number of layers whose place the embedding takes, over all microbatches in flight: it is in the first chunk,
+ * which holds 2 p - 1 of them when stages are interleaved, and p when they are not. */
 static double missing_in_flight(const Shard *shard, const Knobs *knobs) {
     double p = shard->pipeline;
     return shard->slots_first * min_real(shard->microbatches, knobs->virtual_stages > 1 ? 2 * p - 1 : p);
@@ -31,7 +31,7 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
     if (!knobs->regather)
         out.others = layers * one - out.in_use;
     else if (matrices)
-        out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* no more than is kept */
+        out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* at most all that is kept */
     else
         out.others = min_real(2, layers) * one - out.in_use;
     if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights;
@@ -43,15 +43,15 @@ static double gathered_bytes(const TrainingState *state, const GatheredWeights *
            state->scatter_bytes * (weights->gradient + weights->table);
 }
 
-/* One layer in backward: its activations, made again or not, and the gradients of its widest pair. */
+/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair. */
 static double layer_working_bytes(const StageTotals *sums) {
     double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
     double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
 
-/* Bytes of one parameter of a layer's matrices, of the tables, and what beside the copy for compute is kept of the
- * former. fp8 weights leave tables in bf16. Sharded parameters are cast when they have been gathered. */
+/* Bytes of one parameter of a layer's matrices that are kept beside the copy for compute. fp8 weights leave tables in
+ * bf16. Sharded parameters are cast after they have been gathered. */
 static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     const Profile *profile = setting->profile;
     if (!(profile->low_copies > 0.5) || profile->precision == PRECISION_BF16 || shard_weight_ways(shard) > 1) return 0;
@@ -71,7 +71,8 @@ double parameters_bytes_of(const CostContext *setting, const Shard *shard, const
     return copies > 0 ? bytes + copies * (local->of[HELD_DENSE] + local->of[HELD_EXPERTS]) : bytes;
 }
 
-/* What a stage has sent on and waits for the gradient of: a residual stream for each microbatch in flight and chunk. */
+/* The outputs that a stage has sent on and whose gradient it waits for: a residual stream for each microbatch in flight
+ * and chunk. */
 static double kept_outputs_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs, double stream,
                                  bool last, Moment moment) {
     if (!(setting->profile->stage_outputs_kept > 0.5) || shard->pipeline <= 1 || last || moment == MOMENT_UPDATE)

@@ -28,7 +28,7 @@ static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
     if (bytes > 0 && to->count < MEMORY_PARTS_MAX) to->parts[to->count++] = (MemoryPart){row, name, bytes};
 }
 
-/* Of the optimizer's row, what is masters: the share that they have in all that is kept. */
+/* The part of the optimizer's row that is masters: their share of all kept state. */
 static double master_bytes(const TrainingState *state, const LocalParameters *owned, double row) {
     TrainingState masters = *state;
     for (int part = 0; part < HELD_COUNT; part++)
@@ -78,8 +78,8 @@ static void add_working(const CostContext *setting, const Shard *shard, const Sh
     add(to, MEMORY_TRANSIENT, "optimizer_passing_through", passing);
 }
 
-/* The reserve holds the communicators first; what is left is for fragmentation, the runtime and code. Where it does not
- * hold them, a larger --hbm-reserve is wanted. */
+/* The reserve holds the communicators first; the rest is for fragmentation, the runtime and code. If it does not hold
+ * the communicators, the user needs a larger --hbm-reserve. */
 static void add_reserve(const CostContext *setting, const Shard *shard, Parts *to) {
     double reserve = setting->chip->hbm_bytes.value * setting->hbm_reserve;
     double communicators = communicators_bytes(setting, shard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/memory_detail.h: what the rows of cost/stage/memory.h are made of: the parts of each row at one moment add
- * up to it. Beside the rows, what the reserve has to hold and what lies on the host. */
+/* cost/stage/memory_detail.h: the parts of the rows of cost/stage/memory.h: the parts of each row at one moment add up
+ * to it. Beside the rows it lists the bytes that the reserve has to hold and those that lie on the host. */
 #ifndef SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
 #define SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
 
@@ -15,7 +15,7 @@ typedef enum {
     MEMORY_LOGITS,
     MEMORY_TRANSIENT,
     MEMORY_RESERVE, /* HBM that plans may not fill: communicators' buffers, then fragmentation and the runtime */
-    MEMORY_HOST,    /* not HBM: what is offloaded, of one chip */
+    MEMORY_HOST,    /* not HBM: the bytes that one chip offloads */
     MEMORY_ROW_COUNT
 } MemoryRow;
 const char *memory_row_name(MemoryRow row);                     /* "parameters" */
@@ -28,8 +28,8 @@ typedef struct {
 } MemoryPart;
 enum { MEMORY_PARTS_MAX = 40 };
 
-/* The parts that are not nothing, in the order of rows; returns how many. *in_flight: microbatches whose activations
- * are kept at that moment, in layers of the fullest stage. */
+/* Writes the parts that are not zero, in the order of rows, and returns their number. *in_flight is the number of
+ * microbatches whose activations are kept at that moment, in layers of the fullest stage. */
 int memory_parts(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment,
                  MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
 

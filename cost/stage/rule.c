@@ -5,8 +5,9 @@
 #include "cost/plan/bytes.h"
 #include "cost/stage/stage_totals.h"
 
-/* Gradients of some parts over their replicas: once per step; ZeRO-2 cannot hold them whole, so it scatters them with
- * every microbatch. Behind the last, what Newton-Schulz wants whole of the shards that ZeRO left. */
+/* Gradients of some parts over their replicas are reduced once per step; ZeRO-2 cannot hold them whole, so it scatters
+ * them with every microbatch. After the last microbatch the tensors that Newton-Schulz needs whole are gathered from
+ * the shards that ZeRO made. */
 static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double local,
                          double orthogonal_bytes, Traffic *start, Traffic *end) {
     if (ways <= 1 || local <= 0) return;
@@ -26,9 +27,9 @@ static void data_traffic(const TrainingState *state, const Shard *shard, const K
     end->bytes += orthogonal_bytes;
 }
 
-/* The update of what a chip owns: state streamed through HBM, and, where updates are made orthogonal, matmuls in bf16
- * whatever the precision of the model's. State on the host streams in and out meanwhile, both ways at once; this stands
- * behind the step's own offloading, so that the link is never asked for twice. */
+/* The update of the parameters that a chip owns: state streamed through HBM, and, where updates are made orthogonal,
+ * matmuls in bf16 whatever the precision of the model's. State on the host streams in and out at the same time, both
+ * ways at once; this comes after the step's own offloading, so that the link is never used twice. */
 static double update_seconds(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
@@ -66,9 +67,9 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
                  &rule->data_end[0]);
 }
 
-/* A stage of v chunks is done with a chunk's gradients while the next chunk still goes back: all but the last chunk's
- * are reduced beside what is left of the backward. (A circular pipeline is a loop of a compiler's, which sums the
- * gradients of all its chunks in one array and reduces them behind it.) */
+/* A stage of v chunks has finished a chunk's gradients while the next chunk still runs backward: all but the last
+ * chunk's are reduced beside the rest of the backward. (A circular pipeline is a compiler's loop, which sums the
+ * gradients of all its chunks in one array and reduces them after it.) */
 static void reduce_by_chunk(double chunks, StepRule *rule) {
     for (int group = 0; group < DATA_GROUPS; group++) {
         Traffic *start = &rule->data_start[group], *end = &rule->data_end[group];
@@ -79,14 +80,14 @@ static void reduce_by_chunk(double chunks, StepRule *rule) {
     }
 }
 
-/* Seconds that the weight gradients of one microbatch take at least on so many layers: their FLOPs at the matrix
- * units' rate. */
+/* The least time in seconds that the weight gradients of one microbatch take on this many layers: their FLOPs at the
+ * matrix units' rate. */
 static double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers) {
     double active = shard->layer_active;
     if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
     double flops = 2 * shard->tokens * active / shard->tensor * layers;
     const Profile *profile = setting->profile;
-    double grouped = profile->grouped_efficiency * profile->grouped_factor; /* may pass the plain rate */
+    double grouped = profile->grouped_efficiency * profile->grouped_factor; /* this may exceed the plain rate */
     double rate = profile->linear_efficiency * profile->compute_factor * max_real(1, grouped);
     return flops / (setting->chip->bf16_flops_per_second.value * rate);
 }
@@ -102,10 +103,10 @@ static void set_bubble(const CostContext *setting, const Shard *shard, const Kno
             pace->others * bubble.weights * weight_gradient_seconds(setting, shard, pace->layers);
 }
 
-/* Bytes of offloading, out and back added, that a second of the step has room for. Where forwards and backwards take
- * turns in a pipeline both directions of the link are in use all the time: twice the rate. On one stage, and where all
- * forwards come first, what leaves has to do so in forward, a third of the step (HBM is short when backward begins),
- * and comes back in the other two: 2/3 of the rate, which is exact where forward just suffices and the safe side
+/* Bytes of offloading, out and back added, that fit into a second of the step. Where forwards and backwards take turns
+ * in a pipeline, both directions of the link are in use all the time: twice the rate. On one stage, and where all
+ * forwards come first, bytes have to leave during forward, a third of the step (HBM is short when backward begins), and
+ * come back in the other two: 2/3 of the rate, which is exact where forward just suffices and on the safe side
  * beyond. */
 static double offload_rate(const CostContext *setting, const Shard *shard, Schedule schedule) {
     if (!(setting->chip->host_bytes.value > 0)) return 0;
@@ -114,7 +115,7 @@ static double offload_rate(const CostContext *setting, const Shard *shard, Sched
     return one_way * (turns ? 2 : 2.0 / 3);
 }
 
-/* The share of each group's time that nothing hides, within the scale-up network and beyond it. */
+/* The share of each group's time that nothing hides, inside the scale-up network and outside it. */
 static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule *out) {
     double overlapped = min_real(profile->tensor_overlapped, profile->tensor_exposed);
     out->exposed[GROUP_TENSOR] = knobs->methods.tensor_overlap ? overlapped : profile->tensor_exposed;
@@ -125,7 +126,7 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
                                      : profile->expert_exposed;
     out->exposed[GROUP_ULYSSES] = profile->sequence_exposed;
     out->exposed[GROUP_SEQUENCE] = out->ring ? profile->ring_attention_exposed : profile->sequence_exposed;
-    /* chunks of a stage have more of them, and other chunks to work on meanwhile */
+    /* chunks of a stage have more transfers, and other chunks to work on meanwhile */
     out->exposed[GROUP_PIPELINE] = profile->pipeline_exposed *
                                    (knobs->schedule == SCHEDULE_INTERLEAVED && profile->pipeline_exposed < 1 ? 0.5 : 1);
     out->exposed[GROUP_WEIGHTS] = out->exposed[GROUP_EXPERT_WEIGHTS] = out->exposed[GROUP_TENSOR_WEIGHTS] =

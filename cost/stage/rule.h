@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/rule.h: what of a step neither layout nor placement changes: bubble, optimizer, gradients over data,
- * overheads. */
+/* cost/stage/rule.h: the part of a step that neither layout nor placement changes: bubble, optimizer, gradients over
+ * data, overheads. */
 #ifndef SHARDOPT_COST_STAGE_RULE_H
 #define SHARDOPT_COST_STAGE_RULE_H
 
-#include "cost/time/schedule.h"
 #include "cost/stage/cost_context.h"
+#include "cost/time/schedule.h"
 #include "cost/time/step.h"
 
 /* The rule of a plan's step. */

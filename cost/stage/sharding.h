@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/sharding.h: which ways to lay a stage's tensors over its tensor group are there. */
+/* cost/stage/sharding.h: lists the shardings that a stage may use over its tensor group. */
 #ifndef SHARDOPT_COST_STAGE_SHARDING_H
 #define SHARDOPT_COST_STAGE_SHARDING_H
 
 #include "cost/stage/cost_context.h"
 
-/* The strategies a node of the layout may take under these degrees: SEQUENCE needs tensor > 1 and tokens that divide;
- * GATHERED mlp needs SEQUENCE; kv SPLIT when tensor <= kv heads, else REPLICATED and GATHERED; tables both when tensor
- * > 1. Lists every allowed combination (<= 32); the first is the default (sequence, tensor, split or replicated,
- * vocabulary, vocabulary). */
+/* The strategies that a node of the layout may take under these degrees: SEQUENCE needs tensor > 1 and tokens that
+ * divide; GATHERED mlp needs SEQUENCE; kv is SPLIT when tensor <= kv heads, else REPLICATED or GATHERED; tables take
+ * both when tensor > 1. Lists every allowed combination (<= 32); the first is the default (sequence, tensor, split or
+ * replicated, vocabulary, vocabulary). */
 enum { SHARDINGS_MAX = 32 };
 int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
 bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding);

@@ -10,7 +10,8 @@
 double stage_layer_weight(const CostContext *setting, int64_t seq) {
     const Profile *profile = setting->profile;
     const Model *model = setting->model;
-    /* forward FLOPs of a token in the mean layer: of all, of experts, of these over their rate beside plain matmuls */
+    /* forward FLOPs of a token in the mean layer: of all ops, of experts, and of experts over their rate beside plain
+     * matmuls */
     double active, all = layer_flops(model, seq, &active), experts = 0, slowed = 0;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
@@ -21,7 +22,7 @@ double stage_layer_weight(const CostContext *setting, int64_t seq) {
         experts += flops;
         slowed += flops / (profile->grouped_efficiency * profile->grouped_factor * biased);
     }
-    double plain = profile->matrix_efficiency * profile->compute_factor; /* of logits */
+    double plain = profile->matrix_efficiency * profile->compute_factor; /* the rate of logits */
     double linear = (2 * active - experts + slowed) / (profile->linear_efficiency * profile->compute_factor);
     double flash = profile->attention_efficiency * profile->attention_factor;
     double attention = (all - 2 * active) * (1 + 2 / profile->attention_backward_rate) / 3 / flash;
@@ -50,7 +51,7 @@ static void add_traffic(Resources *to, Group group, Phase phase, double messages
     to->of[res_bytes(group, phase)] += bytes;
 }
 
-/* fsdp: weights come together for forward, again for backward unless kept, and their gradient is scattered. */
+/* fsdp gathers weights for forward, again for backward unless they are kept, and scatters their gradient. */
 static void add_gathers(Resources *to, Group group, const TrainingState *state, const Knobs *knobs, double messages,
                         double weights) {
     double again = knobs->regather ? 1 : 0;
@@ -59,7 +60,7 @@ static void add_gathers(Resources *to, Group group, const TrainingState *state, 
                 (again * state->parameter_bytes + state->scatter_bytes) * weights);
 }
 
-/* Newton-Schulz: the updates of a layer's matrices come together, once a step: that much of it in every microbatch. */
+/* Newton-Schulz gathers the updates of a layer's matrices once a step: each microbatch counts its share of that. */
 static void add_orthogonal(Resources *to, Group group, const Shard *shard, const PartState *state, double layers,
                            double weights) {
     if (!(state->gathered_bytes > 0)) return;
@@ -67,8 +68,8 @@ static void add_orthogonal(Resources *to, Group group, const Shard *shard, const
                 layers * state->gathered_bytes * weights / shard->microbatches);
 }
 
-/* What a part sends in one phase. Weights that the layout gathers over tensor are in the sums gathered again for
- * backward, and their gradient scattered; where gathered weights are kept, the gradient alone is sent. */
+/* The traffic of a part in one phase. The sums count weights that the layout gathers over tensor again for backward,
+ * and their gradient scattered; where gathered weights are kept, only the gradient is sent. */
 static Traffic traffic_of_part(const TrainingState *state, const Knobs *knobs, const PartSums *part, int group,
                                int phase) {
     Traffic traffic = part->traffic[group][phase];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/stage.h: what a stage uses under one sharding, all activations saved; and what each activation costs to
- * have again. */
+/* cost/stage/stage.h: the resources that a stage uses under one sharding with all activations saved, and the cost of
+ * having each activation again. */
 #ifndef SHARDOPT_COST_STAGE_STAGE_H
 #define SHARDOPT_COST_STAGE_STAGE_H
 
@@ -11,16 +11,16 @@
 /* One activation of one layer, one microbatch. */
 typedef struct {
     double bytes;             /* saved */
-    double recompute_seconds; /* compute of producing it again from the one before */
-    /* collectives that producing it repeats, in backward */
+    double recompute_seconds; /* computing it again from the activation before */
+    /* collectives that the recomputation repeats, in backward */
     double recompute_messages[GROUP_DATA], recompute_bytes[GROUP_DATA];
-    bool exists;       /* false: this model has no such tensor */
+    bool exists;       /* false means that this model has no such tensor */
     bool recomputable; /* LAYER_INPUT is not */
     bool offloadable;  /* the host has room for it in all layers, beside those that gain more from being there */
 } ActivationCost;
 
-/* The stage that sets the pace, by FLOPs at the profile's rates and nothing else, so that no layout choice moves it:
- * the first (most layers, embedding) or the last (fewer, but logits); one stage is both. */
+/* The stage that sets the pace, by FLOPs at the profile's rates alone, so that no layout choice moves it: the first
+ * (most layers, embedding) or the last (fewer, but logits); one stage is both. */
 typedef struct {
     double layers;
     double others; /* all other stages over this one, in such FLOPs: stages - 1 when they are equal */
@@ -29,7 +29,7 @@ typedef struct {
 StagePace stage_pace(const CostContext *setting, const Shard *shard);
 
 /* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
- * bf16 matmuls, layers have other precisions, experts and attention. 1 in `ideal`. Work.layer_weight keeps it. */
+ * bf16 matmuls; layers have other precisions, experts and attention. It is 1 in `ideal`. Work.layer_weight keeps it. */
 double stage_layer_weight(const CostContext *setting, int64_t seq);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of
@@ -37,16 +37,17 @@ double stage_layer_weight(const CostContext *setting, int64_t seq);
 void stage_resources(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                      Resources *out);
 
-/* What having each activation again takes, `offloadable` left false: the knobs' methods alone matter. Pure. */
+/* The cost of having each activation again, with `offloadable` left false: it depends on the knobs' methods alone.
+ * Pure. */
 void activation_costs(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                       ActivationCost costs[ACTIVATION_COUNT]);
 
-/* Per layer and microbatch; index by Activation. */
+/* Costs per layer and microbatch, indexed by Activation. */
 void stage_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        ActivationCost costs[ACTIVATION_COUNT]);
 
-/* The change that having `count` of the fullest stage's layers recompute (or offload) one activation makes: adds to
- * *resources. */
+/* Adds to *resources the change from recomputing (or offloading) one activation in `count` of the fullest stage's
+ * layers. */
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count,
                          const double weights[MOMENT_COUNT], Resources *resources);
 

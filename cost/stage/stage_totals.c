@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Weights that the layout gathers over tensor, and (backward) their gradients, against the bf16 of the ops. */
+/* The width of weights that the layout gathers over tensor, and (backward) of their gradients, against the bf16 of the
+ * ops. */
 static double weights_width(const TrainingState *state, Phase phase) {
     double gradient = phase == PHASE_BACKWARD ? state->scatter_bytes : state->parameter_bytes;
     return (state->parameter_bytes + gradient) / (2 * BF16_BYTES);
@@ -87,7 +88,7 @@ LocalParameters local_parameters(const CostContext *setting, const Shard *shard,
                                  const StageTotals *sums, bool last) {
     LocalParameters local = stage_parameters(setting, shard, sums, last);
     if (schedule_copies(knobs->schedule) == 1) return local;
-    /* Stage s and stage p - 1 - s: the first and the last together. */
+    /* Stages s and p - 1 - s lie on one chip: the first and the last together. */
     LocalParameters other = stage_parameters(setting, shard, sums, !last);
     for (int part = 0; part < HELD_COUNT; part++) local.of[part] += other.of[part];
     local.total += other.total;

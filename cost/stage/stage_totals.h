@@ -14,7 +14,7 @@ typedef struct {
     Traffic traffic[GROUP_DATA][PHASE_COUNT];
     double dense_weights, expert_weights; /* of one chip, before fsdp */
     double gathered_weights;              /* of one layer while it is in use, where something gathers them; else 0 */
-    double largest_weights;               /* of those, the op's that has most: gate and up, or all experts' */
+    double largest_weights;               /* of those, the weights of the largest op: gate and up, or all experts' */
     double saved[ACTIVATION_COUNT];       /* bytes of one microbatch */
 } PartSums;
 
@@ -41,28 +41,28 @@ typedef struct {
 LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, bool last);
 
-/* Of those, the parameters whose optimizer state the chip keeps. */
+/* The part of them whose optimizer state the chip keeps. */
 LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const LocalParameters *local);
 
-/* Bytes of the optimizer's state for the parameters that a chip owns; and of them those that lie on the host under
- * knobs->offload_optimizer: all, as far as the chip's share of the host has room (the rest stays in HBM). State comes
- * before activations. */
+/* Bytes of the optimizer's state for the parameters that a chip owns; and the part of them that lies on the host under
+ * knobs->offload_optimizer: all bytes for which the chip's share of the host has room (the rest stays in HBM). State
+ * comes before activations. */
 double optimizer_bytes_of(const TrainingState *state, const LocalParameters *owned);
 double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
 
-/* Weights that fsdp (or the layout, over tensor) has brought together: of the layer at work, and of the next, which
- * arrives, or, when they are kept, of all others of the stage; the gradient of one before its reduce_scatter; beside
- * the logits their table, and its gradient too. By matrices: of the largest matmul (gate and up are two: one at work,
- * one that arrives) for a layer. */
+/* Weights that fsdp (or the layout, over tensor) has gathered: those of the layer at work, and of the next layer, which
+ * arrives, or, when weights are kept, of all other layers of the stage; the gradient of one layer before its
+ * reduce_scatter; beside the logits their table and its gradient. By matrices, the largest matmul takes the place of a
+ * layer (gate and up are two: one at work, one that arrives). */
 typedef struct {
     double in_use, others, gradient, table; /* numbers */
 } GatheredWeights;
 GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, Moment moment, double layers);
 
-/* Parts of memory's rows that software adds to what the plan needs (cost/profile/profile.h): the copy for compute with
- * its casts; the master that ZeRO leaves on a replica that does not own it; what gradients are reduced and updated
- * through; an input gathered for backward. */
+/* Parts of memory's rows that software adds to the plan's needs (cost/profile/profile.h): the copy for compute with its
+ * casts; the master that ZeRO leaves on a replica that does not own it; the buffers through which gradients are reduced
+ * and updated; an input gathered for backward. */
 double parameters_bytes_of(const CostContext *setting, const Shard *shard, const LocalParameters *local);
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
@@ -83,17 +83,17 @@ void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out);
 
-/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; which
- * ones is settled by what they gain, so that no layout has to count host bytes. Where the residual stream is whole on
- * every chip it takes most room: that sharding is asked for, its activations are `whole`. `first`: sums of the first
- * sharding, of which the weights count; looked at where the optimizer is on the host. */
+/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; their
+ * gain decides which ones go there, so that no layout has to count host bytes. They take the most room where the
+ * residual stream is whole on every chip: offload_sharding() is that sharding, and `whole` its activations. `first`
+ * holds the first sharding's totals, whose weights count; it is read where the optimizer is on the host. */
 Sharding offload_sharding(const CostContext *setting, const Shard *shard);
 void offloadable_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                              const ActivationCost whole[ACTIVATION_COUNT], const StageTotals *first,
                              bool offloadable[ACTIVATION_COUNT]);
 
-/* Host bytes of one chip; and those of one activation, INFINITY: it is not sent there. What takes more than the room
- * has no place however little else is there. */
+/* Host bytes of one chip; and those of one activation, where INFINITY means that it is not sent there. An activation
+ * larger than the room has no place, however little else is there. */
 double offload_room(const CostContext *setting);
 double offload_bytes(const CostContext *setting, const Shard *shard, const ActivationCost *whole, int activation,
                      double in_flight);
