@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A cycle ends at this share of its first temperature; what is left of it is descent. */
+/* A cycle ends at this share of its first temperature; the rest of its work is descent. */
 static const double COLD = 1e-3, COOLING_SHARE = 0.93;
 static const double WANDER = 0.001;
 
@@ -36,7 +36,7 @@ static void run_chunk(Anneal *anneal, int64_t chunk) {
     }
 }
 
-/* Everyone goes on from the best it has, bettered by pieces of the best of all. */
+/* Every worker goes on from its best choice, improved by pieces of the best of all. */
 static void meet(Anneal *anneal) {
     const Descent *best = anneal_best(anneal);
     if (!best) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/anneal.h: descents side by side, each with its own draws. A cycle cools from a temperature to none;
- * at its end each takes of the best one the pieces that are better (a crossover that cannot lose). Workers meet after
- * amounts of work, not of time, so that their answer does not depend on the number of threads. */
+/* search/graph/anneal.h: descents side by side, each with its own draws. A cycle cools from a temperature to zero; at
+ * its end each descent takes from the best one the pieces that are better (a crossover that cannot lose). Workers meet
+ * after amounts of work, not of time, so that their answer does not depend on the number of threads. */
 #ifndef SHARDOPT_SEARCH_GRAPH_ANNEAL_H
 #define SHARDOPT_SEARCH_GRAPH_ANNEAL_H
 
@@ -12,9 +12,9 @@ enum { ANNEAL_WORKERS_MAX = 16 };
 
 typedef struct {
     void *context;
-    /* How much of this cycle is over, given the work done in it: 1 ends it. */
+    /* The share of this cycle that is over, given the work done in it: 1 ends it. */
     double (*progress)(void *context, int64_t work);
-    /* A choice of core states that fits. */
+    /* Receives a choice of core states that fits. */
     void (*offer)(void *context, const int *choice);
 } AnnealAsks;
 
@@ -25,9 +25,9 @@ typedef struct {
 } Anneal;
 
 Anneal *anneal_new(const Core *core, int workers, int threads, Workspace *space);
-/* One cycle from the best of all, from `hot` times the mean cost of a node down; 0 is descent alone. */
+/* Runs one cycle from the best of all, from `hot` times the mean cost of a node down; 0 is descent alone. */
 void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *asks);
-/* The least cost of all workers; NULL: nothing fits yet. */
+/* The worker with the least cost; NULL means that nothing fits yet. */
 const Descent *anneal_best(const Anneal *anneal);
 
 #endif

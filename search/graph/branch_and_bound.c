@@ -8,19 +8,19 @@
 #include <string.h>
 
 enum {
-    STEPS_MAX = 24,       /* changes of prices at a branch */
-    STEPS_FEW = 8,        /* after which it must look worth going on */
-    FIXES_MAX = 3,        /* of states, in a row at a branch */
-    DESCENT_WORK = 60000, /* entries of descent at a branch, and so many times those of the core */
+    STEPS_MAX = 24,       /* price changes at a branch */
+    STEPS_FEW = 8,        /* price changes after which it must look worth going on */
+    FIXES_MAX = 3,        /* rounds of fixing states, in a row at a branch */
+    DESCENT_WORK = 60000, /* entries of descent at a branch, plus DESCENT_TIMES for each entry of the core */
     DESCENT_TIMES = 10,
     OPEN_BYTES_MAX = 512 << 20
 };
 
-/* A part of the space: which states are left, and the prices that suited it. */
+/* A part of the space: the states that are left, and the prices that suited it. */
 typedef struct {
     int64_t bound;
-    int64_t serial; /* ties: the younger first */
-    uint64_t *left; /* bits by core->at: state is out */
+    int64_t serial; /* for ties: the younger part comes first */
+    uint64_t *left; /* bits by core->at: a set bit means that the state is out */
     int prices;
     int *price_time;
     double *price;
@@ -37,10 +37,10 @@ typedef struct {
     Open *heap;
     int64_t count, room, serial, bytes;
     bool *blocked;
-    double *block; /* as costs, for the doubles */
+    double *block; /* the same as costs, for the doubles */
     double *root_message;
     int *choice;
-    int64_t *least, *over; /* times + 1: least usage, and that less the slack */
+    int64_t *least, *over; /* times + 1: the least usage, and that usage less the slack */
     Peaks peaks;           /* of `over` */
     int words;
 } Jump;
@@ -119,7 +119,8 @@ static int64_t least_of_item(const Jump *jump, int i, const int64_t *usage) {
     return least;
 }
 
-/* The least that the states left take at every time. False: that is too much somewhere, or a node has none left. */
+/* Finds the least memory that the states left take at every time. False means that this is too much somewhere, or that
+ * a node has no states left. */
 static bool find_least(Jump *jump) {
     const Core *core = jump->core;
     memset(jump->least, 0, ((size_t)core->times + 1) * sizeof *jump->least);
@@ -140,8 +141,8 @@ static bool find_least(Jump *jump) {
     return true;
 }
 
-/* What a state takes above the least of its node must fit beside the least of all. True: one did not, and is
- * blocked. */
+/* The excess of a state over the least of its node must fit beside the least of all nodes. True means that a state did
+ * not fit and is blocked. */
 static bool block_unfitting(Jump *jump, int i) {
     const Core *core = jump->core;
     bool any = false;
@@ -159,7 +160,7 @@ static bool block_unfitting(Jump *jump, int i) {
     return any;
 }
 
-/* Blocks what does not fit. False: nothing is left. */
+/* Blocks states that do not fit. False means that nothing is left. */
 static bool propagate_memory(Jump *jump) {
     const Core *core = jump->core;
     bool changed = true;
@@ -178,7 +179,7 @@ static void block(Jump *jump) {
     jump->dual->blocked = jump->block;
 }
 
-/* Prices moved while that helps; leaves the best ones in force, with messages that suit them. */
+/* Moves prices while that helps; leaves the best ones in force, with messages that suit them. */
 static void bound_part(Jump *jump) {
     Dual *dual = jump->dual;
     const Core *core = jump->core;
@@ -197,7 +198,7 @@ static void bound_part(Jump *jump) {
     dual_sweep(dual, jump->choice);
 }
 
-/* Reduced costs (of certify_reduced) block states; true: some. */
+/* Blocks states by their reduced costs (of certify_reduced); true means that some were blocked. */
 static bool fix_states(Jump *jump) {
     const Core *core = jump->core;
     bool any = false;
@@ -221,8 +222,8 @@ static void look_for_better(Jump *jump) {
         jump->cutoff = min_whole(jump->cutoff, jump->asks->offer(jump->asks->context, descent->best));
 }
 
-/* The node whose best state is clearest: its second best has the largest reduced cost; *best: that state. Where all
- * are tied, the one with most states. */
+/* Chooses the node whose best state is clearest: its second best has the largest reduced cost. *best is that state.
+ * Where all are tied, it takes the node with most states. */
 static int choose_branch(Jump *jump, int *best, int64_t *rest_bound) {
     const Core *core = jump->core;
     int chosen = -1;
@@ -255,8 +256,8 @@ static int choose_branch(Jump *jump, int *best, int64_t *rest_bound) {
 
 static bool stopped(Jump *jump) { return jump->asks->stop(jump->asks->context); }
 
-/* Dives from what is in `blocked`, whose bound is at least `bound`, to where it is cut. False: it was stopped on the
- * way (what is left of it is open then). */
+/* Dives from the part in `blocked`, whose bound is at least `bound`, until it is cut. False means that it was stopped
+ * on the way (the rest of it is open then). */
 static bool dive(Jump *jump, int64_t bound, int64_t *branches, int64_t branches_max) {
     const Core *core = jump->core;
     for (;;) {
@@ -319,7 +320,7 @@ JumpResult jump_search(Dual *dual, ExactBound *exact, Descent *descent, int64_t 
     jump.over = WORKSPACE_NEW(space, int64_t, core->times + 1);
     jump.peaks = peaks_new(core->times, space);
     jump.root_message = WORKSPACE_NEW(space, double, core->message_size + 1);
-    for (int i = 0; i < core->nodes; i++) /* what is behind a node's states is no state */
+    for (int i = 0; i < core->nodes; i++) /* the padding after a node's states is not a state */
         for (int s = core->count[i]; s < core->width[i]; s++) jump.blocked[core->at[i] + s] = true;
     memcpy(jump.root_message, dual->message, core->message_size * sizeof *jump.root_message);
     bool going = dive(&jump, 0, &result.branches, branches_max);

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Above every sum: costs are below 2^61 << 44, usages below 2^63, all prices together below 2^46. */
+/* A value above every sum: costs are below 2^61 << 44, usages below 2^63, all prices together below 2^46. */
 static const __int128 UNREACHABLE = (__int128)1 << 122;
 enum { SHIFT_MAX = 44, PRICE_BITS = 46 };
 
 static bool reachable(__int128 value) { return value < UNREACHABLE / 2; }
 
-/* Messages stay far from where sums could overflow, whatever doubles say. */
+/* Messages stay far below sums that could overflow, whatever the doubles say. */
 static __int128 fixed(double value, int shift) {
     double scaled = ldexp(value, shift), most = 0x1p107;
     if (!(scaled == scaled)) return 0;
@@ -34,7 +34,7 @@ ExactBound *certify_new(const Core *core, Workspace *space) {
     return exact;
 }
 
-/* Fractions as fine as the sum of all prices allows. */
+/* Rounds prices to fractions as fine as the sum of all prices allows. */
 static void round_prices(ExactBound *exact, const Dual *dual, __int128 *offset) {
     const Core *core = exact->core;
     double sum = 0, limit = ldexp(1, PRICE_BITS);
@@ -67,7 +67,7 @@ static void start_beliefs(ExactBound *exact, const bool *blocked) {
     }
 }
 
-/* What earlier neighbours tell, as in the doubles. */
+/* Adds the messages of earlier neighbours, as the doubles do. */
 static void hear_early(ExactBound *exact, const Dual *dual) {
     const Core *core = exact->core;
     for (int i = 0; i < core->nodes; i++)
@@ -82,7 +82,7 @@ static void hear_early(ExactBound *exact, const Dual *dual) {
         }
 }
 
-/* Hands a share of v's belief to the edge to u, and tells u what is left there. */
+/* Hands a share of v's belief to the edge to u, and tells u the rest. */
 static void tell_back(ExactBound *exact, int edge, int share) {
     const Core *core = exact->core;
     int u = core->edge_u[edge], v = core->edge_v[edge], rows = core->count[u], columns = core->count[v];
@@ -140,7 +140,7 @@ int64_t certified_cost(const ExactBound *exact) {
     return cost > INT64_MAX ? INT64_MAX : cost < 0 ? 0 : (int64_t)cost;
 }
 
-/* What is left at a pair; UNREACHABLE: forbidden. */
+/* The value left at a pair; UNREACHABLE means that the pair is forbidden. */
 static __int128 left_at(const ExactBound *exact, int edge, int s, int t) {
     const Core *core = exact->core;
     int64_t entry =
@@ -150,8 +150,8 @@ static __int128 left_at(const ExactBound *exact, int edge, int s, int t) {
     return ((__int128)entry << exact->shift) - exact->early[exact->early_start[edge] + (size_t)t] - late;
 }
 
-/* The least that is left at an edge for state s of u, or t of v (the other is -1), over the reachable states of the
- * other end. */
+/* The least value left at an edge for state s of u, or t of v (the other is -1), over the reachable states of the other
+ * end. */
 static __int128 least_left(const ExactBound *exact, int edge, int s, int t) {
     const Core *core = exact->core;
     int u = core->edge_u[edge], v = core->edge_v[edge];
@@ -186,7 +186,7 @@ void certify_reduced(ExactBound *exact) {
     }
 }
 
-/* Costs are whole: what is more than cost - 1 is at least cost. */
+/* Costs are whole: a number above cost - 1 is at least cost. */
 static bool is_above(const ExactBound *exact, __int128 reduced, int64_t cost) {
     return !reachable(reduced) || exact->bound + reduced > (__int128)(cost - 1) << exact->shift;
 }

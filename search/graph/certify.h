@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/certify.h: what the messages and prices of dual.h, made in doubles, are worth in exact arithmetic.
- * They are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so
- * that what is left at each is >= 0, and the sum of what was taken is a bound whatever the messages were. */
+/* search/graph/certify.h: the worth of the messages and prices of dual.h, made in doubles, in exact arithmetic. They
+ * are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so that the
+ * value left at each is >= 0, and the sum of the values taken is a bound whatever the messages were. */
 #ifndef SHARDOPT_SEARCH_GRAPH_CERTIFY_H
 #define SHARDOPT_SEARCH_GRAPH_CERTIFY_H
 
@@ -12,25 +12,25 @@ typedef struct {
     int shift;
     __int128 bound;   /* on the cost of every choice without a blocked state, in 2^-shift; with core->constant */
     bool infeasible;  /* there is no choice at all */
-    __int128 *belief; /* by core->at: what is left at a state, >= 0; UNREACHABLE: blocked, or without partners */
-    __int128 *early;  /* by edge, state of v: what u told v, less what v handed back */
-    __int128 *late;   /* by edge, state of u: what v told u */
+    __int128 *belief; /* by core->at: the value left at a state, >= 0; UNREACHABLE means blocked, or without partners */
+    __int128 *early;  /* by edge, state of v: the message of u to v, less the value that v handed back */
+    __int128 *late;   /* by edge, state of u: the message of v to u */
     size_t *early_start, *late_start;
     __int128 *price;   /* times + 1: summed */
-    __int128 *reduced; /* by core->at: how much above `bound` every choice with that state is */
+    __int128 *reduced; /* by core->at: how far above `bound` every choice with that state is */
 } ExactBound;
 
 ExactBound *certify_new(const Core *core, Workspace *space);
-/* blocked: by core->at, true: this state is out of question; NULL: none is. */
+/* `blocked` is indexed by core->at, and true excludes the state; NULL means that no state is blocked. */
 void certify(ExactBound *certificate, const Dual *dual, const bool *blocked);
-/* The bound as a cost: rounded up, for costs are whole. INT64_MAX where there is no choice. */
+/* The bound as a cost, rounded up because costs are whole. INT64_MAX means that there is no choice. */
 int64_t certified_cost(const ExactBound *certificate);
 /* Fills `reduced`. */
 void certify_reduced(ExactBound *certificate);
-/* Whether every choice with that state costs at least `cost`; after certify_reduced. */
+/* Whether every choice with that state costs at least `cost`; call it after certify_reduced. */
 bool certified_above(const ExactBound *certificate, int node, int state, int64_t cost);
-/* The pairs that every choice cheaper than `cost` does without are forbidden in the reduction, the states left out: the
- * number of both; after certify_reduced. */
+/* Forbids in the reduction the pairs that every choice cheaper than `cost` avoids, and leaves out such states; returns
+ * the number of both. Call it after certify_reduced. */
 int64_t certify_fix(ExactBound *certificate, int64_t cost, Reduction *reduction);
 
 #endif

@@ -41,7 +41,7 @@ static int by_ends(const void *a, const void *b) {
     return 0;
 }
 
-/* Edges by their ends, so that nothing depends on the order in which reductions made them. */
+/* Edges are ordered by their ends, so that nothing depends on the order in which reductions made them. */
 static void copy_edges(Core *core, const Reduction *reduction, Workspace *space, const int *core_of) {
     int(*ends)[3] = workspace_take(space, (size_t)reduction->edge_count + 1, sizeof *ends);
     for (int e = 0; e < reduction->edge_count; e++) {
@@ -76,8 +76,8 @@ static void copy_edges(Core *core, const Reduction *reduction, Workspace *space,
     workspace_give(space, ends, (size_t)reduction->edge_count + 1, sizeof *ends);
 }
 
-/* The least of each row goes to the row's node, then the least of each column, then of each node to the constant: the
- * same sums with smaller numbers. */
+/* The least of each row goes to the row's node, then the least of each column, then that of each node to the constant:
+ * the sums stay the same with smaller numbers. */
 static void normalise(Core *core) {
     for (int e = 0; e < core->edges; e++) {
         int rows = core->count[core->edge_u[e]], columns = core->count[core->edge_v[e]];
@@ -158,8 +158,8 @@ static void make_arcs(Core *core, Workspace *space) {
 
 /* ---- moments ---- */
 
-/* A slot whose items are all live in a neighbour with no more slack needs no row of its own. A pass over slots in a
- * chain: starts[t], ends[t] count items that begin or end between t and the one before it. */
+/* A slot whose items are all live in a neighbour with at most its slack needs no row of its own. The pass goes over
+ * slots in a chain: starts[t], ends[t] count items that begin or end between t and the slot before it. */
 static int keep_slots(const Reduction *reduction, Workspace *space, int *kept) {
     int slots = reduction->slots, count = 0;
     int *starts = WORKSPACE_NEW(space, int, slots + 2), *ends = WORKSPACE_NEW(space, int, slots + 2);
@@ -172,17 +172,17 @@ static int keep_slots(const Reduction *reduction, Workspace *space, int *kept) {
         }
     }
     for (int t = 0; t < slots; t++) live[t] = (t ? live[t - 1] : 0) + starts[t] - ends[t];
-    /* kept[] is a stack; starts and ends of the one on top are towards the one below it. */
+    /* kept[] is a stack; starts and ends of its top count from the slot below it. */
     for (int t = 0; t < slots; t++) {
         int begin = starts[t], end = ends[t];
         bool needed = live[t] > 0;
         while (count > 0) {
             int top = kept[count - 1];
-            if (needed && end == 0 && reduction->base[t] >= reduction->base[top]) { /* top is within t */
+            if (needed && end == 0 && reduction->base[t] >= reduction->base[top]) { /* top lies within t */
                 begin += starts[top];
                 end += ends[top];
                 count--;
-            } else if (needed && begin == 0 && reduction->base[top] >= reduction->base[t]) { /* t is within top */
+            } else if (needed && begin == 0 && reduction->base[top] >= reduction->base[t]) { /* t lies within top */
                 needed = false;
             } else {
                 break;
@@ -192,7 +192,7 @@ static int keep_slots(const Reduction *reduction, Workspace *space, int *kept) {
             starts[t] = begin;
             ends[t] = end;
             kept[count++] = t;
-        } else if (t + 1 < slots) { /* what changes at t changes before the next one */
+        } else if (t + 1 < slots) { /* the items that change at t change before the next slot */
             starts[t + 1] += begin;
             ends[t + 1] += end;
         }
@@ -203,7 +203,7 @@ static int keep_slots(const Reduction *reduction, Workspace *space, int *kept) {
     return count;
 }
 
-/* Items over core times; those of a node with one interval are one. */
+/* Copies items over core times; items of a node with one interval become one. */
 static void copy_items(Core *core, const Reduction *reduction, const int *time_of, MemoryItem *spans) {
     size_t used = 0;
     for (int c = 0; c < core->nodes; c++) {
@@ -233,7 +233,7 @@ static void copy_items(Core *core, const Reduction *reduction, const int *time_o
 
 static void make_memory(Core *core, const Reduction *reduction, Workspace *space) {
     int slots = reduction->slots;
-    size_t most = 1, items = 1, usages = 1; /* of a node; of all, before those with one interval are joined */
+    size_t most = 1, items = 1, usages = 1; /* of one node; of all nodes, before items with one interval are joined */
     int *kept = WORKSPACE_NEW(space, int, slots + 1), *time_of = WORKSPACE_NEW(space, int, slots + 1);
     for (int c = 0; c < core->nodes; c++) {
         size_t count = (size_t)reduction->nodes[core->node_of[c]].item_count;

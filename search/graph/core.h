@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/core.h: what reductions leave, frozen for the searches: nodes in the input's order, matrices both
- * ways round in doubles, memory over the moments that matter. */
+/* search/graph/core.h: the graph that reductions leave, frozen for the searches: nodes in the input's order, matrices
+ * both ways round in doubles, memory over the moments that matter. */
 #ifndef SHARDOPT_SEARCH_GRAPH_CORE_H
 #define SHARDOPT_SEARCH_GRAPH_CORE_H
 
 #include "search/graph/reduce.h"
 
-/* Vectors over a node's states are this many doubles apart at least, so that whole SIMD registers are read and written;
- * what lies behind a node's states is zero and never looked at. */
+/* Vectors over a node's states are at least this many doubles apart, so that whole SIMD registers are read and written;
+ * the padding after a node's states is zero and its value is never used. */
 enum { CORE_LANES = 4 };
 
 /* One end's view of an edge: from node i (the owner) to `other`. */
 typedef struct {
     int other;
     int edge;
-    int back;       /* the same edge in the other's arcs */
+    int back;       /* the same edge among the other's arcs */
     size_t matrix;  /* in core->matrix: [state of the owner][width of other], other's states contiguous */
     size_t message; /* in arrays of core->message_size: a vector over the other's states */
 } CoreArc;
@@ -33,17 +33,18 @@ typedef struct {
     int64_t *entry;     /* [state of u][state of v], >= 0; INFINITE_COST: forbidden */
     bool *edge_flipped; /* the reduction's matrix has v's states as rows */
     int *arc_start;     /* nodes + 1 */
-    int *arc_later;     /* of each node: its first arc to a node behind it */
+    int *arc_later;     /* of each node: its first arc to a later node */
     CoreArc *arcs;      /* of a node: by the other's number */
     size_t message_size, matrix_size;
     int *item_start;             /* nodes + 1 */
     int *item_first, *item_past; /* core times */
     size_t *item_usage;          /* in `usage`: a vector over the node's states */
     int64_t *usage;
-    int64_t *slack; /* times: what the choice may take, >= 0 */
+    int64_t *slack; /* times: the memory that the choice may take, >= 0 */
     int *slot;      /* times: of the reduction, ascending */
     __int128 constant;
-    /* In doubles, entries no larger than `cap`: what costs more than the best known choice is as good as forbidden. */
+    /* In doubles, entries are at most `cap`: a pair that costs more than the best known choice is effectively
+     * forbidden. */
     double cap;
     double *theta; /* by `at` */
     double *matrix;
@@ -51,12 +52,12 @@ typedef struct {
 } Core;
 
 Core *core_new(const Reduction *reduction, Workspace *space);
-/* Sets `cap` and fills the doubles. A cap above every better choice's cost less the constant, else what costs more than
- * it is lost. */
+/* Sets `cap` and fills the doubles. The cap must be above every better choice's cost less the constant; otherwise
+ * choices that cost more than it are lost. */
 void core_fill(Core *core, double cap);
-/* What a choice takes at each time; times + 1. */
+/* The memory that a choice takes at each time; times + 1. */
 void core_profile(const Core *core, const int *choice, int64_t *profile);
-/* All finite costs at their largest: a cap that loses nothing. */
+/* The sum of all finite costs at their largest: a cap that loses nothing. */
 double core_cost_range(const Core *core);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { TREE_MAX = 3000, NOISE = 1 << 14, NOISE_RUN = 1 << 12 };
-/* What memory is worth in a move, against the prices in force. */
+/* The worth of memory in a move, as factors of the prices in force. */
 static const double PRICE_FACTORS[] = {0, 0.3, 0.7, 1, 1, 1, 1.5, 3};
 
 /* splitmix64 (Steele, Lea and Flood 2014). */
@@ -31,7 +31,7 @@ Descent *descent_new(const Core *core, Workspace *space, uint64_t seed) {
     size_t nodes = (size_t)core->nodes + 1;
     descent->core = core;
     descent->random = seed;
-    descent->random = random_next(descent); /* neighbouring seeds would give the same draws, one later */
+    descent->random = random_next(descent); /* neighbouring seeds would give the same draws, one step later */
     descent->choice = WORKSPACE_NEW(space, int, nodes);
     descent->best = WORKSPACE_NEW(space, int, nodes);
     descent->local = WORKSPACE_NEW(space, double, core->at[core->nodes] + 1);
@@ -51,7 +51,8 @@ Descent *descent_new(const Core *core, Workspace *space, uint64_t seed) {
     descent->pieces = WORKSPACE_NEW(space, Piece, nodes);
     descent->belief = WORKSPACE_NEW(space, double, core->at[core->nodes] + core->states_max + CORE_LANES);
     descent->best_cost = INFINITY;
-    /* Gumbel's distribution, least first: the least of costs with it added is a draw of Boltzmann's. */
+    /* Gumbel's distribution for minima: the least of the costs with this noise added is a draw from Boltzmann's
+     * distribution. */
     descent->noise = WORKSPACE_NEW(space, double, NOISE + NOISE_RUN + CORE_LANES);
     for (int k = 0; k < NOISE + NOISE_RUN + CORE_LANES; k++)
         descent->noise[k] = log(-log(0.5 * 0x1p-53 + random_real(descent)));
@@ -110,8 +111,8 @@ void descent_start(Descent *descent, const int *choice) {
 
 /* ---- pieces of a proposal ---- */
 
-/* Cost of a pair that a piece changes at both ends is counted from each end with the other one as it was: this puts it
- * right. */
+/* The cost of a pair that a piece changes at both ends is counted from each end with the other one as it was: this
+ * corrects it. */
 static double pair_correction(const Descent *descent, int i, const CoreArc *arc) {
     const double *from = row_of(descent->core, arc, descent->choice[i]);
     const double *to = row_of(descent->core, arc, descent->wanted[i]);
@@ -119,7 +120,7 @@ static double pair_correction(const Descent *descent, int i, const CoreArc *arc)
     return to[descent->wanted[j]] - to[descent->choice[j]] - from[descent->wanted[j]] + from[descent->choice[j]];
 }
 
-/* The pieces of the nodes that want to change, each with what it would do. */
+/* Finds the connected pieces of the nodes that want to change, each with its effect. */
 static int find_pieces(Descent *descent, const int *nodes, int count) {
     const Core *core = descent->core;
     int pieces = 0, changed = 0, wants = ++descent->mark_stamp, taken = ++descent->mark_stamp;
@@ -154,7 +155,7 @@ static int find_pieces(Descent *descent, const int *nodes, int count) {
     return pieces;
 }
 
-/* Adds what the piece changes (sign 1) or takes it back (-1); true: it takes more somewhere. */
+/* Adds the piece's changes (sign 1) or takes them back (-1); true means that it takes more memory somewhere. */
 static bool fill_piece(Descent *descent, const Piece *piece, int sign) {
     const Core *core = descent->core;
     bool more = false;
@@ -189,7 +190,8 @@ WIDE static void choose(Descent *descent, const Piece *piece) {
     descent->cost += piece->cost;
 }
 
-/* While nothing fits yet: a piece is taken that lowers what is over the limit, or that costs less at the same. */
+/* While nothing fits yet, a piece is taken if it lowers the excess over the limit, or if it costs less at the same
+ * excess. */
 static bool take_unfitting(Descent *descent, const Piece *piece) {
     const Core *core = descent->core;
     int first = core->times, past = 0;
@@ -246,14 +248,14 @@ static bool take_piece(Descent *descent, const Piece *piece) {
     return true;
 }
 
-/* What frees memory first; then by number, so that sorting has one outcome. */
+/* Pieces that free memory come first; then pieces by number, so that sorting has one outcome. */
 static int by_priced(const void *a, const void *b) {
     const Piece *x = a, *y = b;
     if (x->priced != y->priced) return x->priced < y->priced ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* `wanted[i]` for the nodes listed: takes the pieces that are worth it. */
+/* `wanted[i]` holds the new states of the nodes listed: takes the pieces that are worth it. */
 static void propose(Descent *descent, const int *nodes, int count) {
     bool taken = false;
     int pieces = find_pieces(descent, nodes, count);
@@ -264,7 +266,7 @@ static void propose(Descent *descent, const int *nodes, int count) {
 
 /* ---- trees ---- */
 
-/* A node may join as long as exactly one neighbour is inside. */
+/* A node may join while exactly one neighbour is inside. */
 static int grow(Descent *descent, int root, int size) {
     const Core *core = descent->core;
     int count = 0, waiting = 0, stamp = ++descent->stamp;
@@ -277,7 +279,7 @@ static int grow(Descent *descent, int root, int size) {
         int pick = style == 0 && random_below(descent, 8) ? waiting - 1 : random_below(descent, waiting);
         int i = descent->frontier[pick];
         descent->frontier[pick] = descent->frontier[--waiting];
-        if (descent->inside[i] != 1) continue; /* two neighbours came in meanwhile */
+        if (descent->inside[i] != 1) continue; /* two neighbours have joined meanwhile */
         descent->inside[i] = -1;
         descent->tree[count++] = i;
         for (int k = core->arc_start[i]; k < core->arc_start[i + 1]; k++) {
@@ -297,12 +299,13 @@ static int grow(Descent *descent, int root, int size) {
     return count;
 }
 
-/* The best states of a tree's nodes, all else as it is, memory at `factor` times its price: into `wanted`. */
+/* Writes to `wanted` the best states of a tree's nodes, with everything else fixed and memory at `factor` times its
+ * price. */
 WIDE static void solve_tree(Descent *descent, int count, double factor) {
     const Core *core = descent->core;
     const int *parent = descent->parent;
     int used = 0;
-    int *offset = descent->offset; /* by node: where its beliefs are */
+    int *offset = descent->offset; /* by node: the place of its beliefs */
     for (int k = 0; k < count; k++) {
         int i = descent->tree[k], width = core->width[i];
         double *belief = descent->belief + used;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/descent.h: better choices from a choice. A random tree is grown inside the core (no edge between
- * its nodes but the tree's), its best assignment with all else fixed is found by dynamic programming under prices for
- * memory, and what changes falls apart into connected pieces, each of which is taken or left on its own: pieces that
- * free memory first, so that others fit. */
+/* search/graph/descent.h: improves a choice. A random tree is grown inside the core (no edge joins its nodes but the
+ * tree's), its best assignment with everything else fixed is found by dynamic programming under prices for memory, and
+ * the changes fall apart into connected pieces, each of which is taken or left on its own: pieces that free memory come
+ * first, so that others fit. */
 #ifndef SHARDOPT_SEARCH_GRAPH_DESCENT_H
 #define SHARDOPT_SEARCH_GRAPH_DESCENT_H
 
@@ -25,14 +25,14 @@ typedef struct {
     int *choice;
     double *local; /* by core->at: theta and edges to the neighbours' choices */
     double cost;
-    bool fits;       /* at every moment, and nothing forbidden */
-    Fill fill;       /* usage less slack: fits where the largest is not above 0 */
-    int64_t *over;   /* the same, moment by moment, while it does not fit */
-    __int128 excess; /* sum of what is above 0 there */
-    /* The best that fits. */
+    bool fits;       /* it fits at every moment, and nothing is forbidden */
+    Fill fill;       /* usage less slack: the choice fits where the largest is at most 0 */
+    int64_t *over;   /* the same, moment by moment, while the choice does not fit */
+    __int128 excess; /* the sum of the positive entries of `over` */
+    /* The best choice that fits. */
     int *best;
-    double best_cost; /* INFINITY: none yet */
-    int64_t work;     /* entries looked at */
+    double best_cost; /* INFINITY means none yet */
+    int64_t work;     /* the number of entries looked at */
     /* Scratch. */
     int *tree, *via, *parent, *frontier, *seen, *inside, *wanted, *changed, *mark, *offset;
     int stamp, mark_stamp;
@@ -45,11 +45,11 @@ typedef struct {
 Descent *descent_new(const Core *core, Workspace *space, uint64_t seed);
 /* Starts from a choice, whether it fits or not. */
 void descent_start(Descent *descent, const int *choice);
-/* Everything that is kept in step, from scratch: what doubles may have lost is put right. */
+/* Recomputes everything that is kept in step, so that rounding errors of doubles disappear. */
 void descent_renew(Descent *descent);
-/* Moves of random sizes until `work` is used up. */
+/* Makes moves of random sizes until `work` is used up. */
 void descent_run(Descent *descent, int64_t work);
-/* Takes of another choice the pieces that make this one better. */
+/* Takes from another choice the pieces that improve this one. */
 void descent_cross(Descent *descent, const int *other);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The volume algorithm: a step shrinks after so many failures in a row, and grows with success. */
+/* The volume algorithm: a step shrinks after this many failures in a row, and grows with success. */
 enum { FAILURES_MAX = 8 };
 static const double SHRINK = 0.6, GROW = 1.15;
 /* The share of a new solution in the average. */
@@ -81,7 +81,7 @@ void dual_price_as(Dual *dual, const Dual *before) {
     dual_price(dual, dual->price);
 }
 
-/* What a node believes: its own cost and what all neighbours tell it. */
+/* The belief of a node: its own cost and the messages of all neighbours. */
 INLINE void gather(const Dual *dual, int i, double *restrict hat) {
     const Core *core = dual->core;
     int width = core->width[i];
@@ -102,7 +102,7 @@ INLINE double send(Dual *dual, int i, const CoreArc *arc, double share) {
     return least;
 }
 
-/* Earlier neighbours as chosen, later ones by what they tell. */
+/* Takes earlier neighbours as chosen, and later ones by their messages. */
 INLINE int round_node(Dual *dual, int i, const int *rounding) {
     const Core *core = dual->core;
     double *rest = dual->rest;
@@ -151,7 +151,7 @@ void volume_start(Dual *dual, double gap) {
     dual->best_bound = -INFINITY;
 }
 
-/* From the best prices along the averaged violation, as far as would gain `step` if the bound were linear. */
+/* Moves from the best prices along the averaged violation, as far as would gain `step` if the bound were linear. */
 static void move_prices(Dual *dual) {
     const Core *core = dual->core;
     double norm = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/kernel.h: the inner loops of messages and of dynamic programming over trees. Vectors are CORE_LANES
- * long at least, in whole lanes; elementwise sums and minima alone, so that every width of SIMD gives the same
- * digits. */
+/* search/graph/kernel.h: the inner loops of messages and of dynamic programming over trees. Vectors are at least
+ * CORE_LANES long, in whole lanes; they use elementwise sums and minima alone, so that every width of SIMD gives the
+ * same digits. */
 #ifndef SHARDOPT_SEARCH_GRAPH_KERNEL_H
 #define SHARDOPT_SEARCH_GRAPH_KERNEL_H
 
@@ -30,7 +30,7 @@ INLINE double vector_least(const double *vector, int count) {
     return least;
 }
 
-/* The first of the least. */
+/* The index of the first least entry. */
 INLINE int vector_least_at(const double *vector, int count) {
     int at = 0;
     for (int s = 1; s < count; s++)

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* An annealing ends at this share of its first temperature, then without any. */
+/* An annealing ends at this share of its first temperature, and then goes on without any. */
 static const double COLD = 1e-2;
 enum { COOLING_STEPS = 30, STEPS = 32 };
-/* Of descent after the pieces of each other member, as a share of the annealing. */
+/* The descent after taking pieces of each other member, as a share of the annealing. */
 static const int64_t CROSSING_PARTS = 64;
 
 ChoicePool *pool_new(Anneal *anneal, bool (*stop)(void *), void *context, Workspace *space) {
@@ -27,7 +27,7 @@ static void put(ChoicePool *pool, int at, const Descent *descent) {
 void pool_add(ChoicePool *pool, const Descent *descent) {
     int worst = 0;
     for (int k = 0; k < pool->count; k++) {
-        if (fabs(pool->cost[k] - descent->best_cost) < 0.5) return; /* the same, most likely */
+        if (fabs(pool->cost[k] - descent->best_cost) < 0.5) return; /* very probably the same choice */
         if (pool->cost[k] > pool->cost[worst]) worst = k;
     }
     if (pool->count < POOL_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/problem.h: a strategy graph of sums alone, as a compiler's auto-sharding makes it: nodes with
- * strategies (a cost, an HBM usage while the node lives), edges with a matrix of costs, and a limit on the usage at
- * every moment. The cheapest choice of one strategy a node that fits is wanted. */
+/* search/graph/problem.h: a strategy graph of sums alone, as a compiler's auto-sharding makes it: nodes with strategies
+ * (a cost, an HBM usage while the node lives), edges with a matrix of costs, and a limit on the usage at every moment.
+ * The goal is the cheapest choice of one strategy per node that fits. */
 #ifndef SHARDOPT_SEARCH_GRAPH_PROBLEM_H
 #define SHARDOPT_SEARCH_GRAPH_PROBLEM_H
 
@@ -11,11 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on a cost means that the strategy, or the pair, is forbidden (XLA's constant; google/iopddl uses it). */
+/* A cost from here on means that the strategy, or the pair, is forbidden (XLA's constant; google/iopddl uses it). */
 #define GRAPH_FORBIDDEN INT64_C(1000000000000000000)
-/* What finite costs, taken at their largest, may sum up to: two such sums and a forbidden cost still fit 64 bits. */
+/* The largest sum that finite costs, taken at their largest, may have: two such sums and a forbidden cost still fit
+ * into 64 bits. */
 #define GRAPH_COST_MAX INT64_C(2000000000000000000)
-/* The same for usages. */
+/* The same limit for usages. */
 #define GRAPH_USAGE_MAX (INT64_C(1) << 61)
 
 enum { GRAPH_NAME_SIZE = 64, GRAPH_STRATEGIES_MAX = 1 << 20 };
@@ -26,28 +27,28 @@ typedef struct {
     int64_t *strategy_start; /* node_count + 1: where a node's strategies begin */
     int64_t *cost, *usage;   /* of each strategy, >= 0 */
     int64_t *live_from,
-        *live_to; /* of each node: it is in memory at moments live_from ... live_to - 1; none where to <= from */
+        *live_to; /* of each node: it is in memory at moments live_from ... live_to - 1; never where to <= from */
     int *edge_first, *edge_second; /* nodes; may repeat, may be equal */
     int64_t *entry_start;          /* edge_count + 1: where an edge's matrix begins */
     int64_t *entry;                /* [strategy of first][strategy of second], >= 0 */
     bool is_limited;
-    int64_t usage_limit; /* of the sum at any moment, equality fits; INT64_MAX where there is none */
+    int64_t usage_limit; /* limit of the sum at any moment, equality fits; INT64_MAX means that there is no limit */
 } StrategyGraph;
 
 typedef struct {
     __int128 cost;
-    int64_t forbidden; /* strategies and pairs among the choice that cost GRAPH_FORBIDDEN or more */
+    int64_t forbidden; /* the number of chosen strategies and pairs that cost GRAPH_FORBIDDEN or more */
     int64_t peak_usage;
     int64_t peak_time; /* the first moment with that usage; 0 where nothing is ever live */
-    bool is_feasible;  /* nothing forbidden, and it fits */
+    bool is_feasible;  /* nothing is forbidden, and the choice fits */
 } GraphValue;
 
 static inline int graph_strategies(const StrategyGraph *graph, int node) {
     return (int)(graph->strategy_start[node + 1] - graph->strategy_start[node]);
 }
 
-/* What a choice (a strategy of each node, in range) costs and takes, in whole numbers: every cost that is printed comes
- * from here. False: memory is out. */
+/* Computes the cost and usage of a choice (a strategy of each node, in range) in whole numbers: every cost that is
+ * printed comes from here. False means that memory is out. */
 bool graph_evaluate(const StrategyGraph *graph, const int *choice, GraphValue *value, Error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/range_max.h: the largest of any run of values, from the largest of all runs of 2^level. */
+/* search/graph/range_max.h: the largest value of any range, from the largest values of all runs of 2^level. */
 #ifndef SHARDOPT_SEARCH_GRAPH_RANGE_MAX_H
 #define SHARDOPT_SEARCH_GRAPH_RANGE_MAX_H
 
@@ -16,7 +16,7 @@ Peaks peaks_new(int count, Workspace *space);
 void peaks_fill(Peaks *peaks, const int64_t *values);
 void peaks_free(Peaks *peaks, Workspace *space);
 
-/* Of values first ... past - 1, at least one. */
+/* The largest of values first ... past - 1, at least one. */
 static inline int64_t peaks_of(const Peaks *peaks, int first, int past) {
     int level = 31 - __builtin_clz((unsigned)(past - first));
     const int64_t *row = peaks->largest + (size_t)level * (size_t)peaks->count;

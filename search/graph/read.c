@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scanner of its own that this schema deserves: files have ten million numbers and more, which a tree of cJSON
- * would take 64 bytes each for. Edges may come before the nodes that give their sizes, so rows are kept flat and
- * checked last. */
+/* This schema deserves a scanner of its own: files have ten million numbers and more, for each of which a tree of cJSON
+ * would take 64 bytes. Edges may come before the nodes that give their sizes, so rows are kept flat and checked
+ * last. */
 #include "search/graph/read.h"
 
 #include "base/util.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest instance of the contest (1.3 GB) has about 90 million numbers; what more may cost is 2 GiB for a list. */
+/* The largest instance of the contest (1.3 GB) has about 90 million numbers; the limit allows 2 GiB for a list. */
 enum { DEPTH_MAX = 32, NUMBERS_MAX = 1 << 28, ROWS_MAX = 1 << 25 };
 
 typedef struct {
@@ -64,7 +64,7 @@ static void skip_blanks(Scanner *scanner) {
         scanner->next++;
 }
 
-/* Whether the next letter is `c`; it is passed then, blanks before it either way. */
+/* Passes the next character if it is `c`, and returns whether it was; blanks before it are passed in either case. */
 static bool pass(Scanner *scanner, char c) {
     skip_blanks(scanner);
     if (scanner->next == scanner->end || *scanner->next != c) return false;
@@ -74,7 +74,7 @@ static bool pass(Scanner *scanner, char c) {
 
 static bool need(Scanner *scanner, char c, const char *what) { return pass(scanner, c) || expected(scanner, what); }
 
-/* A text in quotes; its first bytes into `out`, escapes as they stand. */
+/* Reads a text in quotes; its first bytes go into `out`, with escapes as they stand. */
 static bool scan_text(Scanner *scanner, char *out, size_t size) {
     size_t used = 0;
     if (!need(scanner, '"', "a text in quotes")) return false;
@@ -155,7 +155,7 @@ static bool scan_rows(Scanner *scanner, Rows *rows) {
 
 /* ---- the schema ---- */
 
-/* Any value, passed over. */
+/* Passes over any value. */
 static bool skip_value(Scanner *scanner, int depth) {
     char ignored[2];
     skip_blanks(scanner);
@@ -182,7 +182,7 @@ static bool skip_value(Scanner *scanner, int depth) {
 
 typedef bool (*KeyReader)(Scanner *scanner, const char *key, bool *known);
 
-/* An object whose keys `reader` takes; no key twice among those known. */
+/* Reads an object whose keys `reader` takes; no known key may stand twice. */
 static bool scan_object(Scanner *scanner, KeyReader reader, const char *what) {
     char key[32];
     if (!need(scanner, '{', what)) return false;
@@ -302,7 +302,7 @@ static bool check_edges(Scanner *scanner) {
     return true;
 }
 
-/* The largest finite numbers of all rows in sum, those above `from` left out (they are never taken). */
+/* The sum of the largest finite numbers of all rows; numbers from `from` on are left out (they are never taken). */
 static __int128 sum_of_largest(const Rows *rows, int64_t from) {
     __int128 sum = 0;
     for (int64_t i = 0; i < row_count(rows); i++) {
@@ -331,7 +331,7 @@ static int64_t *taken(Numbers *numbers) {
     return at;
 }
 
-/* Rows of two into two columns. */
+/* Splits rows of two into two columns. */
 static bool split_intervals(Scanner *scanner) {
     StrategyGraph *graph = scanner->graph;
     size_t count = (size_t)graph->node_count;

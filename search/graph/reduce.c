@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The graph that shrinks: how it is made, kept in order and turned back. */
+/* The shrinking graph: how it is made, kept in order and turned back. */
 #include "search/graph/reduce_internal.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static int find_edge(Reduction *reduction, int a, int b) {
     return -1;
 }
 
-/* The ring is as long as the list of edges, so that each fits once. */
+/* The ring has the length of the list of edges, so that each edge fits once. */
 static int new_edge(Reduction *reduction) {
     if (reduction->edge_count < reduction->edge_room) return reduction->edge_count++;
     int old = reduction->edge_room, room = 2 * old + 64;
@@ -100,7 +100,7 @@ int *reduction_step(Reduction *reduction, int node, int a, int b, int columns, i
     return map;
 }
 
-/* Rows or columns of a matrix closed up, in place. */
+/* Closes up the rows or columns of a matrix, in place. */
 static void shrink_edge(Reduction *reduction, ReducedEdge *edge, int node, const int *map, int kept) {
     int columns = reduction->nodes[edge->end[1]].states, rows = reduction->nodes[edge->end[0]].states;
     if (edge->end[0] == node) {
@@ -187,7 +187,7 @@ static void make_slots(Reduction *reduction) {
     reduction->base = WORKSPACE_NEW(reduction->space, int64_t, reduction->slots + 1);
 }
 
-/* What takes more than the limit for itself is never chosen; its usage, which may be any number, is cut here. */
+/* A strategy that alone takes more than the limit is never chosen; its usage, which may be any number, is cut here. */
 static void make_node(Reduction *reduction, int i) {
     const StrategyGraph *graph = reduction->graph;
     ReducedNode *node = &reduction->nodes[i];
@@ -213,7 +213,7 @@ static void make_edge(Reduction *reduction, int i) {
     int a = graph->edge_first[i], b = graph->edge_second[i];
     const int64_t *entry = graph->entry + graph->entry_start[i];
     size_t size = (size_t)(graph->entry_start[i + 1] - graph->entry_start[i]);
-    if (a == b) { /* an edge to itself: the diagonal is a cost of the node */
+    if (a == b) { /* an edge from a node to itself: the diagonal is a cost of the node */
         ReducedNode *node = &reduction->nodes[a];
         for (int s = 0; s < node->states; s++) {
             int64_t own = entry[(size_t)s * (size_t)node->states + (size_t)s];
@@ -281,7 +281,7 @@ bool reduction_project(const Reduction *reduction, const int *strategies, int *c
     for (int i = 0; i < reduction->node_count; i++) choice[i] = strategies[i];
     for (int k = 0; k < reduction->step_count; k++) {
         const ReduceStep *step = &reduction->steps[k];
-        if (step->a != step->node) continue; /* gone; what is left of it is in the others */
+        if (step->a != step->node) continue; /* the node is gone; its remainder is in the others */
         int s = 0;
         while (s < step->map_size && step->map[s] != choice[step->node]) s++;
         if (s == step->map_size) return false;

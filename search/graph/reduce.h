@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/reduce.h: steps that make a strategy graph smaller and keep its optimum (each is exact):
  *
- *  - strategies and pairs that no choice can use go (arc consistency; what does not fit beside the least of all
- *    others);
- *  - an edge whose matrix is a row's share plus a column's share goes into its nodes;
- *  - an edge whose finite entries are a function (each strategy of one node has one partner in the other) ties the
- *    nodes together: one is folded into the other, its cost, memory and edges with it;
- *  - nodes without memory and with at most two edges are minimised out;
- *  - a strategy that costs no less than another one whatever the neighbours do, and takes no less memory, goes;
- *  - what every choice takes is taken off the limit, and moments that no choice can fill are forgotten.
+ * - Strategies and pairs that no choice can use are removed (arc consistency; memory that does not fit beside the least
+ *   of all others).
+ * - An edge whose matrix is a row's share plus a column's share goes into its nodes.
+ * - An edge whose finite entries are a function (each strategy of one node has one partner in the other) ties the nodes
+ *   together: one is folded into the other, with its cost, memory and edges.
+ * - Nodes without memory and with at most two edges are minimised out.
+ * - A strategy is removed if another one costs at most the same whatever the neighbours do, and takes at most the same
+ *   memory.
+ * - Memory that every choice takes is taken off the limit, and moments that no choice can fill are forgotten.
  *
- * A log of all steps turns a choice of what is left back into one of the input. */
+ * A log of all steps turns a choice for the remaining graph back into a choice for the input. */
 #ifndef SHARDOPT_SEARCH_GRAPH_REDUCE_H
 #define SHARDOPT_SEARCH_GRAPH_REDUCE_H
 
 #include "search/graph/problem.h"
 #include "search/graph/workspace.h"
 
-/* A forbidden cost inside the solver; sums of two fit 64 bits. What is at least half of it is forbidden too. */
+/* A forbidden cost inside the solver; sums of two fit into 64 bits. A cost of at least half of it is forbidden too. */
 #define INFINITE_COST INT64_C(4000000000000000000)
 static inline bool is_infinite(int64_t cost) { return cost >= INFINITE_COST / 2; }
 static inline int64_t cost_sum(int64_t a, int64_t b) { return is_infinite(a + b) ? INFINITE_COST : a + b; }
 
-/* Memory that a node takes in slots first ... past - 1, for each of its states (of a merged node: of all that is in
- * it); slots are the spans between moments at which something begins or ends. */
+/* Memory that a node takes in slots first ... past - 1, for each of its states (for a merged node: of all nodes in it);
+ * slots are the spans between moments at which something begins or ends. */
 typedef struct {
     int first, past;
     int64_t *usage;
 } MemoryItem;
 
-/* A node with the states that are left of it. */
+/* A node with its remaining states. */
 typedef struct {
     bool gone;
     int states;
@@ -44,10 +45,11 @@ typedef struct {
     bool gone, queued;
     int end[2];
     int64_t *cost; /* [state of end[0]][state of end[1]] */
-    size_t room;   /* entries that `cost` was taken with */
+    size_t room;   /* the number of entries with which `cost` was allocated */
 } ReducedEdge;
 
-/* Backwards: choice[node] = map[choice[a] * columns + choice[b]]; a or b of -1 counts as choice 0. */
+/* A step to be undone backwards: choice[node] = map[choice[a] * columns + choice[b]]; a or b of -1 counts as choice
+ * 0. */
 typedef struct {
     int node, a, b, columns;
     int *map;
@@ -65,31 +67,33 @@ typedef struct {
     int queue_first, queue_count;
     ReduceStep *steps;
     int step_count, step_room;
-    int64_t grown; /* entries that folds have added */
+    int64_t grown; /* the number of entries that folds have added */
     int slots;
-    int64_t *slot_time; /* slots + 1: when it begins */
-    int64_t *base;      /* slots: what every choice takes */
-    __int128 constant;  /* what every choice costs */
+    int64_t *slot_time; /* slots + 1: the time at which each begins */
+    int64_t *base;      /* slots: the memory that every choice takes */
+    __int128 constant;  /* the cost that every choice has */
     bool infeasible;
-    int empty_node;      /* where infeasible by costs: a node without any strategy left; else -1 */
-    int64_t excess_time; /* where infeasible by memory: the moment, and by how much */
+    int empty_node;      /* infeasible by costs: a node without any strategy left; else -1 */
+    int64_t excess_time; /* infeasible by memory: the moment, and the excess */
     int64_t excess;
-    int *count_a, *count_b, *last_a, *last_b; /* scratch, as long as the largest number of states */
+    int *count_a, *count_b, *last_a, *last_b; /* scratch, with the length of the largest number of states */
     bool *keep;
 } Reduction;
 
-/* The graph as it is, no step taken. The graph and the workspace must outlive it. */
+/* The graph as it is, without any step taken. The graph and the workspace must outlive it. */
 Reduction *reduction_new(const StrategyGraph *graph, Workspace *space);
-/* All steps to where nothing changes any more. False: no choice is feasible (`infeasible` and what follows say why).
- * What was killed or forbidden in between (below) is taken up. */
+/* Takes all steps until nothing changes any more. False means that no choice is feasible (`infeasible` and the members
+ * after it say why). States and pairs that were removed or forbidden in between (below) are taken into account. */
 bool reduction_run(Reduction *reduction);
-/* Leaves states that a proof has excluded out; keep[s] is false for them. At least one stays, else it is infeasible. */
+/* Removes states that a proof has excluded; keep[s] is false for them. At least one must stay; otherwise the reduction
+ * is infeasible. */
 void reduction_keep(Reduction *reduction, int node, const bool *keep);
 /* Forbids a pair of states of an edge. */
 void reduction_forbid(Reduction *reduction, int edge, int state_a, int state_b);
-/* choice[] holds the states of the nodes left (others are ignored) and gets the strategies of all. */
+/* choice[] holds the states of the remaining nodes (others are ignored) and gets the strategies of all nodes. */
 void reduction_expand(const Reduction *reduction, int *choice);
-/* The other way: strategies of all nodes to states of the nodes left. False: it uses what is excluded. */
+/* The other way: turns strategies of all nodes into states of the remaining nodes. False means that the choice uses an
+ * excluded strategy or pair. */
 bool reduction_project(const Reduction *reduction, const int *strategies, int *choice);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Dominated states (Goldstein's test): b is never worse than a where
- *     c_b - c_a + sum over edges of max_t (e(b, t) - e(a, t)) <= 0, and b takes no more memory in any item.
+ *    c_b - c_a + sum over edges of max_t (e(b, t) - e(a, t)) <= 0, and b takes at most a's memory in any item.
  * A node of a thousand states has a million pairs, so each edge's part is first bounded from below by the difference of
- * the rows' least entries, and a pair is left at the first edge that cannot be made up for. */
+ * the rows' least entries, and a pair is left at the first edge whose loss cannot be made up for. */
 #include "search/graph/reduce_internal.h"
 
-/* Entries looked at in one round. */
+/* The number of entries looked at in one round. */
 static const int64_t WORK_MAX = 400 * 1000 * 1000;
 
 /* A node's matrices side by side: row s holds its entries towards all neighbours. */
@@ -13,7 +13,7 @@ typedef struct {
     int states, degree, width;
     int *start;           /* of each edge in a row, and the end */
     int64_t *row, *least; /* [states][width], [states][degree] */
-    int64_t *total;       /* cost and least entries in sum: what a state costs at least */
+    int64_t *total;       /* the sum of cost and least entries: the least cost of a state */
 } Stacked;
 
 static Stacked stack(Reduction *reduction, int node) {
@@ -60,8 +60,8 @@ static bool takes_no_more(const ReducedNode *node, int b, int a) {
     return true;
 }
 
-/* Largest e(b, t) - e(a, t) of one edge; what a cannot be with does not count; INFINITE_COST: b lacks a partner of
- * a. */
+/* The largest e(b, t) - e(a, t) of one edge; partners that a cannot have do not count; INFINITE_COST means that b lacks
+ * a partner of a. */
 static int64_t largest_difference(const int64_t *b, const int64_t *a, int count) {
     int64_t largest = -INFINITE_COST;
     for (int t = 0; t < count; t++) {
@@ -75,7 +75,7 @@ static int64_t largest_difference(const int64_t *b, const int64_t *a, int count)
 static bool dominates(const Stacked *stacked, int b, int a, int64_t *work) {
     const int64_t *row_b = stacked->row + (size_t)b * (size_t)stacked->width;
     const int64_t *row_a = stacked->row + (size_t)a * (size_t)stacked->width;
-    int64_t sum = stacked->total[b] - stacked->total[a]; /* the least that the sum can be */
+    int64_t sum = stacked->total[b] - stacked->total[a]; /* the least value of the sum */
     for (int k = 0; k < stacked->degree && sum <= 0; k++) {
         int start = stacked->start[k], count = stacked->start[k + 1] - start;
         int64_t difference = largest_difference(row_b + start, row_a + start, count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes without memory and with at most two edges: the best of their states for each choice of the neighbours is known,
+/* Nodes without memory and with at most two edges: the best of their states is known for each choice of the neighbours,
  * so they are minimised out. */
 #include "search/graph/reduce_internal.h"
 
-/* Work of one elimination, and how much larger than what goes the new matrix may be. */
+/* The work of one elimination, and the largest ratio of the new matrix to the matrices it replaces. */
 static const int64_t WORK_MAX = 1 << 24, GROWTH = 4;
 
 static void remove_node(Reduction *reduction, int node) {
@@ -75,7 +75,8 @@ static bool eliminate_between(Reduction *reduction, int node) {
 
 bool reduction_eliminate(Reduction *reduction) {
     bool changed = false;
-    /* Twice: a node's neighbours may become leaves after it was passed. The next round finds the rest. */
+    /* There are two passes: a node's neighbours may become leaves after it was passed. The next round finds the
+     * rest. */
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < reduction->node_count && !reduction->infeasible; k++) {
             int i = pass ? reduction->node_count - 1 - k : k;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/reduce_internal.h: what the files of reduce.h share. */
+/* search/graph/reduce_internal.h: declarations shared by the files of reduce.h. */
 #ifndef SHARDOPT_SEARCH_GRAPH_REDUCE_INTERNAL_H
 #define SHARDOPT_SEARCH_GRAPH_REDUCE_INTERNAL_H
 
@@ -17,20 +17,20 @@ static inline int64_t edge_cost(const Reduction *reduction, const ReducedEdge *e
 /* Drops edges that are gone from a node's list. */
 void reduction_tidy(Reduction *reduction, int node);
 void reduction_enqueue(Reduction *reduction, int edge);
-/* A new edge from a matrix taken with `room` entries, or its sum with the edge that is there. The matrix is the
- * reduction's then. */
+/* Adds a new edge with a matrix of `room` entries, or adds the matrix to the edge that is there. The reduction then
+ * owns the matrix. */
 void reduction_join(Reduction *reduction, int a, int b, int64_t *cost, size_t room);
-/* A new step with a map of `size`, to be filled. */
+/* Adds a step with a map of `size`, which the caller fills. */
 int *reduction_step(Reduction *reduction, int node, int a, int b, int columns, int size);
 void reduction_drop_edge(Reduction *reduction, int edge);
-/* Whether reduction_keep() was asked to keep less than all; then it is done. */
+/* Calls reduction_keep() if it would keep fewer than all states, and returns whether it did. */
 bool reduction_keep_some(Reduction *reduction, int node, const bool *keep);
 
-/* For qsort: items by their interval, 0 where they have the same. */
+/* For qsort: compares items by their interval; 0 means the same interval. */
 int memory_item_order(const void *a, const void *b);
 
-/* The steps; true: something changed. */
-bool reduction_ties(Reduction *reduction);      /* reduce_ties.c: the queue of edges to its end */
+/* The steps; true means that something changed. */
+bool reduction_ties(Reduction *reduction);      /* reduce_ties.c: works through the queue of edges */
 bool reduction_memory(Reduction *reduction);    /* reduce_memory.c */
 bool reduction_eliminate(Reduction *reduction); /* reduce_eliminate.c */
 bool reduction_dominate(Reduction *reduction);  /* reduce_dominate.c */

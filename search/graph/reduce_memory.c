@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What memory every choice takes, which slots can be too full at all, and states that do not fit beside the least that
- * all others take. */
+/* Finds the memory that every choice takes, the slots that can be too full at all, and the states that do not fit
+ * beside the least memory of all others. */
 #include "search/graph/range_max.h"
 #include "search/graph/reduce_internal.h"
 
 #include <stdlib.h>
 
-/* Least and largest of an item's usages. */
+/* The least usage of an item; the next function gives its largest. */
 static int64_t least_usage(const MemoryItem *item, int states) {
     int64_t least = item->usage[0];
     for (int s = 1; s < states; s++)
@@ -27,7 +27,7 @@ int memory_item_order(const void *a, const void *b) {
                                 : (x->past > y->past) - (x->past < y->past);
 }
 
-/* Items with one interval are one; order within ties does not matter, sums are exact. */
+/* Joins the items with one interval; the order within ties does not matter, because the sums are exact. */
 static void join_items(Reduction *reduction, ReducedNode *node) {
     int kept = 0;
     if (node->item_count < 2) return;
@@ -44,7 +44,7 @@ static void join_items(Reduction *reduction, ReducedNode *node) {
     node->item_count = kept;
 }
 
-/* The least of each item goes to `more` (by slot, as differences); what is left constant goes altogether. */
+/* The least of each item goes to `more` (by slot, as differences); an item that is then constant is removed. */
 static bool take_least(ReducedNode *node, int64_t *more) {
     int kept = 0;
     for (int i = 0; i < node->item_count; i++) {
@@ -60,7 +60,7 @@ static bool take_least(ReducedNode *node, int64_t *more) {
     return changed;
 }
 
-/* next[t]: the first slot from t on that can be too full; `slots` where there is none. */
+/* next[t] is the first slot from t on that can be too full; `slots` means that there is none. */
 static void find_tight(const Reduction *reduction, int64_t *most, int *next) {
     next[reduction->slots] = reduction->slots;
     for (int t = 0; t < reduction->slots; t++) most[t + 1] += most[t];

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arc consistency, edges that are sums, and nodes tied together: all that one look at an edge's matrix tells. On graphs
- * of a compiler the ties take 33,000 to 65,000 nodes to some hundred. */
+/* Arc consistency, edges that are sums, and nodes tied together: the results of one look at an edge's matrix. On graphs
+ * of a compiler the ties reduce 33,000 to 65,000 nodes to some hundred. */
 #include "base/util.h"
 #include "search/graph/reduce_internal.h"
 
 #include <string.h>
 
-/* A fold makes matrices and memory larger where the node that goes has fewer states than the one that stays: entries
- * more at once, and in all. */
+/* A fold makes matrices and memory larger where the removed node has fewer states than the one that stays: the entries
+ * added at once, and in all. */
 static const int64_t GROWTH_MAX = 1 << 22, GROWN_MAX = 1 << 27;
 
-/* count_a[s], count_b[t]: finite entries of a row, a column; last_a[s], last_b[t]: the last of them. */
+/* count_a[s] and count_b[t] are the finite entries of a row and of a column; last_a[s] and last_b[t] are the last of
+ * them. */
 static int64_t count_finite(Reduction *reduction, const ReducedEdge *edge) {
     int rows = reduction->nodes[edge->end[0]].states, columns = reduction->nodes[edge->end[1]].states;
     const int64_t *entry = edge->cost;
@@ -31,13 +32,13 @@ static int64_t count_finite(Reduction *reduction, const ReducedEdge *edge) {
     return finite;
 }
 
-/* Kills the states of one end that have no partner. */
+/* Removes the states of one end that have no partner. */
 static bool kill_lonely(Reduction *reduction, int node, const int *count) {
     for (int s = 0; s < reduction->nodes[node].states; s++) reduction->keep[s] = count[s] > 0;
     return reduction_keep_some(reduction, node, reduction->keep);
 }
 
-/* e(s, t) = e(s, 0) + e(0, t) - e(0, 0) everywhere, all finite. */
+/* Whether e(s, t) = e(s, 0) + e(0, t) - e(0, 0) everywhere, with finite entries alone. */
 static bool is_sum(const ReducedEdge *edge, int rows, int columns) {
     const int64_t *first = edge->cost;
     for (int s = 1; s < rows; s++) {
@@ -49,7 +50,7 @@ static bool is_sum(const ReducedEdge *edge, int rows, int columns) {
     return true;
 }
 
-/* Shares that are both >= 0: the first column less its least entry, and the row with that least entry. */
+/* The shares are both >= 0: the first column less its least entry, and the row with that least entry. */
 static void split_sum(Reduction *reduction, int edge) {
     ReducedEdge *e = &reduction->edges[edge];
     ReducedNode *a = &reduction->nodes[e->end[0]], *b = &reduction->nodes[e->end[1]];
@@ -94,7 +95,8 @@ static bool grows_too_much(Reduction *reduction, int to, int from) {
     return false;
 }
 
-/* Folds end 1 - `side` into end `side` of the edge; map: the one partner of each state of the node that stays. */
+/* Folds end 1 - `side` into end `side` of the edge; `partner` is the one partner of each state of the node that
+ * stays. */
 static bool fold(Reduction *reduction, int edge, int side, const int *partner) {
     ReducedEdge *tie = &reduction->edges[edge];
     int stay = tie->end[side], go = tie->end[1 - side];
@@ -146,7 +148,7 @@ static bool examine(Reduction *reduction, int edge) {
         return true;
     }
     bool first = is_function(reduction->count_a, a->states), second = is_function(reduction->count_b, b->states);
-    if (first && second) first = a->degree >= b->degree; /* one to one: the one with fewer edges goes */
+    if (first && second) first = a->degree >= b->degree; /* one to one: the node with fewer edges is removed */
     if (first && fold(reduction, edge, 0, reduction->last_a)) return true;
     return second && fold(reduction, edge, 1, reduction->last_b);
 }

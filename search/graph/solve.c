@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The order of work: reduce; bound by messages and prices; find a choice that fits and better it; fix by reduced costs
- * and reduce again; then what is left is small enough for branch and bound, or too large for a proof. */
+/* The order of work: reduce; bound by messages and prices; find a choice that fits and improve it; fix by reduced costs
+ * and reduce again; then the rest is small enough for branch and bound, or too large for a proof. */
 #include "search/graph/solver.h"
 
 #include "base/util.h"
@@ -9,8 +9,8 @@
 #include <omp.h>
 
 enum {
-    ROUNDS_MAX = 6,  /* of fixing and reducing again */
-    LARGE_ROUNDS = 3 /* of them, while what is left is large */
+    ROUNDS_MAX = 6,  /* rounds of fixing and reducing again */
+    LARGE_ROUNDS = 3 /* the number of them while the rest is large */
 };
 /* Shares of the time limit; entries looked at. */
 static const double BOUND_UNTIL = 0.3, SMALL_CYCLE_UNTIL = 0.25, SMALL_CYCLE_WORK = 4e8;

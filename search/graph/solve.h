@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/solve.h: the cheapest choice of a strategy graph, a bound on it, and whether it is proven. */
+/* search/graph/solve.h: finds the cheapest choice of a strategy graph, a bound on it, and whether it is proven
+ * (docs/search.md, "The graph solver"). */
 #ifndef SHARDOPT_SEARCH_GRAPH_SOLVE_H
 #define SHARDOPT_SEARCH_GRAPH_SOLVE_H
 
@@ -12,17 +13,16 @@ typedef struct {
     int64_t cost, bound;
 } GraphProgress;
 
-/* What the solver knows of the world. */
+/* The solver's view of the world. */
 typedef struct {
     void *context;
-    double (*seconds)(void *context);   /* since it all began */
-    bool (*interrupted)(void *context); /* give what there is */
+    double (*seconds)(void *context);   /* seconds since the beginning */
+    bool (*interrupted)(void *context); /* true asks the solver to return its best choice so far */
     void (*progress)(void *context,
                      const GraphProgress *progress); /* now and then, from the calling thread; may be NULL */
-    double
-        time_limit; /* seconds; INFINITY: work is limited instead, so that answers are the same anywhere */
-    double effort;  /* that amount: 1 is about a minute of one core for a large graph */
-    int threads;    /* 0: as OpenMP decides; the answer does not depend on it, unless a time limit cuts */
+    double time_limit; /* seconds; INFINITY limits work instead, so that answers are the same anywhere */
+    double effort;     /* that amount: 1 is about a minute of one core for a large graph */
+    int threads;       /* 0 means that OpenMP decides; the answer does not depend on it, unless a time limit cuts */
 } GraphControl;
 
 typedef enum { GRAPH_OPTIMAL, GRAPH_GAP, GRAPH_INFEASIBLE } GraphProof;
@@ -32,19 +32,19 @@ typedef struct {
     bool found; /* there is a choice */
     bool interrupted;
     bool out_of_time;
-    int *choice;                                             /* of strategies; NULL where none was found */
+    int *choice;                                             /* of strategies; NULL means that no choice was found */
     GraphValue value;                                        /* of it */
     int64_t bound;                                           /* no choice costs less; certified in whole numbers */
     int core_nodes, core_edges, core_strategies, core_times; /* after the first reductions */
-    int64_t branches;                                        /* of branch and bound */
-    /* Infeasible: a moment whose least usage is above the limit, or a node without a strategy that can be chosen;
-     * neither where only search shows it. */
+    int64_t branches;                                        /* branches of branch and bound */
+    /* An infeasible graph: a moment whose least usage is above the limit, or a node without a strategy that can be
+     * chosen; neither is set where only search shows it. */
     bool excess_known;
     int64_t excess_time, excess;
-    int empty_node; /* -1: none */
+    int empty_node; /* -1 means none */
 } GraphResult;
 
-/* False: memory is out. The choice lies in the arena. */
+/* Solves the graph. False means that memory is out. The choice lies in the arena. */
 bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena *arena, GraphResult *result,
                  Error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cores too large for branch and bound: many starts, a pool of the best of them, what the bound excludes taken out, and
- * where that is little, annealing to the end. */
+/* Cores too large for branch and bound: many starts, a pool of the best of them, removal of the states that the bound
+ * excludes, and where those are few, annealing to the end. */
 #include "search/graph/solver.h"
 
 #include "base/util.h"
@@ -8,16 +8,16 @@
 #include <math.h>
 
 enum {
-    STARTS = 24,      /* where work counts */
+    STARTS = 24,      /* where work is counted */
     POOL_ROUNDS = 5,  /* the same */
-    STEPS_A_START = 4 /* of prices: no two from the same */
+    STEPS_A_START = 4 /* price changes per start: no two starts have the same prices */
 };
 /* Shares of the time limit, and work (entries looked at) without one. */
 static const double STARTS_UNTIL = 0.42, POOL_UNTIL = 0.75, FIRST_CYCLE_UNTIL = 0.9;
 static const double CYCLE_WORK = 2e9;
-static const double FIXED_LEAST = 0.05;                 /* of the core's states: else it is not worth beginning again */
+static const double FIXED_LEAST = 0.05; /* share of the core's states: below it a new beginning is not worthwhile */
 static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the pool */
-/* What a start may take to fit, and then to get better in; and the annealing of a member of the pool. */
+/* The work that a start may take until it fits, and then to improve; and the annealing of a member of the pool. */
 static const int64_t START_REPAIR_PASSES = 400, START_PASSES = 30, POOL_PASSES = 200;
 
 static void offer_pool(Solver *solver) {
@@ -25,7 +25,7 @@ static void offer_pool(Solver *solver) {
     if (best >= 0) solver_offer(solver, solver->pool->choice[best]);
 }
 
-/* Roundings of many prices near the best, and the best of what they lead to. */
+/* Rounds many prices near the best, and keeps the best results. */
 static void find_starts(Solver *solver) {
     Starts *starts = solver->starts;
     int workers = solver->anneal->workers;
@@ -44,7 +44,7 @@ static void find_starts(Solver *solver) {
     solver_tell(solver, "starts");
 }
 
-/* The pool round and round, longer each time that it brings nothing. */
+/* Works on the pool round after round, longer each time that a round brings nothing. */
 static void work_on_pool(Solver *solver) {
     ChoicePool *pool = solver->pool;
     int turns = (pool->count + solver->anneal->workers - 1) / solver->anneal->workers;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cores small enough for branch and bound: reduced costs fix what they can, then proof and better choices in turns. */
+/* Cores small enough for branch and bound: reduced costs fix the states they can, then proof and better choices take
+ * turns. */
 #include "search/graph/branch_and_bound.h"
 #include "search/graph/solver.h"
 
@@ -9,7 +10,7 @@
 
 enum {
     FIXES_MAX = 4, /* in a row before branch and bound */
-    TURNS_MAX = 5  /* of branch and bound, where work counts */
+    TURNS_MAX = 5  /* turns of branch and bound, where work is counted */
 };
 static const double SEARCH_WORK = 1e9, TURN_WORK = 2e8; /* entries looked at */
 
@@ -26,8 +27,8 @@ static void search_small(Solver *solver, double work) {
     if (!result.finished) solver_raise_bound(solver, result.bound);
 }
 
-/* Branch and bound and annealing in turns, each twice as long as the last: the one proves, the other finds, and what is
- * found fixes more at the root. */
+/* Branch and bound and annealing take turns, each twice as long as the last: the one proves, the other finds choices,
+ * which in turn fix more states at the root. */
 void solve_small(Solver *solver) {
     double length = solver_is_timed(solver) ? 1 : solver->control->effort;
     for (int turn = 0; turn < TURNS_MAX || solver_is_timed(solver); turn++, length *= 2) {

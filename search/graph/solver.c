@@ -7,21 +7,22 @@
 #include <string.h>
 
 enum {
-    WORKERS_BY_WORK = 2, /* side by side where work counts, whatever the threads */
-    SMALL_SWEEPS = 3,    /* of messages for a change of prices */
-    SETTLING_SWEEPS = 3, /* of messages at prices that stay */
+    WORKERS_BY_WORK = 2, /* workers side by side where work is counted, whatever the threads */
+    SMALL_SWEEPS = 3,    /* sweeps of messages for a change of prices */
+    SETTLING_SWEEPS = 3, /* sweeps of messages at prices that stay */
     SMALL_NODES = 1500,
     SMALL_ENTRIES = 3000000
 };
 static const double BOUND_WORK = 12e9; /* entries looked at, without a time limit */
 static const double HEAT_OF_GAP = 10;
-/* What a first step of prices could gain, as a share of the cost; they start again from where they came to rest. */
+/* The gain that a first step of prices could have, as a share of the cost; they start again from the prices at which
+ * they came to rest. */
 static const double FIRST_GAPS[] = {0.02, 0.002, 0.0002};
 static const int64_t PASS_MAX = 1000000, REPAIR_PASSES = 4000;
 
 double solver_seconds(const Solver *solver) { return solver->control->seconds(solver->control->context); }
 
-/* When that share is over of the time that there was for the core in hand. */
+/* The time at which that share of the time for the current core is over. */
 static double end_of(const Solver *solver, double share) {
     double limit = solver->control->time_limit;
     return share < 1 && isfinite(limit) ? solver->from + share * (limit - solver->from) : limit;
@@ -105,7 +106,7 @@ void solver_settle(Solver *solver) {
     solver_raise_bound(solver, certified_cost(solver->exact));
 }
 
-/* The volume algorithm from the prices in force, with a first step that could gain `gap`; returns what is left of the
+/* Runs the volume algorithm from the prices in force, with a first step that could gain `gap`; returns the rest of the
  * work. */
 static double move_prices(Solver *solver, double gap, double work, double until) {
     Dual *dual = solver->dual;
@@ -190,7 +191,7 @@ double solver_heat(const Solver *solver, double least, double most) {
     return min_real(most, max_real(least, HEAT_OF_GAP * gap));
 }
 
-/* Of the core's states, the share that no cheaper choice has. */
+/* The share of the core's states that no cheaper choice has. */
 static double share_excluded(const Solver *solver) {
     const Core *core = solver->core;
     int64_t count = 0;
@@ -204,7 +205,7 @@ bool solver_fix_and_reduce(Solver *solver, double least) {
     certify_reduced(solver->exact);
     if (share_excluded(solver) < least) return false;
     if (certify_fix(solver->exact, solver->cost, solver->reduction) == 0) return false;
-    if (!reduction_run(solver->reduction)) { /* nothing is cheaper than the best known */
+    if (!reduction_run(solver->reduction)) { /* no choice is cheaper than the best known */
         solver_raise_bound(solver, solver->cost);
         return false;
     }

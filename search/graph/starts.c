@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Prices rise where memory is short by half each time and by a share of what it costs on the whole; the share grows. */
+/* Prices rise where memory is short, by half each time and by a share of the cost over the largest slack; the share
+ * grows. */
 static const double RISE = 1.5, FIRST_SHARE = 1e-3, SHARE_RISE = 1.3;
-enum { RISES = 64 /* in the work of a repair */ };
+enum { RISES = 64 /* the number of rises in the work of a repair */ };
 
 Starts *starts_new(ChoicePool *pool, Workspace *space) {
     const Core *core = pool->anneal->core;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/usage_tree.h: how full every moment is, kept while choices change: a tree with addition to a range and
- * the largest of all, each in about 2 log2(times) steps. */
+/* search/graph/usage_tree.h: the usage of every moment, kept while choices change: a tree with addition to a range and
+ * the largest value of all, each in about 2 log2(times) steps. */
 #ifndef SHARDOPT_SEARCH_GRAPH_USAGE_TREE_H
 #define SHARDOPT_SEARCH_GRAPH_USAGE_TREE_H
 
@@ -10,7 +10,7 @@
 
 typedef struct {
     int leaves;            /* a power of two */
-    int64_t *most, *added; /* of the subtree: the largest, and what was added to all of it */
+    int64_t *most, *added; /* of the subtree: its largest value, and the amount added to all of it */
 } Fill;
 
 Fill fill_new(int times, Workspace *space);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The least class whose blocks hold count * size bytes; leaves the function's caller where no block could. */
+/* The smallest class whose blocks hold count * size bytes; jumps out of the caller if no block could. */
 static int class_of(Workspace *workspace, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) longjmp(workspace->out, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/workspace.h: memory of the solver. What is given back is used again; all of it ends with the arena.
- * When memory is out it jumps to `out`, which the solver's entry has set: thousands of small matrices are made on the
- * way, and none of the steps between could do anything but give up. Only the thread that set `out` may take. */
+/* search/graph/workspace.h: memory of the solver. Blocks that are given back are used again; all of them end with the
+ * arena. When memory is out it jumps to `out`, which the solver's entry has set: thousands of small matrices are made
+ * on the way, and none of the steps between could do anything but give up. Only the thread that set `out` may take
+ * blocks. */
 #ifndef SHARDOPT_SEARCH_GRAPH_WORKSPACE_H
 #define SHARDOPT_SEARCH_GRAPH_WORKSPACE_H
 
@@ -18,13 +19,14 @@ typedef struct {
     jmp_buf out;
 } Workspace;
 
-/* `count` objects of `size` bytes, aligned to 64, not cleared. Never NULL. */
+/* Returns `count` objects of `size` bytes, aligned to 64 and not cleared. Never NULL. */
 void *workspace_take(Workspace *workspace, size_t count, size_t size);
 /* The same, cleared. */
 void *workspace_take_zeroed(Workspace *workspace, size_t count, size_t size);
-/* A longer block that begins as the old one (`count` objects; NULL is nothing), which is given back. */
+/* Returns a longer block that begins with the content of the old one (`count` objects; NULL is allowed), and gives the
+ * old one back. */
 void *workspace_grow(Workspace *workspace, void *block, size_t count, size_t more, size_t size);
-/* Gives back what was taken with this count and size; NULL is nothing. */
+/* Gives back a block that was taken with this count and size; NULL is allowed. */
 void workspace_give(Workspace *workspace, void *block, size_t count, size_t size);
 
 #define WORKSPACE_NEW(workspace, type, count)                                                                          \

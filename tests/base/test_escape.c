@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* The expected side is what the specifications ask for: HTML's and XML's five, CommonMark's backslashes, RFC 4180, and
+/* The expected side is what the specifications require: HTML's and XML's five, CommonMark's backslashes, RFC 4180, and
  * escapeData and escapeProperty of actions/toolkit. */
 static const struct {
     const char *name, *text, *html, *xml, *markdown, *csv, *message, *property;

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each test works in a folder of its own, whose names end here; `rm` is not worth a tree walk of ours. */
+/* Each test works in a folder of its own, which is removed here; `rm` is simpler than a tree walk of ours. */
 typedef struct {
     char root[64];
     Arena arena;
@@ -193,7 +193,8 @@ Test(file, data_folder_that_was_asked_for_is_the_only_one) {
     place_end(&place);
 }
 
-/* Run by the next test from an installed place: prints what it finds there. As a test of its own it does nothing. */
+/* The next test runs this from an installed place: it prints the folder that it finds there. As a test of its own it
+ * does nothing. */
 Test(file, probe) {
     const char *report = getenv("SHARDOPT_PROBE");
     if (!report) return;

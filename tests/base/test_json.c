@@ -15,7 +15,7 @@
 #define ENDS_64 ENDS_8 ENDS_8 ENDS_8 ENDS_8 ENDS_8 ENDS_8 ENDS_8 ENDS_8
 #define DIGITS_50 "12345678901234567890123456789012345678901234567890"
 
-/* The text goes to the parser without the NUL behind it: nothing may look there. */
+/* The text goes to the parser without the NUL after it: nothing may read there. */
 static cJSON *parse_exact(const char *text, size_t length, Error *error) {
     char *copy = malloc(length ? length : 1);
     memcpy(copy, text, length);

@@ -108,7 +108,7 @@ Test(number, whole_keeps_its_range) {
     cr_expect_eq(out, 8);
 }
 
-/* The doubles are what the compiler makes of the plain notation: nothing is lost on the way. */
+/* The doubles are those that the compiler makes of the plain notation: nothing is lost on the way. */
 static const struct {
     const char *text;
     double expected;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/data_hash.h"
 #include "base/sha256.h"
 #include "base/util.h"
+#include "search/cli/data_hash.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* `text` repeated: NIST's examples (FIPS 180-4 with its example values, SHAVS byte vectors), and lengths on both sides
- * of what one block of padding holds, these from coreutils' sha256sum. */
+ * of the limit of one padding block, computed by coreutils' sha256sum. */
 static const struct {
     const char *name, *text;
     size_t times;
@@ -49,7 +49,7 @@ Test(sha256, how_the_message_is_cut_does_not_matter) {
         char hex[SHA256_HEX_SIZE];
         Sha256 hash = sha256_start();
         for (size_t at = 0; at < sizeof message; at += step) {
-            sha256_hex(&hash, hex); /* asking leaves it as it is */
+            sha256_hex(&hash, hex); /* reading the digest leaves the state as it is */
             sha256_add(&hash, message + at, step < sizeof message - at ? step : sizeof message - at);
         }
         sha256_hex(&hash, hex);
@@ -111,7 +111,8 @@ Test(sha256, data_folder) {
     shell(command);
 }
 
-/* Names are the data folder's for its own files, and the user's for the others; the digest is FIPS 180-2's of "abc". */
+/* Files of the data folder are named by their place in it, other files by the user's path; the digest is FIPS 180-2's
+ * of "abc". */
 Test(sha256, data_file) {
     static const char *const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     char root[] = "/tmp/shardopt-file-XXXXXX", command[320], path[96];

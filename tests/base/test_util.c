@@ -28,7 +28,7 @@ static const char *const NAMES[] = {"llama-3.1-8b", "llama-3.1-70b", "llama-3.1-
                                     "mixtral-8x7b", "deepseek-v3",   "v5p"};
 
 static const struct {
-    const char *name, *word, *nearest; /* NULL: none */
+    const char *name, *word, *nearest; /* NULL means none */
 } NEAREST[] = {
     {"itself", "deepseek-v3", "deepseek-v3"},
     {"one letter wrong", "lama-3.1-405b", "llama-3.1-405b"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/book_cases.h: a handler for each row of tests/data/book/cases.tsv. Included twice by test_book.c:
- * CASE(id, number). PLANNER: the number comes out of functions that the planner prices plans with, on figures given
- * as the book gives them. ARITHMETIC: nothing of the planner has such a number (serving, int8 storage, money, days,
+/* tests/cost/book_cases.h: a handler for each row of tests/data/book/cases.tsv. test_book.c includes it twice: CASE(id,
+ * number). PLANNER means that the number comes out of functions with which the planner prices plans, on figures given
+ * as the book gives them. ARITHMETIC means that the planner has no such number (serving, int8 storage, money, days,
  * sums over chips); the row checks the table alone. */
 /* clang-format off */
 #define PLANNER CASE
@@ -15,7 +15,7 @@ PLANNER(R04, intensity(1, 1, in("N")))
 PLANNER(R05, split_matmul_critical_width(in("C"), in("W_link")) / 2)
 PLANNER(R06, split_matmul_critical_width(in("C"), in("W_link")))
 ARITHMETIC(R07, in("C_int8") / in("W_hbm"))
-/* Half the bytes an element is what twice the bandwidth would be. */
+/* Half the bytes for each element have the same effect as twice the bandwidth. */
 PLANNER(R08, critical_batch(in("C_int8"), 2 * in("W_hbm"), LARGE, LARGE))
 PLANNER(R09, critical_batch(in("C"), 2 * in("W_hbm"), LARGE, LARGE))
 PLANNER(R10, critical_batch(in("C"), in("W_hbm"), LARGE, LARGE))
@@ -204,7 +204,7 @@ PLANNER(D06, mix_ratio(c, true))
 PLANNER(D07, data_threshold(in("C"), exact_switch(in("P"), in("W_dcn")), in("P")))
 PLANNER(D08, bubble_share(in("p"), in("m")))
 PLANNER(D09, fsdp_over_data_traffic())
-/* The planner's mask is causal: half the FLOPs to hide behind, twice the tokens. */
+/* The planner's mask is causal: it has half the FLOPs that hide the gather, so it needs twice the tokens. */
 PLANNER(D10, gathered_context_threshold(in("alpha"), in("G")) / 2)
 PLANNER(D11, fsdp_threshold(in("C"), in("W_bidi"), 1))
 PLANNER(D12, fsdp_threshold_of(book_model(8192, 28672), 1, in("C"), book_line(in("W_link"))))

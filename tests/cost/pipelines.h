@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/pipelines.h: the pipelines of cost/time/schedule_simulation.c by name; each lives until the next is asked
- * for. */
+/* tests/cost/pipelines.h: the pipelines of cost/time/schedule_simulation.c by name; each lives until the next one is
+ * requested. */
 #ifndef SHARDOPT_TESTS_COST_PIPELINES_H
 #define SHARDOPT_TESTS_COST_PIPELINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/player.h: what tests ask of a pipeline that cost/time/schedule_simulation.c has played: how long it idles,
- * and how many microbatches each rank holds. Nothing is known here of formulas. */
+/* tests/cost/player.h: the questions of tests about a pipeline that cost/time/schedule_simulation.c has played: how
+ * long it idles, and how many microbatches each rank holds. It uses no formula. */
 #ifndef SHARDOPT_TESTS_COST_PLAYER_H
 #define SHARDOPT_TESTS_COST_PLAYER_H
 
@@ -13,7 +13,7 @@ enum { PLAY_RANKS = 16, PLAY_MICROBATCHES = 48, PLAY_CHUNKS = 4 };
 
 typedef struct {
     bool stuck;
-    double idle;             /* length of the whole - what the busiest rank computes */
+    double idle;             /* length of the whole less the busiest rank's compute */
     double held[PLAY_RANKS]; /* most microbatches between forward and the end of their backward, in whole stages */
     double end;
     /* when a chunk's last backward begins and ends: from then on its gradients are whole */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The book's numbers, reproduced by what prices plans. The handlers are in book_cases.h, one a row; their words are
- * here. */
+/* The book's numbers, reproduced by the functions that price plans. The handlers are in book_cases.h, one for each row;
+ * their words are here. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static double input(const Case *c, const char *key) {
 }
 
 /* ---- part 1, 2: one op ---- */
-static const double LARGE = 1e15; /* a matrix against which the batch is nothing */
+static const double LARGE = 1e15; /* a matrix so large that the batch is negligible */
 
 /* [m, k] x [k, n] as the planner lists it: the up-projection of a layer. */
 static Op matmul_op(double m, double n, double k) {
@@ -55,7 +55,7 @@ static double intensity(double m, double n, double k) {
 typedef struct {
     Chip chip;
     double n, k;
-    double experts, top_k; /* 0: one matmul */
+    double experts, top_k; /* 0 means one matmul */
 } Batch;
 
 static double memory_bound_at(double m, void *context) {
@@ -80,20 +80,20 @@ static double memory_bound_at(double m, void *context) {
     return memory_bound;
 }
 
-/* Rows from which the roofline says compute, not memory. */
+/* The number of rows from which the roofline is limited by compute, not memory. */
 static double critical_batch(double C, double W, double n, double k) {
     Batch batch = {.chip = bench_chip(C, W), .n = n, .k = k};
     return break_even(memory_bound_at, &batch, 1, 1e6);
 }
 
-/* Of a mixture on a chip whose single critical batch is `dense`. */
+/* The same for a mixture on a chip whose single critical batch is `dense`. */
 static double expert_critical_batch(double dense, double experts, double top_k) {
     Batch batch = {.chip = bench_chip(dense, 1), .n = LARGE, .k = LARGE, .experts = experts, .top_k = top_k};
     return break_even(memory_bound_at, &batch, 1, 1e6);
 }
 
-/* D of bf16 [B, D] x [D, F] split along D over two chips, from which the partial sums, 2BF bytes over one link,
- * hide. Both times are linear: compute in D / 2, the transfer not at all. */
+/* D of bf16 [B, D] x [D, F] split along D over two chips, from which the partial sums, 2BF bytes over one link, hide.
+ * Both times are linear: compute is in D / 2, and the transfer does not depend on D. */
 static double split_matmul_critical_width(double C, double W1) {
     GroupAxis link = line_axis(2, W1);
     double B = 128, F = 4096,
@@ -115,7 +115,7 @@ static double exact_seconds(Collective op, GroupAxis axis, double bytes) {
     return collective_seconds(group_collective_cost(op, &axis, 1), 1, bytes);
 }
 
-/* Hops of a gather that has nothing to carry. */
+/* Hops of a gather without payload. */
 static double hops(GroupAxis a, GroupAxis b) {
     a.latency_seconds = b.latency_seconds = 1;
     return collective_seconds(group_collective_cost(COLLECTIVE_ALL_GATHER, (GroupAxis[]){a, b}, 2), 1, 0);
@@ -153,7 +153,7 @@ static double all_matrices(Model model) { return (double)(counts(model).total - 
 static double tables(Model model) { return (double)(counts(model).embedding + counts(model).unembedding); }
 static double matrices(Model model) { return (double)(counts(model).attention + counts(model).mlp); }
 
-/* F = 4D, as many heads for keys as for queries, heads as wide as the model. */
+/* F = 4D, the same number of heads for keys as for queries, heads as wide as the model. */
 static Model four_times(double D) {
     return dense_model(1, (int64_t)D, 4 * (int64_t)D, (int64_t)D / 128, (int64_t)D / 128, 128, 1);
 }
@@ -178,7 +178,7 @@ static double attention_flops(Model model, double T) {
            model_flops_per_token(&model, FLOPS_6N, (int64_t)T);
 }
 
-/* Least sequence at which attention makes as many FLOPs per token as `flops`. */
+/* The least sequence at which attention makes the FLOPs per token given as `flops`. */
 static double attention_crossover(Model model, double flops) {
     int64_t low = 0, high = 1 << 24;
     while (high - low > 1) {
@@ -191,7 +191,7 @@ static double attention_crossover(Model model, double flops) {
     return (double)high;
 }
 
-/* The question counts one norm a layer, and none at the end. */
+/* The question counts one norm for each layer, and none at the end. */
 static double one_norm_total(double L, double D, double F, double V) {
     Model model = dense_model((int64_t)L, (int64_t)D, (int64_t)F, (int64_t)D / 128, (int64_t)D / 128, 128, (int64_t)V);
     model.kinds[0].norms = 1;
@@ -216,7 +216,7 @@ static double saved_bytes(Model model, double tokens, Activation activation) {
     return costs[activation].bytes;
 }
 
-/* Checkpoints behind the three big matmuls: the layer's input, and gate and up. */
+/* Checkpoints after the three big matmuls: the layer's input, and gate and up. */
 static double checkpoint_bytes(double D, double ratio, double B) {
     Model model = dense_13b(1, D, round(ratio * D), 40, 128, 32000);
     return saved_bytes(model, B, ACTIVATION_LAYER_INPUT) + saved_bytes(model, B, ACTIVATION_GATE_UP);
@@ -239,7 +239,7 @@ static double width_excess(double F, void *context) {
     return bench_exposed(bench);
 }
 
-/* F that `tensor` ways need on one axis. */
+/* The F that `tensor` ways need on one axis. */
 static double tensor_width(double tensor, double alpha) {
     Bench bench = bench_of(book_model(8192, 1), alpha, 1);
     bench_split(&bench, 1024, 1, tensor);
@@ -262,7 +262,7 @@ static double mix_ratio(const Case *c, bool overlapped) {
     return (overlapped ? max_real(fsdp, tensor) : fsdp + tensor) / layer_compute_seconds(&mix.bench, PHASE_FORWARD);
 }
 
-/* 1000 equal layers a stage, no vocabulary to speak of. */
+/* There are 1000 equal layers a stage, and a negligible vocabulary. */
 static double bubble_share(double stages, double microbatches) {
     Model model = book_model(8192, 28672);
     model.layers = model.kinds[0].count = 1000 * (int64_t)stages;
@@ -304,7 +304,7 @@ static double context_excess(double local_tokens, void *context) {
     return transfer / resources.of[RES_ATTENTION_FORWARD] - 1;
 }
 
-/* Tokens of a chip from which gathering keys and values hides behind the scores, causal. */
+/* The tokens of a chip from which gathering keys and values hides behind the scores, causal. */
 static double gathered_context_threshold(double alpha, double G) {
     Bench bench = bench_of(dense_model(1, 8192, 28672, 8 * (int64_t)G, 8, 128, 1), alpha, 1);
     bench.shard.sequence = 1e9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Break-even points of the book's parts 5 and 6, searched over prices that stage_resources and step_time give; no
- * formula of theirs is in the search. Beside them the same with what the book leaves out: the real layer of LLaMA-3
+/* Break-even points of the book's parts 5 and 6, searched over the prices of stage_resources and step_time; the search
+ * uses none of their formulas. Beside them the same with the parts that the book leaves out: the real layer of LLaMA-3
  * 70B, exact rings, lines, backward passes. */
 #include "tests/cost/workbench.h"
 
@@ -247,10 +247,10 @@ static double context_threshold(ContextMethod method, double ways, CollectiveCos
     return break_even(context_excess, &search, 1, 1e6);
 }
 
-/* 4 T K H bytes of keys and values a sequence against (T/s) 2 T N H causal FLOPs: T/s = 2 alpha / G gathered over
- * both directions (book.md 8.6, D10: half of it where the mask is full). A ring passes blocks one way at W/2, (s -
- * 1)/s of them: 4 alpha / G (s - 1)/s. Backward brings them again and takes gradients back, twice the bytes, behind
- * 2.5 times the FLOPs: 2/2.5 of it. */
+/* 4 T K H bytes of keys and values a sequence against (T/s) 2 T N H causal FLOPs: T/s = 2 alpha / G gathered over both
+ * directions (docs/model.md, "Context parallelism"; row D10: half of it where the mask is full). A ring passes blocks
+ * one way at W/2, (s - 1)/s of them: 4 alpha / G (s - 1)/s. Backward brings them again and takes gradients back, twice
+ * the bytes, behind 2.5 times the FLOPs: 2/2.5 of it. */
 Test(break_even, context) {
     enum { WAYS = 1 << 20 }; /* whole sequences of local x 2^20 tokens: the threshold is resolved to 1e-9 */
     GroupAxis axis = ring_axis(WAYS, W / 2), short_axis = ring_axis(8, W / 2);

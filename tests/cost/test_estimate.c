@@ -69,15 +69,15 @@ static double compute_by_hand(double S, double t) {
     return matmul + attention + lookup;
 }
 
-/* bf16 weights of a tensor rank, gathered forward and backward, and their gradient scattered: three passes. `rate`:
- * what the fsdp group of a chip can take in. */
+/* bf16 weights of a tensor rank, gathered forward and backward, and their gradient scattered: three passes. `rate` is
+ * the rate at which the fsdp group of a chip can take in bytes. */
 static double fsdp_by_hand(double t, double ways, double rate) {
     double weights = LAYERS * (MATRICES / t + NORMS) + 2 * TABLE / t + D;
     return 3 * 2 * weights * (ways - 1) / ways / rate;
 }
 
-/* Streams of 2SD bytes: 4 a layer each way, one behind the look-up and one in front of the logits each way; 2 x 8
- * bytes a token of the softmax. */
+/* Streams of 2SD bytes: 4 a layer each way, one after the look-up and one before the logits each way; 2 x 8 bytes a
+ * token of the softmax. */
 static double tensor_by_hand(double S, double t, double rate) {
     double bytes = 2 * (4 * LAYERS + 2) * 2 * S * D + 2 * 8 * S;
     return bytes * (t - 1) / t / rate;
@@ -200,8 +200,8 @@ Test(estimate, memory_of_the_first) {
     cr_expect_float_eq(estimate.memory_limit_bytes + estimate.reserve_bytes, chip.hbm_bytes.value, 1);
 }
 
-/* Recomputing 30 of 80 layers whole: 30 forward passes without their last matmul, 3 of 4 streams, and as much memory
- * less. */
+/* Recomputing 30 of 80 layers whole takes 30 forward passes without their last matmul and 3 of 4 streams, and saves the
+ * memory of those layers. */
 Test(estimate, recomputation_of_some_layers) {
     const double S = 4096, t = 8;
     CostContext setting = setting_of(1024, 4096);
@@ -364,9 +364,9 @@ Test(estimate, resources_and_rows_agree) {
 }
 
 /* What bounds a step: one sequence of 64 tokens on 4 chips in a square of lines, tensor 4. Weights are read from HBM
- * for a few tokens, three passes of 35 GB and 30 bytes a parameter for AdamW: 0.2 s at least, compute a few ms. 644
- * messages of 2 hops: 1.3 ms at 1 us a hop, 1.3 s at 1 ms; their 6.8e8 bytes x 3/4 take 2.8 ms over two links of
- * 9e10, 2.5 s at 1e8. Chips of 1e10 FLOP/s have 2.7e13 / 4 FLOPs to do: compute. */
+ * for a few tokens, three passes of 35 GB and 30 bytes a parameter for AdamW: at least 0.2 s, while compute takes a few
+ * ms. 644 messages of 2 hops: 1.3 ms at 1 us a hop, 1.3 s at 1 ms; their 6.8e8 bytes x 3/4 take 2.8 ms over two links
+ * of 9e10, 2.5 s at 1e8. Chips of 1e10 FLOP/s have 2.7e13 / 4 FLOPs to do: compute bounds them. */
 Test(estimate, what_bounds_a_step) {
     const struct {
         const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels and collectives together against what others measured: one layer on a node of A100, Megatron-LM of 2022. No
- * figure of any profile was fitted to this table. */
+/* Compares kernels and collectives together with the measurements of others: one layer on a node of A100, Megatron-LM
+ * of 2022. No figure of any profile was fitted to this table. */
 #include "tests/cost/workbench.h"
 
 #include "cost/profile/profile_set.h"
@@ -8,8 +8,8 @@
 
 #include <criterion/criterion.h>
 
-/* Korthikanti et al. 2022, table 4: milliseconds of one layer of their 22B (h = 6144, 64 heads, s = 2048, 4 sequences) on
- * 8 tensor ways: forward, backward with recomputation. */
+/* Korthikanti et al. 2022, table 4: milliseconds of one layer of their 22B (h = 6144, 64 heads, s = 2048, 4 sequences)
+ * on 8 tensor ways: forward, backward with recomputation. */
 static const struct {
     const char *name;
     bool along;           /* residual stream along the sequence */
@@ -91,8 +91,9 @@ Test(published, korthikanti_table_4) {
 }
 
 /* The same paper, equation (7): a model of theirs has 72 B L s h^2 (1 + s/6h + v/12hL) FLOPs a step, forward and
- * backward, squares whole; recomputing what lies between the projections adds two matmuls of 2 s^2 h each forward. On a
- * chip of 1 FLOP/s seconds are FLOPs. GPT-3 and MT-NLG; norms, which 6 N counts too, are a part in 50000. */
+ * backward, squares whole; recomputing the part between the projections adds two matmuls of 2 s^2 h each forward. On a
+ * chip of 1 FLOP/s seconds are FLOPs. The models are GPT-3 and MT-NLG; norms, which 6 N counts too, are a part in
+ * 50000. */
 Test(published, korthikanti_flops) {
     static const struct {
         const char *name;
@@ -118,8 +119,9 @@ Test(published, korthikanti_flops) {
     }
 }
 
-/* NVIDIA nccl-tests, PERFORMANCE.md: seconds x bus bandwidth = S x 2 (n - 1)/n of an all_reduce of S bytes, S x (n - 1)/n
- * of an all_gather or reduce_scatter (S: of the whole), of an all_to_all (S: of a rank), S of a send and receive. */
+/* NVIDIA nccl-tests, PERFORMANCE.md: seconds x bus bandwidth = S x 2 (n - 1)/n of an all_reduce of S bytes, S x (n -
+ * 1)/n of an all_gather or reduce_scatter (S: of the whole), of an all_to_all (S: of a rank), S of a send and
+ * receive. */
 Test(published, bus_bandwidth_of_nccl) {
     static const struct {
         Collective op;

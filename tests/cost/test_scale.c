@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What grows with the machine and what is left when the work is small: jitter, slices, ranks of the optimizer, layers
- * with experts, and steps that are nothing but latency. */
+/* The costs that grow with the machine and those that are left when the work is small: jitter, slices, ranks of the
+ * optimizer, layers with experts, and steps that are nothing but latency. */
 #include "tests/cost/workbench.h"
 
 #include "cost/estimate.h"
@@ -8,8 +8,8 @@
 
 #include <criterion/criterion.h>
 
-/* A step on so many chips and slices is (1 + jitter log2(chips / 8)) (1 + loss log2(slices)) times as long, whatever it
- * is made of: compute, HBM, links, host, overheads. 512 chips of 4 slices: 1 + 6 j and 1 + 2 l. */
+/* A step on a number of chips and slices is (1 + jitter log2(chips / 8)) (1 + loss log2(slices)) times as long,
+ * whatever it is made of: compute, HBM, links, host, overheads. 512 chips of 4 slices: 1 + 6 j and 1 + 2 l. */
 Test(scale, jitter_and_slices_stretch_the_step) {
     static const struct {
         const char *name;
@@ -55,14 +55,14 @@ Test(scale, jitter_and_slices_stretch_the_step) {
     }
 }
 
-/* Over a step: so much for each chip that shares the optimizer's state, one after the other (InternEvo's broadcasts: 2.7
- * ms a rank, calibration.md, section 6), only where it is shared; for each layer of the stage and microbatch, and for
- * each of those that have experts: 58 of DeepSeek-V3's 61. */
+/* A step also takes a fixed time for each chip that shares the optimizer's state, one after the other (InternEvo's
+ * broadcasts: 2.7 ms a rank; docs/model.md, "Profiles"), only where it is shared; for each layer of the stage and
+ * microbatch; and for each of the layers that have experts: 58 of DeepSeek-V3's 61. */
 Test(scale, other_seconds) {
     static const struct {
         const char *name;
         int zero_stage;
-        double data, context; /* context that replicates shares the state too */
+        double data, context; /* a context that replicates parameters shares the state too */
         bool experts;
         double expected;
     } rows[] = {
@@ -95,10 +95,10 @@ Test(scale, other_seconds) {
 }
 
 /* A step of a few milliseconds on a node of H100: 12 layers 768 wide, 128 tokens, 8 tensor ways. NCCL's least for a
- * gather over 8 GPUs: 6.6 us and 7 steps of 0.6 = 10.8 us (mesh/collective.h; test_fabric.c has NCCL's table). 4 a layer
- * each way, 1 behind the look-up and 1 in front of the logits each way, and 2 of the softmax: 12 x 8 + 4 + 2 = 102
- * messages, which carry 128 x 768 x 2 = 197 kB each: bytes at 450 GB/s come on top, 7/8 of each. Compute is 6 x 12 x 12 x
- * 768^2 x 128 / 8 FLOPs, 0.8% of the step, and is left out on an endless chip. */
+ * gather over 8 GPUs: 6.6 us and 7 steps of 0.6 = 10.8 us (mesh/collective.h; test_fabric.c has NCCL's table). There
+ * are 4 a layer each way, 1 after the look-up and 1 before the logits each way, and 2 of the softmax: 12 x 8 + 4 + 2 =
+ * 102 messages, which carry 128 x 768 x 2 = 197 kB each: bytes at 450 GB/s come on top, 7/8 of each. Compute is 6 x 12
+ * x 12 x 768^2 x 128 / 8 FLOPs, 0.8% of the step, and is left out on an endless chip. */
 Test(scale, latency_rules_small_steps) {
     Arena arena = {0};
     Error error = {0};
@@ -152,7 +152,7 @@ Test(scale, hybrid_sharding) {
     Methods methods = {0};
     for (int all = 0; all < 2; all++) {
         Bench bench = bench_of(book_model(8192, 28672), 1, 1024);
-        bench.shard.layers = bench.shard.layers_last = 1000; /* so that the norm and tables of one column are nothing */
+        bench.shard.layers = bench.shard.layers_last = 1000; /* norm and tables are then negligible */
         bench.shard.fsdp = all ? 32 : 8, bench.shard.data = all ? 1 : 4;
         CostContext setting = bench_setting(&bench);
         Resources resources = bench_resources(&bench);

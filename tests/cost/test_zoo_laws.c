@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Laws that every model of the zoo obeys under every way to cut it: chips share the work and the parameters without a
- * rest, and weight gradients fit into what a schedule fills with them. */
+ * remainder, and weight gradients fit into the bubble that a schedule fills with them. */
 #include "tests/cost/workbench.h"
 
 #include "models/config/model_json.h"
@@ -36,7 +36,7 @@ typedef struct {
     Bench bench;
 } Cut;
 
-/* One sequence in each microbatch; false: these degrees do not divide the model. */
+/* Draws one sequence for each microbatch; false means that these degrees do not divide the model. */
 static bool random_cut(const Model *model, uint64_t *state, Cut *out) {
     int64_t experts = 0;
     for (int i = 0; i < model->kind_count; i++) experts = max_whole(experts, model->kinds[i].experts);
@@ -99,8 +99,8 @@ static LayersWork layers_work(const Bench *bench) {
 }
 
 /* tensor x sequence chips do the work of a sequence between them, whatever exchanges heads or keys, and wherever its
- * experts lie; the experts' FLOPs are those of top_k experts for every token. All ranks of a stage hold each expert as
- * often as there are replicas of it. */
+ * experts lie; the experts' FLOPs are those of top_k experts for every token. All ranks of a stage together hold each
+ * expert once for each of its replicas. */
 Test(zoo_laws, chips_share_work_and_experts) {
     uint64_t state = 1;
     int seen = 0, folded = 0;
@@ -135,7 +135,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
                 copies = copies || (model->kinds[k].attention == ATTENTION_HEADS &&
                                     model->kinds[k].kv_heads < cut.degrees.of[ROLE_TENSOR]);
             for (int phase = 0; phase < PHASE_COUNT; phase++) {
-                if (!copies) /* of keys and values: more work */
+                if (!copies) /* copies of keys and values mean more work */
                     cr_expect_float_eq(chips * part.matmul[phase], whole.matmul[phase], 1e-9 * whole.matmul[phase],
                                        "%s, turn %d: matmuls %.12g of %.12g", model->name, turn,
                                        chips * part.matmul[phase], whole.matmul[phase]);
@@ -147,7 +147,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
             }
             bool biased = false;
             for (int k = 0; k < model->kind_count; k++) biased = biased || model->kinds[k].expert_bias;
-            if (!biased || shard_expert_tensor(shard) == 1) /* a bias of d_model is on every part of the width */
+            if (!biased || shard_expert_tensor(shard) == 1) /* every part of the width has the bias of d_model */
                 cr_expect_float_eq(part.expert_weights / shard_expert_ways(shard) * ranks,
                                    expert_weights * shard_expert_data_ways(shard),
                                    1e-9 * expert_weights * shard_expert_data_ways(shard), "%s, turn %d: held %.12g",
@@ -158,9 +158,9 @@ Test(zoo_laws, chips_share_work_and_experts) {
     cr_expect(seen > 1000 && folded > 100, "%d cuts, %d folded", seen, folded);
 }
 
-/* Weight gradients, the part of backward that a schedule moves into its bubble, are FLOPs at the matrix units' rate: no
- * more than forward takes, half of backward, and a third of both (what bounds assume at most), whichever layout; so no
- * bubble is negative. Under the machine of rates alone, and under slow kernels. */
+/* Weight gradients, the part of backward that a schedule moves into its bubble, are FLOPs at the matrix units' rate: at
+ * most the time of forward, half of backward, and a third of both (the most that bounds assume), whichever the layout;
+ * so no bubble is negative. This holds under the machine of rates alone, and under slow kernels. */
 Test(zoo_laws, weight_gradients_fit) {
     uint64_t state = 2;
     Profile slow = IDEAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/workbench.h: stages priced by hand: what the book's conditions look like to the planner. A bench holds
- * a model, a chip, degrees and link rates; everything else comes out of stage_resources, step_rule and step_time,
- * and break-even points are searched, never computed. */
+/* tests/cost/workbench.h: stages priced by hand: the book's conditions as the planner sees them. A bench holds a model,
+ * a chip, degrees and link rates; everything else comes out of stage_resources, step_rule and step_time, and break-even
+ * points are searched, never computed. */
 #ifndef SHARDOPT_TESTS_COST_WORKBENCH_H
 #define SHARDOPT_TESTS_COST_WORKBENCH_H
 
@@ -50,8 +50,8 @@ static const Profile IDEAL = {.name = "ideal",
 
 static const double NO_LIMIT = 1e300;
 
-/* So many layers that an embedding look-up, a final norm and logits beside them are nothing: the stage is its
- * layers. */
+/* The number of layers is so large that an embedding look-up, a final norm and logits beside them are negligible: the
+ * stage is its layers. */
 static const double LAYERS = 1e12;
 
 typedef struct {
@@ -118,7 +118,7 @@ static inline Bench bench_of(Model model, double flops_per_second, double tokens
                    .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
 }
 
-/* fsdp x tensor: tokens are those of a chip, its tensor group has `tensor` times as many. */
+/* fsdp x tensor: tokens are those of a chip, and its tensor group has `tensor` times that number. */
 static inline void bench_split(Bench *bench, double tokens_per_chip, double fsdp, double tensor) {
     const LayerKind *kind = &bench->model.kinds[0];
     bench->shard.fsdp = fsdp;
@@ -170,7 +170,7 @@ static inline double layer_compute_seconds(const Bench *bench, Phase phase) {
            bench->shard.layers;
 }
 
-/* A step in which all communication may hide: what is exposed is what there is too much of. Share of the compute
+/* A step in which all communication may hide: the exposed time is the excess. It is given as a share of the compute
  * time. */
 static inline double bench_exposed(const Bench *bench) {
     CostContext setting = bench_setting(bench);
@@ -217,7 +217,7 @@ static inline double least_at(Curve curve, void *context, double low, double hig
 
 /* ---- the questions of part 5. C: FLOP/s, W: both directions of one axis ---- */
 
-/* Pure FSDP: tokens per chip from which gathers and scatters hide. `cost`: of the group. */
+/* Pure FSDP: tokens per chip from which gathers and scatters hide. `cost` is the group's. */
 static inline double fsdp_excess(double tokens_per_chip, void *context) {
     Bench *bench = context;
     bench_split(bench, tokens_per_chip, bench->shard.fsdp, 1);
@@ -236,7 +236,7 @@ static inline double fsdp_threshold(double C, double W, int axes) {
     return fsdp_threshold_of(book_model(8192, 28672), 1, C, closed_axes(COLLECTIVE_ALL_GATHER, axes, W));
 }
 
-/* Pure tensor: most ways that hide, independent of the tokens. */
+/* Pure tensor: the most ways that hide, independent of the tokens. */
 static inline double tensor_excess(double tensor, void *context) {
     Bench *bench = context;
     bench_split(bench, 1024, 1, tensor);
@@ -269,7 +269,7 @@ static inline double mix_exposed(double fsdp, void *context) {
     return bench_exposed(&mix->bench);
 }
 
-/* What is exposed by the best split of the chips. */
+/* The communication that the best split of the chips leaves exposed. */
 static inline double mix_excess(double tokens_per_chip, void *context) {
     Mix *mix = context;
     mix->tokens_per_chip = tokens_per_chip;

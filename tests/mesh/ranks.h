@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/mesh/ranks.h: groups of ranks, chip by chip: as a footprint has them, and as a launcher's rank formula does. */
+/* tests/mesh/ranks.h: groups of ranks, chip by chip: from a footprint, and from a launcher's rank formula. */
 #ifndef SHARDOPT_TESTS_MESH_RANKS_H
 #define SHARDOPT_TESTS_MESH_RANKS_H
 

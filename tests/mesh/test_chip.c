@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The catalog against the figures of the vendors (reference/hardware.tsv), the names people write, and broken files. */
+/* Checks the catalog against the figures of the vendors (their sources are beside the figures in mesh/catalog), the
+ * names people write, and broken files. */
 #include "base/json.h"
 #include "base/util.h"
 #include "mesh/chip_json.h"
@@ -20,7 +21,7 @@ static void load(void) {
 static void drop(void) { arena_free(&arena); }
 TestSuite(chip, .init = load, .fini = drop);
 
-/* Chips with fp4, and its peak over fp8's: vendors state twice, of Ultra three times. */
+/* Chips with fp4, and its peak over fp8's: vendors state twice, three times for Ultra. */
 Test(chip, fp4) {
     static const struct {
         const char *name;
@@ -36,7 +37,7 @@ Test(chip, fp4) {
     cr_expect_eq(with, COUNT_OF(FP4));
 }
 
-/* 0: not known. HBM capacities of TPUs are GiB on the vendor's pages. */
+/* 0 means not known. HBM capacities of TPUs are GiB on the vendor's pages. */
 static const struct {
     const char *name;
     double bf16, fp8, int8, hbm, hbm_rate, link;
@@ -101,7 +102,7 @@ Test(chip, unverified_is_said) {
 }
 
 static const struct {
-    const char *written, *found; /* NULL: none */
+    const char *written, *found; /* NULL means none */
 } NAMES[] = {
     {"tpu-v5p", "tpu-v5p"},
     {"v5p", "tpu-v5p"},
@@ -141,7 +142,7 @@ Test(chip, names) {
     }
 }
 
-/* A small right chip; each row breaks it in one place. */
+/* A small correct chip; each row breaks it in one place. */
 // clang-format off
 #define FIGURE(value) "{\"value\": " #value ", \"source\": \"a page\", \"verified\": true}"
 static const char TORUS[] =
@@ -155,7 +156,7 @@ static const char TORUS[] =
 // clang-format on
 
 static const struct {
-    const char *name, *from, *to, *says; /* says NULL: right */
+    const char *name, *from, *to, *says; /* says: NULL means that the chip is correct */
 } BROKEN[] = {
     {"as it is", "tiny", "tiny", NULL},
     {"no source", "{\"value\": 16e9, \"source\": \"a page\",", "{\"value\": 16e9,", "hbm_bytes: give \"source\""},
@@ -198,7 +199,7 @@ static const struct {
     {"an array", NULL, "[]", "a chip is an object"},
 };
 
-/* `text` with the first `from` replaced; NULL `from`: all of it. */
+/* Returns `text` with the first `from` replaced; a NULL `from` means all of it. */
 static char *with(const char *text, const char *from, const char *to) {
     const char *at = from ? strstr(text, from) : text;
     cr_assert_not_null(at, "%s", from ? from : "");
@@ -245,7 +246,7 @@ Test(chip, broken_folders) {
     unsetenv("SHARDOPT_DATA");
 }
 
-/* `shardopt chips` in memory: exit code, and what the output holds. */
+/* Runs `shardopt chips` in memory: the exit code, and the text of the output. */
 static int run(char **words, int count, char **text, Error *error) {
     size_t length = 0;
     FILE *out = open_memstream(text, &length);

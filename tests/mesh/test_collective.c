@@ -21,8 +21,8 @@ enum {
     PERMUTE = COLLECTIVE_PERMUTE,
 };
 
-/* Rows S and D: book-cases.tsv, its inputs as they stand (W1 is half of its W_bidi). The others: arithmetic beside
- * them. */
+/* Rows S and D: tests/data/book/cases.tsv, with its inputs as they stand (W1 is half of its W_bidi). The other rows
+ * have their arithmetic beside them. */
 static const struct {
     const char *name;
     int form; /* BOOK: the limit of many chips */
@@ -80,7 +80,7 @@ static const struct {
     {"all_to_all of 2 nodes", EXACT, TO_ALL, {SWITCH(8, 4.5e11, 0), SWITCH(2, 5e10, 0)}, 1, 1e9, 1. / 32 / 50, 1e-12},
     {"all_to_all of 2 nodes, fast network", EXACT, TO_ALL, {SWITCH(8, 4.5e11, 0), SWITCH(2, 5e13, 0)},
      1, 1e9, 7. / 256 / 450, 1e-12},
-    /* 4 of a ring in each of 2 slices: the ring gathers V, DCN carries V/4, half of it foreign. */
+    /* 4 chips of a ring in each of 2 slices: the ring gathers V, DCN carries V/4, half of it foreign. */
     {"ring and DCN, ring decides", EXACT, GATHER, {RING(4, 1e9, 0), SWITCH(2, 1e9, 0)}, 1, 8e9, 3, 1e-12},
     {"ring and DCN, DCN decides", EXACT, GATHER, {RING(4, 1e9, 0), SWITCH(2, 1e8, 0)}, 1, 8e9, 10, 1e-12},
     {"ring and DCN: 2 hops, 1 message", EXACT, GATHER, {RING(4, 1e9, 1), SWITCH(2, 1e9, 100)}, 1, 0, 102, 1e-12},
@@ -104,7 +104,7 @@ Test(collective, rows) {
     }
 }
 
-/* Counting bytes over every link of one axis, as chips would send them: the independent source for rings, lines,
+/* Counts bytes over every link of one axis, as chips would send them: the independent source for rings, lines,
  * strides. */
 enum { SIZE_MAX_SIMULATED = 12 };
 typedef struct {
@@ -139,7 +139,7 @@ static void links_send(Links *links, int base, int k, int l, Span span, bool clo
     }
 }
 
-/* Member k's shard flows outwards both ways, each link once, until all have it; on a closed group of even size the
+/* Member k's shard flows outwards both ways, over each link once, until all have it; on a closed group of even size the
  * last, opposite member gets one half from each side. */
 static void links_spread(Links *links, int base, int k, Span span, bool closed, double bytes) {
     int f = (int)span.factor, s = (int)span.stride, from = base + k * s;
@@ -259,7 +259,7 @@ static void each_footprint(const char *name, const Mesh *mesh, Footprint *footpr
     }
     for (int64_t f = 1; f <= mesh->axes[a].size; f++)
         for (int64_t s = 1; f * s <= mesh->axes[a].size; s++)
-            if (mesh->axes[a].size % (f * s) == 0 && (f > 1 || s == 1)) { /* nowhere: one stride is enough */
+            if (mesh->axes[a].size % (f * s) == 0 && (f > 1 || s == 1)) { /* where f is 1, one stride is enough */
                 footprint->on[a] = (Span){f, s};
                 each_footprint(name, mesh, footprint, a + 1, check);
             }
@@ -317,7 +317,7 @@ static void check_laws(const char *name, const Mesh *mesh, const Footprint *foot
 
 Test(collective, laws) { each_footprint_of_each_mesh(check_laws); }
 
-/* Below every footprint of the degree, in each component and in seconds. */
+/* Checks that the cost is below that of every footprint of the degree, in each component and in seconds. */
 static void check_least(const char *name, const Mesh *mesh, const Footprint *footprint) {
     for (Collective op = 0; op < COLLECTIVE_COUNT; op++) {
         CollectiveCost least = collective_cost_least(op, mesh, footprint_degree(mesh, footprint));
@@ -357,7 +357,9 @@ Test(collective, footprint_closes_or_not) {
     for (size_t i = 0; i < COUNT_OF(SPANS); i++) {
         Footprint footprint = {{SPANS[i].span}};
         for (Collective op = 0; op < COLLECTIVE_COUNT; op++) {
-            if (op == COLLECTIVE_DISPATCH) continue; /* an all_to_all, but for what a machine says of copies */
+            if (op == COLLECTIVE_DISPATCH)
+                continue; /* it is an all_to_all, except for what a machine says about
+                                                      * copies */
             CollectiveCost a = collective_cost(op, &mesh, &footprint), b = group_collective_cost(op, &SPANS[i].same, 1);
             cr_expect(not_more(a, b) && not_more(b, a), "%s", SPANS[i].name);
         }

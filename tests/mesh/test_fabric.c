@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a machine adds to its axes: NCCL's rings and trees, rails, an oversubscribed spine, meshes of direct links, two
- * cores a chip, twisted tori; and that the least cost stays below all of it. */
+/* The costs that a machine adds to its axes: NCCL's rings and trees, rails, an oversubscribed spine, meshes of direct
+ * links, two cores a chip, twisted tori; and that the least cost stays below all of them. */
 #include "base/util.h"
 #include "mesh/collective.h"
 #include "mesh/machine.h"
@@ -80,9 +80,9 @@ Test(fabric, the_two_of_the_issue) {
     cr_expect_float_eq(collective_seconds(collective_cost(COLLECTIVE_ALL_REDUCE, &mesh, &all), 1, 0), 75.2e-6, 1e-15);
 }
 
-/* gpus.md: node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the least level is the leaf, 400e9 x 32 / 31 = 413e9.
- * The machine's own network is one axis, whose NICs carry what stays under the leaf and what crosses: 400e9 x 128 /
- * 127. */
+/* The book's GPU chapter ("How to Scale Your Model", part 12): node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the
+ * least level is the leaf, 400e9 x 32 / 31 = 413e9. The machine's own network is one axis, whose NICs carry the bytes
+ * that stay under the leaf and those that cross: 400e9 x 128 / 127. */
 Test(fabric, book_fat_tree) {
     GroupAxis levels[] = {{8, 1, AXIS_SWITCH, 450e9, 0}, {32, 1, AXIS_SWITCH, 50e9, 0}, {4, 1, AXIS_SWITCH, 50e9, 0}};
     static const struct {
@@ -143,7 +143,8 @@ static double leaf_bytes(Collective op, int f, int s) {
     return most;
 }
 
-/* One GPU of each node, or all eight: the NIC has its own bytes, and each leaf LEAF x 50e9 / c for what leaves it. */
+/* One GPU of each node, or all eight: the NIC carries its own bytes, and each leaf has LEAF x 50e9 / c for the bytes
+ * that leave it. */
 Test(fabric, spine_carries_what_leaves_a_leaf) {
     static const Collective OPS[] = {COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_PERMUTE};
     static const double RATIOS[] = {1, 2, 4, 32, 64};
@@ -154,7 +155,7 @@ Test(fabric, spine_carries_what_leaves_a_leaf) {
                 for (size_t i = 0; i < COUNT_OF(OPS); i++) {
                     Mesh mesh = machine_for("h100", (MachineRequest){.nodes = NODES}, RATIOS[r]).mesh;
                     Footprint footprint = {{{1, 1}, {f, s}}};
-                    /* per chip: a gather brings all but its own share, an all_to_all sends all but that */
+                    /* per chip: a gather brings all but its own share, and an all_to_all sends all but that */
                     double nic = OPS[i] == COLLECTIVE_PERMUTE ? 1 : (f - 1.0) / f;
                     double leaf = leaf_bytes(OPS[i], f, s) / LEAF * RATIOS[r];
                     double bytes = OPS[i] == COLLECTIVE_ALL_TO_ALL ? f : 1; /* of all chips together */
@@ -237,7 +238,7 @@ static void mean_hops(const int size[3], int lattice[3][3], double mean[3]) {
     }
 }
 
-/* What routing by shortest ways gains at most: the busiest axis of the plain torus over that of the twisted one. */
+/* The most that routing by shortest ways gains: the busiest axis of the plain torus over that of the twisted one. */
 static double gain_at_most(int k, bool two_long) {
     int size[3] = {k, two_long ? 2 * k : k, 2 * k};
     int plain[3][3] = {{size[0], 0, 0}, {0, size[1], 0}, {0, 0, size[2]}};
@@ -248,8 +249,8 @@ static double gain_at_most(int k, bool two_long) {
     return max_real(before[0], max_real(before[1], before[2])) / max_real(after[0], max_real(after[1], after[2]));
 }
 
-/* The published 1.63 and 1.31 are 93% and 94% of what shortest ways allow on 4x4x8 and 4x8x8 (1.75, 1.39), and that
- * bound moves by less than 2% with k: so they are taken for every k. */
+/* The published 1.63 and 1.31 are 93% and 94% of the gain that shortest ways allow on 4x4x8 and 4x8x8 (1.75, 1.39), and
+ * that bound moves by less than 2% with k: so they are taken for every k. */
 Test(fabric, published_gains_of_a_twist_are_near_the_bound) {
     static const struct {
         bool two_long;
@@ -266,7 +267,7 @@ Test(fabric, published_gains_of_a_twist_are_near_the_bound) {
 
 static const struct {
     const char *chip, *slice;
-    double gain; /* 0: not twisted */
+    double gain; /* 0 means not twisted */
 } TWISTED[] = {
     {"v5p", "4x4x8", 1.63},    {"v5p", "4x8x8", 1.31}, {"v5p", "8x8x16", 1.63}, {"v5p", "8x16x16", 1.31},
     {"v5p", "12x24x24", 1.31}, {"v5p", "4x4x4", 0},    {"v5p", "8x8x8", 0},     {"v5p", "16x16x24", 0},
@@ -341,7 +342,7 @@ static Mesh random_mesh(void) {
     return mesh;
 }
 
-/* Every factor and stride that roles can leave: both divide, together they fit. */
+/* Draws every factor and stride that roles can leave: both divide, and together they fit. */
 static bool random_span(int64_t size, Span *span) {
     int64_t factor = 1 + draw((int)size), stride = 1 + draw((int)size);
     *span = (Span){factor, factor == 1 ? 1 : stride};
@@ -370,8 +371,8 @@ Test(fabric, least_is_below_random_footprints) {
     }
 }
 
-/* 8 of 256 experts drawn over 4 domains of 8 (DeepSeek-V3 limits itself to as many): every outcome of where the copies
- * of a token go, counted one by one. Copies that leave are those to other domains, one each. */
+/* 8 of 256 experts are drawn over 4 domains of 8 (DeepSeek-V3 limits itself to the same number): every outcome of where
+ * the copies of a token go is counted one by one. Copies that leave are those to other domains, one each. */
 Test(fabric, dispatch_sends_one_copy_to_a_domain) {
     enum { DOMAINS = 4, COPIES = 5 };
     Mesh mesh = {.axes = {{"nvlink", AXIS_SWITCH, LEVEL_NVLINK, 8, 1e15, 0},

@@ -17,13 +17,13 @@ static Mesh mesh_of(const int64_t sizes[MESH_AXES_MAX]) {
     return mesh;
 }
 
-/* search.md section 2, or the binomials beside the row. */
+/* Counts from docs/search.md, "Counting", or from the binomials beside the row. */
 static const struct {
     const char *name;
     int64_t sizes[MESH_AXES_MAX];
     RoleSet roles;
     unsigned long long factorizations;
-    int64_t tuples, most_placements; /* 0: not known independently */
+    int64_t tuples, most_placements; /* 0 means not known independently */
 } COUNTS[] = {
     {"8 v5p pods, dense", {16, 20, 28, 8}, ROLES_DENSE, 13781250, 34125, 2510},
     {"8 v5p pods, all", {16, 20, 28, 8}, ROLES_ALL, 112021056, 157248, 5420},
@@ -115,7 +115,7 @@ static bool few_stages(const void *of, const Degrees *begun) {
     return begun->of[ROLE_PIPELINE] <= *(const int64_t *)of && begun->of[ROLE_TENSOR] != 2;
 }
 
-/* Two roles in one have the placements of all their products; a rule leaves what it says, in order. */
+/* Two merged roles have the placements of all their products; a rule leaves the tuples it names, in order. */
 Test(placements, merged_roles) {
     static const int64_t SIZES[][MESH_AXES_MAX] = {{0}, {8}, {12, 6}, {16, 20, 28}, {8, 12500}, {4, 4, 4, 3}};
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
@@ -204,13 +204,13 @@ Test(placements, brute_force) {
     }
 }
 
-/* At full size: as many as the table says, each on the axes, each with the degrees, all in order. */
+/* At full size: the number of placements in the table, each on the axes, each with the degrees, all in order. */
 Test(placements, full_size) {
     static const struct {
         const char *name;
         int64_t sizes[MESH_AXES_MAX];
         Degrees degrees;
-        int64_t count; /* 0: not known */
+        int64_t count; /* 0 means not known */
     } TUPLES[] = {
         {"8 v5p pods, fsdp and data", {16, 20, 28, 8}, {{4, 1, 1, 2240, 8, 1}}, 0},
         {"8 v5p pods, odd heads", {16, 20, 28, 8}, {{10, 1, 14, 1, 256, 2}}, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Against what jax-ml/jax itself returned (tests/data/mesh/jax_mesh_cases.tsv: its header names the commit), and what
- * the small orders are for: that neighbours in them are neighbours on the machine. */
+/* Compares with the results of jax-ml/jax itself (tests/data/mesh/jax_mesh_cases.tsv: its header names the commit), and
+ * checks the purpose of the small orders: neighbours in them are neighbours on the machine. */
 #include "mesh/jax_mesh.h"
 
 #include "base/arena.h"
@@ -136,13 +136,13 @@ static int hops(const int size[3], int cores, int a, int b) {
     return sum;
 }
 
-/* What the orders are for: who is next in the order is one hop away at most, and the last is next to the first (on the
- * 2x2 blocks of tpu7x: block by block). */
+/* The purpose of the orders: the next device in the order is at most one hop away, and the last is next to the first
+ * (on the 2x2 blocks of tpu7x: block by block). */
 Test(jax_mesh, small_orders_are_rings) {
     static const struct {
         const char *chip;
         JaxShape physical;
-        int rows[3], cores, ring; /* how its numbers run, chips of a ring */
+        int rows[3], cores, ring; /* how its numbers run, and the chips of a ring */
     } ROWS[] = {
         {"tpu-v5e", {3, {2, 2, 1}}, {2, 2, 1}, 1, 4},   {"tpu-v6e", {3, {2, 4, 1}}, {4, 2, 1}, 1, 8},
         {"tpu-v6e", {3, {4, 4, 1}}, {4, 4, 1}, 1, 16},  {"tpu-v5p", {3, {2, 2, 2}}, {2, 2, 2}, 1, 8},

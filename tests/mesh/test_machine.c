@@ -99,7 +99,7 @@ static const struct {
     {"gb200", {.nodes = 2}, 144, "nvlink:72 switch,network:2 switch", "2 racks of 72"},
     {"gb200", {.chips = 64}, 64, "nvlink:64 switch", "64 chips of one rack"},
     {"gb200", {.chips = 128}, 128, "nvlink:64 switch,network:2 switch", "64 chips of each of 2 racks"},
-    /* 76 = 4 x 19: no equal parts of two racks */
+    /* 76 = 4 x 19: two racks have no equal parts */
     {"gb200", {.chips = 76}, 76, "nvlink:4 switch,network:19 switch", "76 chips, planned as 19 x 4"},
     {"gb200", {.chips = 100}, 100, "nvlink:20 switch,network:5 switch", "100 chips, planned as 5 x 20"},
     {"gb200", {.chips = 80}, 80, "nvlink:40 switch,network:2 switch", "40 chips of each of 2 racks"},
@@ -129,7 +129,7 @@ Test(machine, from_request) {
     }
 }
 
-/* The default shapes of topology.md are the most cubic of their count wherever xpk does not know a count. */
+/* Wherever xpk does not know a count, the default shape is the most cubic of that count. */
 Test(machine, every_offered_count_has_a_default) {
     static const char *const TORI[] = {"v4", "v5e", "v5p", "v6e", "v7"};
     for (size_t i = 0; i < COUNT_OF(TORI); i++) {
@@ -143,7 +143,7 @@ Test(machine, every_offered_count_has_a_default) {
     }
 }
 
-/* The book's hosts (book-cases T02, T05) and cores (T06), and rates on the axes. */
+/* The book's hosts (tests/data/book/cases.tsv T02, T05) and cores (T06), and rates on the axes. */
 Test(machine, book_numbers) {
     Machine v5e = machine_for("v5e", (MachineRequest){.pods = 1}),
             v5p = machine_for("v5p", (MachineRequest){.pods = 1});
@@ -246,7 +246,7 @@ Test(machine, wrong_requests) {
 }
 
 static const struct {
-    const char *slice, *chip; /* NULL: implies none */
+    const char *slice, *chip; /* NULL means that the name implies none */
 } IMPLIED[] = {
     {"v5p-1024", "tpu-v5p"},
     {"v5litepod-256", "tpu-v5e"},
@@ -269,7 +269,8 @@ Test(machine, slice_names_imply_a_chip) {
     }
 }
 
-/* Every sorted shape of multiples of 4 by three plain loops, for each number of slices: what may stand in. */
+/* Lists every sorted shape of multiples of 4 by three plain loops, for each number of slices: the shapes that may stand
+ * in. */
 static int brute_force_idle(SliceShape asked, int64_t slices, int64_t least, const Machine *found, int count) {
     int64_t own = slice_chips(asked), total = own * slices;
     int expected = 0;
@@ -326,7 +327,7 @@ static int idle_count(const char *chip, MachineRequest request, double idle, Mac
     return count;
 }
 
-/* 76 chips of racks of 72: what is planned is said, and what would be equal. */
+/* 76 chips of racks of 72: the answer says which parts are planned, and which counts would be equal. */
 Test(machine, unequal_racks_are_said) {
     Machine machine = machine_for("gb200", (MachineRequest){.chips = 76});
     cr_expect_str_eq(machine.note,
@@ -335,7 +336,7 @@ Test(machine, unequal_racks_are_said) {
     cr_expect_str_eq(machine_for("gb200", (MachineRequest){.chips = 80}).note, "");
 }
 
-/* Leaves are of the installation that the catalog knows; a chip without is refused. */
+/* Leaves belong to the installation that the catalog knows; a chip without leaves is refused. */
 Test(machine, oversubscription_needs_leaves) {
     Error error = {0};
     Chip chip = *chip_named("mi300x");

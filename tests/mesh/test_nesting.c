@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far apart the members of a group stand, against listing the chips of an axis one by one. */
+/* Compares the distance between the members of a group with a list of the chips of an axis, one by one. */
 #include "base/util.h"
 #include "mesh/nesting.h"
 
@@ -44,7 +44,7 @@ static void lay_out(const Nesting *nesting, const int32_t factors[ROLE_COUNT], L
     }
 }
 
-/* Chips that differ in the members' coordinates alone are one group. */
+/* Chips that differ only in the members' coordinates are one group. */
 static bool together(const Line *line, int64_t a, int64_t b, RoleSet members) {
     for (int role = 0; role < ROLE_COUNT; role++)
         if (!(members >> role & 1) && line->at[a][role] != line->at[b][role]) return false;
@@ -52,8 +52,8 @@ static bool together(const Line *line, int64_t a, int64_t b, RoleSet members) {
 }
 
 /* Every group passes its data from each member to the next along the axis, and back from its last to its first: round
- * the ring when the axis closes behind a block that is the whole axis, else the way it came, over the other direction
- * of the same links. Groups that one link serves in one direction, the busiest link. */
+ * the ring when the axis closes after a block that is the whole axis, else the way it came, over the other direction of
+ * the same links. Returns the number of groups that the busiest link serves in one direction. */
 static int busiest_link(const Line *line, RoleSet members, bool closes) {
     static int busy[CHIPS_MAX];
     int most = 0;
@@ -116,7 +116,7 @@ Test(nesting, by_hand) {
 }
 
 /* Random orders, factors and groups: the stride is the number of groups that share the busiest link; a group closes on
- * itself when size x stride is the whole axis, which is when its block is. */
+ * itself when size x stride is the whole axis, which is the case when its block is. */
 Test(nesting, stride_is_groups_on_a_link) {
     static Line line;
     uint64_t state = 1;

@@ -32,11 +32,11 @@ static const Shape LLAMA2_13B = {40, 5120, 13824, 40, 40, 128, 32000, false, 0, 
 static const Shape DENSE_18B = {64, 4096, 16384, 32, 8, 256, 32128, true, 0, 0};
 static const Shape MIXTURE = {64, 4096, 16384, 32, 8, 256, 32128, true, 16, 2};
 
-/* book-cases.tsv, column note: the exact value of the formula there, to all of its printed digits. */
+/* Column `note` of tests/data/book/cases.tsv: the exact value of the formula there, to all of its printed digits. */
 Test(parameters, book) {
     Model m70 = model_of(LLAMA3_70B), m13 = model_of(LLAMA2_13B), m18 = model_of(DENSE_18B), m16 = model_of(MIXTURE);
     Model x07 = model_of((Shape){64, 4096, 16384, 32, 32, 128, 32000, false, 0, 0});
-    x07.kinds[0].norms = 1; /* the question counts one norm a layer, and none at the end */
+    x07.kinds[0].norms = 1; /* the question counts one norm for each layer, and none at the end */
     Parameters p70 = model_parameters(&m70), p13 = model_parameters(&m13), p18 = model_parameters(&m18);
     Parameters moe = model_parameters(&m16), one_norm = model_parameters(&x07);
     const struct {
@@ -83,7 +83,7 @@ Test(parameters, parts_counted_by_hand) {
     cr_expect_eq(model_parameters(&tied).total, p.total - 256);
     cr_expect_eq(model_parameters(&tied).active_matmul, p.active_matmul, "the one table is used as logits");
 
-    Model biased = plain; /* all that a GPT has: LayerNorm twice, biases of q 8, k 4, v 4, o 8, up 16, down 8 */
+    Model biased = plain; /* all parts of a GPT: LayerNorm twice, biases of q 8, k 4, v 4, o 8, up 16, down 8 */
     biased.norm = NORM_LAYER;
     biased.kinds[0].gated = false;
     biased.kinds[0].qkv_bias = biased.kinds[0].out_bias = biased.kinds[0].mlp_bias = true;
@@ -144,8 +144,8 @@ Test(parameters, flop_conventions) {
     cr_expect_float_eq(model_flops_per_token(&model, FLOPS_CAUSAL, 10), 8688 + 12 * 8 * 3.2 * 2, 1e-9); /* 4 - 16/20 */
 }
 
-/* A query attends to itself and to what came before, as far as the window goes; counted pair by pair. The closed form
- * takes the diagonal as half a key, hence 1/2 less. */
+/* A query attends to itself and to the tokens before it, as far as the window goes; counted pair by pair. The closed
+ * form takes the diagonal as half a key, hence 1/2 less. */
 Test(parameters, spans_against_counting) {
     const struct {
         const char *name;
@@ -179,7 +179,7 @@ Test(parameters, spans_against_counting) {
     }
 }
 
-/* What must be refused, each by one change to a good model. */
+/* Models that must be refused, each made by one change to a good model. */
 #define REFUSED(change, word)                                                                                          \
     do {                                                                                                               \
         Model model = model_of(SMALL);                                                                                 \

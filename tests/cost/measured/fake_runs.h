@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/cost/measured/fake_runs.h: a small set of profiles and runs whose step has a closed form, so that a fit's answer is known:
- *
- *     seconds = flops / (matrix_efficiency x compute_factor) + exposed x bytes / network_efficiency + step_seconds
- *
+/* tests/cost/measured/fake_runs.h: a small set of profiles and runs whose step has a closed form, so that a fit's
+ * answer is known:
+ *    seconds = flops / (matrix_efficiency x compute_factor) + exposed x bytes / network_efficiency + step_seconds
  * with fp8_efficiency in the place of matrix_efficiency for runs in fp8, and data_exposed as the exposed share. */
 #ifndef SHARDOPT_TESTS_COST_MEASURED_FAKE_RUNS_H
 #define SHARDOPT_TESTS_COST_MEASURED_FAKE_RUNS_H
@@ -38,7 +37,8 @@ static inline void fake_figure(SetEntry *entry, const char *key, double prior, d
     snprintf(figure->of, sizeof figure->of, "%s", of);
 }
 
-/* base <- old <- new (its fp8 is believed to be 0.9 of old's), base <- lone; tuned <- plain. */
+/* Each arrow leads from parent to child: base <- old <- new (its fp8 is believed to be 0.9 of old's), base <- lone;
+ * tuned <- plain. */
 static inline void fake_set(Fake *fake) {
     *fake = (Fake){0};
     static const char *const NAMES[] = {"base", "old", "new", "lone"}, *const KIN[] = {"", "base", "base", "base"};
@@ -84,7 +84,8 @@ static inline bool fake_predict(const void *context, int32_t run, const ProfileS
     profile_compose(set, fake->runs[run].chip, fake->runs[run].stack, &profile);
     double efficiency = fake->works[run].fp8 ? profile.fp8_efficiency : profile.matrix_efficiency;
     *seconds = fake->works[run].flops / (efficiency * profile.compute_factor) +
-               profile.data_exposed * fake->works[run].bytes / profile.network_efficiency + profile.step_overhead_seconds;
+               profile.data_exposed * fake->works[run].bytes / profile.network_efficiency +
+               profile.step_overhead_seconds;
     return true;
 }
 
@@ -102,7 +103,7 @@ static inline FitRun *fake_run(Fake *fake, const char *source, const char *model
     return &fake->runs[i];
 }
 
-/* measured = what the model says under the set's values, times 1 + noise (-1 to 1 by a fixed sequence). */
+/* Sets measured to the model's result under the set's values, times 1 + noise (-1 to 1 by a fixed sequence). */
 static inline void fake_measure(Fake *fake, double noise) {
     for (int32_t i = 0; i < fake->count; i++) {
         fake_predict(fake, i, &fake->set, &fake->runs[i].measured_seconds);

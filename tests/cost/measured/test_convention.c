@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A printed figure as seconds of a step, in the way of its source: sources that print two figures of a run check it, as
- * one must lead to the other. */
+/* Turns a printed figure into seconds of a step, in the way of its source: sources that print two figures of a run
+ * check it, because one must lead to the other. */
 #include "tests/cost/measured/replays.h"
 
 TestSuite(convention, .init = replays_setup, .fini = replays_teardown);
@@ -8,7 +8,7 @@ TestSuite(convention, .init = replays_setup, .fini = replays_teardown);
 typedef enum { BY_STEP, BY_TOKENS, BY_FLOPS, BY_MFU, FIGURES } Printed;
 static const char *const NAMES[FIGURES] = {"step", "tokens", "flops", "mfu"};
 
-/* Seconds of a step by one printed figure alone; 0: it is not printed. */
+/* Seconds of a step by one printed figure alone; 0 means that it is not printed. */
 static double seconds_by(Run run, Printed figure) {
     double *const of[FIGURES] = {&run.step_seconds, &run.tokens_per_second_per_chip, &run.tflops_per_chip, &run.mfu};
     if (!(*of[figure] > 0)) return 0;
@@ -20,9 +20,9 @@ static double seconds_by(Run run, Printed figure) {
 }
 
 /* One run of each source and convention, worked out from its columns. Seconds of the step are tokens / (chips x
- * tokens/s), or tokens x FLOPs a token / (chips x FLOP/s), with the FLOPs a token written out: 6 for each parameter of
- * a matmul that a token meets, logits with them, and 12 (whole square) or 6 (causal half) for each of L x heads x
- * head_dim x sequence. `rounding`: half a unit of the last printed digits of both figures. */
+ * tokens/s), or tokens x FLOPs a token / (chips x FLOP/s), with the FLOPs of a token written out: 6 for each parameter
+ * of a matmul that a token meets, logits included, and 12 (whole square) or 6 (causal half) for each of L x heads x
+ * head_dim x sequence. `rounding` is half a unit of the last printed digits of both figures. */
 static const struct {
     const char *name, *id;
     Printed by;
@@ -58,11 +58,11 @@ static const struct {
      96 * 32 * 4096. * 4096 * (1 + 2048 / (6 * 4096.) + 103168 / (16 * 32 * 4096.)), BY_TOKENS, 0.02},
     {"BLOOM", "bloom-176b-prod", BY_FLOPS, 2048. * 2048, 384, 149.77e12,
      96 * 70 * 14336. * 14336 * (1 + 2048 / (6 * 14336.) + 250880 / (16 * 70 * 14336.)), BY_STEP, 0.01},
-    /* 72 L d^2 (1 + s/6d) where nothing is recomputed, and 6 V d of the logits as before */
+    /* 72 L d^2 (1 + s/6d) where nothing is recomputed, and the logits' 6 V d unchanged */
     {"InternEvo, nothing recomputed", "internevo-fl-nock-8-2-4", BY_FLOPS, 64. * 2048, 8, 183e12,
      72 * 32 * 4096. * 4096 * (1 + 2048 / (6 * 4096.)) + 6 * 103168 * 4096., BY_TOKENS, 0.01},
-    /* 8 of 48 layers see all of 32768, the others a window of 1024, of which a query at its end sees all and one at its
-     * begin half: 1024 - 1024^2 / (2 x 32768); causal: 12 for the mean number of keys */
+    /* 8 of 48 layers see all of 32768, the others a window of 1024: a query at the window's end sees all of it, and one
+     * at its beginning half: 1024 - 1024^2 / (2 x 32768); causal: 12 for the mean number of keys */
     {"tpu-recipes of late 2025: causal, windows", "tpurec-v6e-256-gemma3-12b-32k", BY_FLOPS, 256. * 32768, 256,
      349.442e12,
      6 * (48 * (2. * 3840 * 4096 + 2. * 3840 * 2048 + 3. * 3840 * 15360) + 262144. * 3840) +
@@ -88,8 +88,9 @@ Test(convention, one_row_of_each_source_by_hand) {
     }
 }
 
-/* Sources that print two figures of a run: the two give the same step, but for the rounding of what is printed (two
- * digits of an MFU: 1.3%; TFLOP/s without a decimal: 0.3%), ragged last microbatches, and what is known to be odd. */
+/* For sources that print two figures of a run, the two give the same step, except for the rounding of the printed
+ * digits (two digits of an MFU: 1.3%; TFLOP/s without a decimal: 0.3%), ragged last microbatches, and runs known to be
+ * odd. */
 Test(convention, two_figures_of_a_run_agree) {
     static const struct {
         const char *id; /* begins with */

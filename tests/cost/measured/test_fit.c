@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fits of runs whose step has a closed form (tests/cost/measured/fake_runs.h), so that what they should find is
- * known. */
+/* Fits of runs whose step has a closed form (tests/cost/measured/fake_runs.h), so that their result is known. */
 #include "cost/measured/fit_own.h"
 #include "tests/cost/measured/fake_runs.h"
 
@@ -72,7 +71,7 @@ Test(fit, recovers_known_figures) {
             cr_expect(figure->determined && off < figure->deviation, "%s.%s: %g +- %g, truth %g", TRUTH[i].entry,
                       TRUTH[i].key, figure->value, figure->deviation, TRUTH[i].truth);
         }
-        /* no run has HBM in it, or is on the lone chip, which follows old's */
+        /* no run uses HBM, and none is on the lone chip, which follows old's figure */
         const SetFigure *hbm = fake_at(&fake, "base", "hbm_efficiency"),
                         *lone = fake_at(&fake, "lone", "matrix_efficiency");
         cr_expect_eq(hbm->value, 0.85);
@@ -84,13 +83,13 @@ Test(fit, recovers_known_figures) {
     }
 }
 
-/* All 24 runs of a chip and precision are made of its matmuls, by 63% or more of the step. */
+/* All 24 runs of a chip and precision spend 63% or more of the step in its matmuls. */
 Test(fit, counts_the_runs_that_a_figure_moves) {
     static Fake fake;
     static Fitted fitted;
     fake_set(&fake);
     many_runs(&fake);
-    fake_run(&fake, "d", "7b", 1, 0, 1e-6, 1, false); /* all communication: matmuls move it by 1e-6 */
+    fake_run(&fake, "d", "7b", 1, 0, 1e-6, 1, false); /* this run is all communication: matmuls move it by 1e-6 */
     fake_measure(&fake, 0);
     fit(&fake, &fitted, FIT_PRIORS, 1);
     write_back(&fake, &fitted);
@@ -99,8 +98,8 @@ Test(fit, counts_the_runs_that_a_figure_moves) {
     arena_free(&fitted.arena);
 }
 
-/* Four runs of one source, model, generation and precision weigh 1/2 each; two in fp8 1/sqrt 2; one of another source
- * 1; a flagged one, left out, nothing, and is none of its group. */
+/* Four runs of one source, model, generation and precision weigh 1/2 each; two in fp8 weigh 1/sqrt 2; one of another
+ * source weighs 1; a flagged one, left out, weighs 0 and does not belong to its group. */
 Test(fit, families_weigh_and_not_runs) {
     static Fake fake;
     static Fitted fitted;
@@ -140,8 +139,8 @@ Test(fit, one_figure_in_closed_form) {
     arena_free(&fitted.arena);
 }
 
-/* Ten runs of one's own, 25% slower than the set says: the efficiency that they are made of moves most of the way, and
- * nothing that they do not determine moves at all. */
+/* A user's ten runs, 25% slower than the set says: the efficiency that determines them moves most of the way, and no
+ * figure moves that they do not determine. */
 Test(fit, a_few_runs_move_only_what_they_determine) {
     static Fake fake, before;
     static Fitted fitted;
@@ -171,7 +170,7 @@ Test(fit, a_few_runs_move_only_what_they_determine) {
     arena_free(&fitted.arena);
 }
 
-/* One run; the same run with two times; a time a million times off; a run without a prediction. */
+/* This covers one run; the same run with two times; a time a million times off; a run without a prediction. */
 static bool no_fp8(const void *context, int32_t run, const ProfileSet *set, double *seconds) {
     const Fake *fake = context;
     return !fake->works[run].fp8 && fake_predict(context, run, set, seconds);
@@ -207,8 +206,8 @@ Test(fit, hostile_runs) {
     }
 }
 
-/* What a left-out source alone has determined is back at its prior when it is predicted: the lone chip's efficiency at
- * 1.1 of old's, which others measured. */
+/* A figure that a left-out source alone has determined is back at its prior when it is predicted: the lone chip's
+ * efficiency is 1.1 of old's, which others measured. */
 Test(cross, a_source_left_out_leaves_priors) {
     static Fake fake;
     static Fitted fitted;
@@ -239,7 +238,7 @@ Test(cross, a_source_left_out_leaves_priors) {
     arena_free(&fitted.arena);
 }
 
-/* Ten runs of one group, all 20% slower than is believed: the fit learns it, and so do the fits without one of them,
+/* Ten runs of one group are all 20% slower than is believed: the fit learns it, and so do the fits without one of them,
  * where a fit without the whole group would know nothing of it. */
 Test(cross, one_group_is_left_out_by_runs) {
     static Fake fake;
@@ -262,8 +261,8 @@ Test(cross, one_group_is_left_out_by_runs) {
     arena_free(&fitted.arena);
 }
 
-/* Seven groups of 8, 4, 4, 2, 2, 1 and 1 runs in three folds: dealt in this order, 8 + 2 + 1, 4 + 2, 4 + 1; no group is
- * in two of them. */
+/* Seven groups of 8, 4, 4, 2, 2, 1 and 1 runs in three folds are dealt in this order, 8 + 2 + 1, 4 + 2, 4 + 1; no group
+ * is in two of them. */
 Test(cross, groups_are_dealt_whole) {
     static Fake fake;
     static Fitted fitted;
@@ -315,8 +314,8 @@ Test(fit, same_bytes_for_any_number_of_threads) {
     }
 }
 
-/* Ten runs of one's own on a chip that takes its network from its kin: they move the chip's, not everybody's; figures
- * that they do not determine stay the kin's. */
+/* A user's ten runs on a chip that takes its network from its parent: they move the chip's figure, not everybody's;
+ * figures that they do not determine stay the parent's. */
 Test(fit, a_few_runs_speak_of_their_own_chip) {
     static Fake fake;
     static Fitted fitted;
@@ -325,7 +324,7 @@ Test(fit, a_few_runs_speak_of_their_own_chip) {
     for (int i = 0; i < 10; i++) fake_run(&fake, "mine", i % 2 ? "7b" : "8b", 1, 1, 0.01, 100 + i, false);
     fake_measure(&fake, 0.005);
     for (int i = 0; i < 10; i++) fake.runs[i].measured_seconds *= 1.1;
-    fake_at(&fake, "tuned", "data_exposed")->sigma = 0; /* so that it is the network */
+    fake_at(&fake, "tuned", "data_exposed")->sigma = 0; /* so that only the network explains the runs */
     const int before = fake.profiles[1].figure_count;
     cr_assert(fit_own_figures(&fake.set, fake.runs, fake.count, &error), "%s", error.text);
     cr_expect_eq(fake.profiles[1].figure_count, before + 2); /* HBM and network */

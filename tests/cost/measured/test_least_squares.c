@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The solver against answers had by hand. Residuals are functions of u = ln x; s is the scale of the loss. */
+/* Checks the solver against answers worked out by hand. Residuals are functions of u = ln x; s is the scale of the
+ * loss. */
 #include "base/util.h"
 #include "cost/measured/cholesky.h"
 #include "cost/measured/least_squares.h"
@@ -101,8 +102,8 @@ Test(least_squares, known_nonlinear) {
     arena_free(&arena);
 }
 
-/* Five runs say u = 0, one says 10^6 s: it pulls with a force that tends to 1, five push back with 5 z / sqrt(1 + z^2),
- * so z = u / s = 1 / sqrt(24). The mean would be 10^6 s / 6. */
+/* Five runs say u = 0, and one says 10^6 s: it pulls with a force that tends to 1, and five push back with 5 z / sqrt(1
+ * + z^2), so z = u / s = 1 / sqrt(24). The mean would be 10^6 s / 6. */
 static double outlier(int32_t row, const double *x) { return log(x[0]) - (row == 5 ? 0.01 * 1e6 : 0); }
 
 Test(least_squares, an_outlier_pulls_with_a_bounded_force) {
@@ -132,7 +133,8 @@ Test(least_squares, bounds) {
     cr_expect_eq(out.x[0], 1.0);
     cr_expect(out.at_bound[0] && !out.at_bound[1]);
     cr_expect_float_eq(log(out.x[1]), 4.0 / 5, 1e-6);
-    out = solved(crossing, 2, 2, pinned, 1, &arena); /* no room, and the optimum e^0.8 below the lower bound */
+    out = solved(crossing, 2, 2, pinned, 1, &arena); /* the parameter has no room, and the optimum is e^0.8 below
+                                                      * the lower bound */
     cr_expect_eq(out.x[0], 1.0);
     cr_expect_eq(out.x[1], 2.5);
     cr_expect(out.at_bound[0] && out.at_bound[1]);
@@ -162,7 +164,7 @@ Test(least_squares, priors_follow_their_kin) {
     arena_free(&arena);
 }
 
-/* The model has no answer from x = 2 on, the best is at 1.9: steps that pass 2 are shortened. */
+/* The model has no answer from x = 2 on, and the best is at 1.9: steps that pass 2 are shortened. */
 static double walled(int32_t row, const double *x) {
     return row == 0 && x[0] >= 2 ? NAN : 0.02 * (sqrt(2) - sqrt(2.1 - min_real(x[0], 2)));
 }

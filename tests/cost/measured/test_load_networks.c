@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What topology notes say of the network between nodes of eight chips, read by hand. */
+/* The network between nodes of eight chips in topology notes, read by hand. */
 #include "base/util.h"
 #include "cost/measured/networks.h"
 
@@ -13,7 +13,7 @@ static const Networks NETWORKS = {WORDS, 2};
 
 static const struct {
     const char *note;
-    double gigabits; /* of a node; 0: nothing said */
+    double gigabits; /* of a node; 0 means that the note gives none */
 } ROWS[] = {
     {"", 0},
     {"1 nodes x 8 GPU; inter-node fabric not stated", 0},
@@ -28,7 +28,7 @@ static const struct {
     {"800 Gbps per node", 800},
     {"Grand Teton, 8 x H100, 400 Gb/s RoCE per GPU", 3200},
     {"3.2 Tb/s InfiniBand per node", 3200},
-    {"8x400 Gbps RoCE per GPU", 3200}, /* already all of them */
+    {"8x400 Gbps RoCE per GPU", 3200}, /* the rate already covers all GPUs */
     {"1e308 Gb/s per node", 0},
     {"9999999999x9999999999 Gb/s per node", 0},
     {"8x RoCE Gb/s", 0},

@@ -49,7 +49,7 @@ Test(run, a_row_as_it_stands) {
     arena_free(&arena);
 }
 
-/* What is wrong, and where. */
+/* Broken tables, with the fault and its place. */
 static const struct {
     const char *name, *text, *where, *part;
 } WRONG[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Likely ranges by hand. */
+/* Likely ranges worked out by hand. */
 #include "cost/measured/ranges.h"
 #include "tests/cost/measured/fake_runs.h"
 
-/* Twenty values of one weight, 0.01 apart around 0: the first and the last have 5% each. Where one value has nearly all
- * weight it is both quantiles. */
+/* Twenty values of one weight, 0.01 apart around 0: the first and the last have 5% each. A value that has nearly all
+ * the weight is both quantiles. */
 Test(ranges, quantiles) {
     double ratios[20], weights[20];
     LikelyRange range;
@@ -23,7 +23,7 @@ Test(ranges, quantiles) {
     cr_expect(range.low == 1 && range.high == 1 && range.runs == 0);
 }
 
-/* RANGE_PARENT_RUNS is 20: twenty runs of one's own are half of the answer, none are nothing. */
+/* RANGE_PARENT_RUNS is 20: twenty own runs make half of the answer, and zero runs make nothing of it. */
 Test(ranges, few_runs_lean_on_kin) {
     const LikelyRange parent = {0.64, 1.44, 300}, own = {0.81, 1.21, 20}, none = {1, 1, 0};
     LikelyRange range = range_towards(own, parent);
@@ -64,8 +64,8 @@ static void make_ranges(Fake *fake, FitStart start, Ranged *out) {
     cr_assert(profile_set_resolve(&fake->set, "fake", &error));
 }
 
-/* Sixty runs that scatter by 10%: most of them are inside, the range is about that wide; a chip that one source alone has,
- * 30% off its prior, makes that of chips without runs at least so wide. */
+/* Sixty runs scatter by 10%: most of them are inside, and the range is about that wide; a chip known from one source
+ * alone, 30% off its prior, makes the range of chips without runs at least that wide. */
 Test(ranges, written_into_the_set) {
     static Fake fake;
     static Ranged ranged;
@@ -85,7 +85,8 @@ Test(ranges, written_into_the_set) {
     cr_expect_not_null(strstr(unknown->source, "no run"));
     cr_expect(fake_at(&fake, "new", "likely_low")->value <= low->value);
     arena_free(&ranged.arena);
-    /* going on from a set that knows ranges: only chips with runs change theirs, towards what they had */
+    /* a calibration that goes on from a set with ranges: only chips with runs change theirs, towards the range they
+     * had */
     fake_at(&fake, "new", "likely_high")->value = 1.77;
     make_ranges(&fake, FIT_VALUES, &ranged);
     cr_expect_eq(fake_at(&fake, "new", "likely_high")->value, 1.77);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measured memory against what the model says, under the published runs and the profiles that come with the program: a
- * gate, a little above what was reached (train: median 1.5%, 90th percentile 5%; partial, of which no figure was made:
- * 2.2%, 6.2%). */
+/* Compares measured memory with the model's, under the published runs and the profiles that come with the program. This
+ * is a gate, a little above the errors reached (train: median 1.5%, 90th percentile 5%; partial, from which no figure
+ * was made: 2.2%, 6.2%). */
 #include "base/util.h"
 #include "cost/measured/replay.h"
 
@@ -40,7 +40,7 @@ static double percentile(double *errors, int count, double share) {
 Test(run_memory, error_of_published_runs) {
     static const struct {
         const char *file;
-        int measured, replayed; /* rows; of Primus and Colossal-AI no batch, sequence or dimensions are known */
+        int measured, replayed; /* rows; for Primus and Colossal-AI no batch, sequence or dimensions are known */
         double median, p90;
     } FILES[] = {{SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", 45, 45, 0.03, 0.08},
                  {SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.tsv", 30, 13, 0.04, 0.09}};
@@ -86,7 +86,7 @@ Test(run_memory, error_of_published_runs) {
     free(world);
 }
 
-/* What ran has fitted: of 574 runs 16 are called too large, most of them of unknown recomputation. */
+/* Every run that ran did fit: of 574 runs 16 are called too large, most of them of unknown recomputation. */
 Test(run_memory, what_ran_is_not_called_too_large) {
     World *world = malloc(sizeof *world);
     Replay *replay = malloc(sizeof *replay);
@@ -96,8 +96,8 @@ Test(run_memory, what_ran_is_not_called_too_large) {
     int64_t replayed = 0, large = 0;
     cr_assert(world && replay && estimate);
     open_world(world);
-    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &world->arena, &table, &error), "%s: %s",
-              error.where, error.text);
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &world->arena, &table, &error),
+              "%s: %s", error.where, error.text);
     for (int64_t i = 0; i < table.count; i++) {
         replay_prepare(&table.runs[i], &world->data, &world->set, replay);
         if (replay->skipped[0] || !replay_estimate(replay, &world->set, estimate)) continue;
@@ -112,7 +112,7 @@ Test(run_memory, what_ran_is_not_called_too_large) {
     free(world);
 }
 
-/* Runs of BigScience's chronicles that went out of memory, of 81 251 MiB a GPU. One more did, 206B on 384 GPUs with
+/* Runs of BigScience's chronicles that ran out of memory, of 81 251 MiB a GPU. One more did, 206B on 384 GPUs with
  * microbatches of 2: its neighbours on that page, which ran, leave it 8 GB of room, and the model does too. */
 Test(run_memory, what_did_not_fit_is_not_called_fitting) {
     static const double DEVICE = 81251 * 1048576.;

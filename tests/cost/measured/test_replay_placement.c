@@ -14,18 +14,18 @@ TestSuite(placement, .init = replays_setup, .fini = replays_teardown);
 
 static int64_t degree(const Replay *one, Role role) { return one->plan.degrees.of[role]; }
 
-/* Every run on GPUs, each group of each rank. Megatron-Core (parallel_state.py, order tp-cp-ep-dp-pp): rank = t + tp (c +
- * cp (d + dp p)), experts by a generator of their own, et + etp (e + ep (ed + edp p)). torch (init_device_mesh over
- * [pp, dp_replicate, dp_shard, cp, tp]): t + tp (c + cp (s + shards (r + replicas p))), so that hybrid sharding shards
- * among neighbours and replicates across. MaxText ([data, stage, fsdp, context, tensor, expert], the last fastest):
- * e + ep (t + tp (c + cp (s + fsdp (p + pp d)))). */
+/* Checks every run on GPUs, each group of each rank. Megatron-Core (parallel_state.py, order tp-cp-ep-dp-pp): rank = t
+ * + tp (c + cp (d + dp p)), experts by a generator of their own, et + etp (e + ep (ed + edp p)). torch
+ * (init_device_mesh over [pp, dp_replicate, dp_shard, cp, tp]): t + tp (c + cp (s + shards (r + replicas p))), so that
+ * hybrid sharding shards among neighbours and replicates across. MaxText ([data, stage, fsdp, context, tensor, expert],
+ * the last fastest): e + ep (t + tp (c + cp (s + fsdp (p + pp d)))). */
 Test(placement, gpus_rank_by_rank) {
     int runs = 0, hybrids = 0, grids = 0, shared = 0;
     for (int64_t i = 0; i < train.count; i++) {
         const Replay *one = replayed(&train.runs[i]);
         if (!chip_has_domains(&one->chip)) continue;
-        /* 39 replicas of 8 ranks in racks of 64: groups that end within a rack have no footprint; its stages are taken to
-         * be the neighbours */
+        /* 39 replicas of 8 ranks in racks of 64: groups that end within a rack have no footprint; its stages are taken
+         * to be the neighbours */
         if (strstr(train.runs[i].id, "carina_ngpu2496")) continue;
         int64_t t = degree(one, ROLE_TENSOR), c = degree(one, ROLE_SEQUENCE), s = degree(one, ROLE_FSDP),
                 d = degree(one, ROLE_DATA), p = degree(one, ROLE_PIPELINE), e = degree(one, ROLE_EXPERT);
@@ -78,7 +78,7 @@ Test(placement, gpus_rank_by_rank) {
 /* Members of each group in one node (domain), counted by hand from ranks that go along a node first. */
 static const struct {
     const char *id, *why;
-    int64_t domain, tensor, context, data, pipeline, expert; /* members inside; 0: not asked */
+    int64_t domain, tensor, context, data, pipeline, expert; /* members inside; 0 means unchecked */
 } INSIDE[] = {
     {"nemo24.07-llama3-70b-64-8192-12",
      "tp 4 x cp 2 fill a node of 8: data and stages meet over the network, each GPU by "
@@ -122,13 +122,13 @@ Test(placement, groups_inside_a_node) {
     }
 }
 
-/* Slices meet over DCN, and what meets there is replicas: shards and tensor stay on ICI. A v5e pod of 16 x 16 has one
- * whole axis for each of 16 x 16 ways, both rings. */
+/* Slices meet over DCN, where only replicas meet: shards and tensor stay on ICI. A v5e pod of 16 x 16 has one whole
+ * axis for each of 16 x 16 ways, both rings. */
 Test(placement, slices_meet_over_dcn) {
     static const struct {
         const char *id;
         int64_t slices, chips;
-        int64_t fsdp, tensor; /* 0: not asked */
+        int64_t fsdp, tensor; /* 0 means that the row does not check it */
     } rows[] = {{"maxtext-v4-22b-8xv4-128", 8, 64, 64, 1},
                 {"maxtext-v5e-16b-32xv5e-256", 32, 256, 256, 1},
                 {"maxtext-v5e-128b-4xv5e-256", 4, 256, 16, 16},

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plans of measured runs: what the words and numbers of a row say, read by hand. */
+/* Plans of measured runs: the meaning of a row's words and numbers, read by hand. */
 #include "tests/cost/measured/replays.h"
 
 TestSuite(plan_of_run, .init = replays_setup, .fini = replays_teardown);
 
-/* What becomes of attention_input, qkv, context, middle (the attention's output), mlp_input, gate_up and product, in
- * most layers of the fullest stage: s saved, r recomputed, o offloaded. The layer's input is always there. */
+/* The states of attention_input, qkv, context, middle (the attention's output), mlp_input, gate_up and product, in most
+ * layers of the fullest stage: s saved, r recomputed, o offloaded. The layer's input is always saved. */
 static const struct {
     const char *id, *states, *source;
-    int64_t layers; /* of the stage that are not saved whole; 0: all, or none */
+    int64_t layers; /* layers of the stage that are not saved whole; 0 means all, or none */
 } REMAT[] = {
     {"llmfoundry-010", "sssssss", "none", 0},
     {"llmfoundry-001", "rrrrrrr", "full: activation checkpointing of every block (FSDP)", 0},
@@ -109,7 +109,7 @@ Test(plan_of_run, degrees_and_schedule) {
     }
 }
 
-/* Precision and widths of what is sent, from what a recipe's text says; a chip without mxfp8 units has fp8. */
+/* Precision and widths of the tensors sent, from the text of a recipe; a chip without mxfp8 units has fp8. */
 Test(plan_of_run, precision) {
     static const struct {
         const char *id;

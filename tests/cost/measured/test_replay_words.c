@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wordings of sources that no published row of train.tsv has: the same plan, written in their way. A 32-layer model on
- * 64 chips of 8-chip nodes. */
+/* Wordings of sources that no published row of train.tsv has: the same plan, written in their way. The model has 32
+ * layers and runs on 64 chips in nodes of 8. */
 #include "tests/cost/measured/replays.h"
 
 TestSuite(words_of_run, .init = replays_setup, .fini = replays_teardown);
@@ -28,7 +28,7 @@ static Run run_of(const char *framework) {
                  .step_seconds = 1};
 }
 
-/* Layers of which the MLP's product and gate and up are made again. */
+/* The number of layers whose product and gate and up are made again in the MLP. */
 static const struct {
     const char *framework, *remat;
     int64_t product, gate_up, context;
@@ -63,7 +63,7 @@ static const struct {
     {"h100", "bf16 params, fp32 reduce", PRECISION_BF16},
     {"h100", "float8 rowwise", PRECISION_FP8},
     {"h100", "fp8 tensorwise", PRECISION_FP8},
-    {"h100", "mxfp8", PRECISION_FP8}, /* has no such units */
+    {"h100", "mxfp8", PRECISION_FP8}, /* this chip has no such units */
     {"b300", "mxfp8", PRECISION_MXFP8},
     {"b300", "nvfp4", PRECISION_NVFP4},
     {"mi355x", "mxfp4", PRECISION_NVFP4},
@@ -90,7 +90,7 @@ Test(words_of_run, precision) {
 
 static const struct {
     const char *framework, *fsdp;
-    int64_t copies, shards; /* `dp`, and the group expected */
+    int64_t copies, shards; /* `dp`, and the expected group */
     int guesses;
 } SHARDED[] = {
     {"torchtitan", "8 (zero3)", 8, 8, 0},
@@ -121,7 +121,7 @@ Test(words_of_run, sharding) {
     }
 }
 
-/* 384 chips of v6e are no slice; 3 slices of 128 are the fewest. */
+/* 384 chips of v6e are not one slice; the fewest slices are 3 of 128. */
 Test(words_of_run, slices) {
     Run run = run_of("MaxText (JAX)");
     run.hardware = "tpu-v6e";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The statistics of the error table against sums that a reader can redo, and the ranking against its definition. */
+/* Checks the statistics of the error table against sums that a reader can redo, and the ranking against its
+ * definition. */
 #include "base/util.h"
 #include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rank q (n - 1), between neighbours. */
+/* The quantile is at rank q (n - 1), between neighbours. */
 static const struct {
     const char *name;
     double values[6];
@@ -88,7 +89,8 @@ Test(score, groups) {
     cr_expect_str_eq(score.by[BY_FRAMEWORK][0].name, "F");
     cr_expect_eq(score.by_count[BY_KIND], 1);
 
-    /* Rates per chip on x: 1 1 2 1 1, usual 1: all right but the third, which takes 20 for 10. One run on y. */
+    /* Rates per chip on x: 1 1 2 1 1, usual 1: all are right but the third, which takes 20 for 10. There is one run on
+     * y. */
     cr_expect_float_eq(score.all.baseline.median, 0, 1e-12);
     cr_expect_float_eq(score.all.baseline.worst, 1, 1e-12);
     cr_expect_eq(score.all.baseline.worst_at, 2);
@@ -188,8 +190,9 @@ static Run plain(int64_t line, int64_t tensor) {
 }
 
 Test(rank, order_of_four_plans) {
-    /* Measured 100 104 120 150 (the first two are within the noise): pairs (1,3) (1,4) (2,3) (2,4) (3,4). Predicted
-     * 110 90 130 125: (3,4) is wrong, the others right: tau 3/5. Predicted best is the second, 4% behind. */
+    /* Measured 100 104 120 150 (the first two are within the noise): pairs (1,3) (1,4) (2,3) (2,4) (3,4). Predicted 110
+     * 90 130 125: (3,4) is wrong, the others are right: tau 3/5. The second is predicted best, 4% slower than the
+     * best. */
     Run runs[4] = {plain(2, 1), plain(3, 2), plain(4, 4), plain(5, 8)};
     Ranked rows[] = {{&runs[2], 120, 130}, {&runs[0], 100, 110}, {&runs[3], 150, 125}, {&runs[1], 104, 90}};
     Arena arena = {0};
@@ -210,7 +213,8 @@ Test(rank, order_of_four_plans) {
 }
 
 Test(rank, repeats_and_batches) {
-    /* Two runs of one plan: mean 100; the other plan has twice the batch and 220, so 110 for the same tokens. */
+    /* Two runs of one plan have the mean 100; the other plan has twice the batch and 220, so 110 for the same
+     * tokens. */
     Run runs[3] = {plain(2, 1), plain(3, 1), plain(4, 2)};
     runs[2].global_batch = 2;
     Ranked rows[] = {{&runs[0], 90, 100}, {&runs[1], 110, 100}, {&runs[2], 220, 210}};
@@ -229,7 +233,7 @@ Test(rank, repeats_and_batches) {
     arena_free(&arena);
 }
 
-/* Against the definition, pair by pair, on random groups with ties. */
+/* Compares with the definition, pair by pair, on random groups with ties. */
 Test(rank, by_definition) {
     enum { GROUPS = 6, PLANS = 40 };
     static Run runs[GROUPS * PLANS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt validate` as a shell sees it, on tables of runs that the test writes. The runs are FSDP of 8B on eight
- * H100: what is predicted is not tested here, but that what is measured, left out, counted and escaped is right. */
+/* Runs `shardopt validate` as a shell does, on tables of runs that the test writes. The runs are FSDP of 8B on eight
+ * H100: the test does not check the predictions, but that the measured, skipped, counted and escaped parts are
+ * right. */
 #include "base/json.h"
 #include "base/util.h"
 #include "tests/search/cli/shell.h"
@@ -89,7 +90,7 @@ Test(validate, json) {
     cr_expect_null(json_at(memory_only, "error"), "its step was not measured");
     cr_expect_float_eq(number_at(memory_only, "memory_measured_bytes"), 39e9, 1);
 
-    /* The summary is that of the runs listed: three errors, the third of which is all but -1. */
+    /* The summary covers the listed runs: three errors, the third of which is nearly -1. */
     double error[3];
     for (int i = 0; i < 3; i++) {
         const cJSON *of = cJSON_GetArrayItem(runs, i);
@@ -118,7 +119,7 @@ Test(validate, json) {
     close_folder();
 }
 
-/* `out`, `err`: what the stream has in it; NULL: nothing at all. */
+/* `out`, `err`: a text that the stream contains; NULL means that it is empty. */
 static const struct {
     const char *name, *line;
     int code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ways of context parallelism: Ulysses, rings of such groups, all-gather; and what it means that context ranks
- * replicate parameters instead of sharding them. bf16 everywhere. */
+/* Ways of context parallelism: Ulysses, rings of such groups, all-gather; and the effect of context ranks that
+ * replicate parameters instead of sharding them. Everything is in bf16. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -28,10 +28,10 @@ static Traffic traffic_of(const Bench *bench, Group group, Phase phase) {
     return sum;
 }
 
-/* DeepSpeed-Ulysses (Jacobs et al. 2023, section 3.2): a layer exchanges q, k, v (3 N h elements, N tokens, h wide) in
- * front of attention and its output (N h) behind it; on a switch each chip's link carries M / P of an all_to_all of M:
- * 4 N h / P, and backward as much. N = 65536, h = 8192, bf16: 4 x 65536 x 8192 x 2 = 4,294,967,296 bytes together. An
- * exchange keeps 1/P at home, which the paper's limit of many chips leaves out. */
+/* DeepSpeed-Ulysses (Jacobs et al. 2023, section 3.2): a layer exchanges q, k, v (3 N h elements, N tokens, h wide)
+ * before attention and its output (N h) after it; on a switch each chip's link carries M / P of an all_to_all of M: 4 N
+ * h / P, and the same in backward. N = 65536, h = 8192, bf16: 4 x 65536 x 8192 x 2 = 4,294,967,296 bytes together. An
+ * exchange keeps 1/P on the chip, which the paper's limit of many chips leaves out. */
 Test(context, ulysses_is_4Nh_over_P) {
     for (int64_t P = 2; P <= 64; P *= 2) {
         Bench bench = bench_context(64, 64, 65536, (double)P, (Methods){.context = CONTEXT_ULYSSES, .ulysses = P});
@@ -51,9 +51,9 @@ Test(context, ulysses_is_4Nh_over_P) {
     }
 }
 
-/* Fewer key and value heads than ways: every chip needs one whole, so they travel in ways / K copies. 64 query heads, 8
- * of keys and values, of 128; 32768 tokens: queries and output 2 x 2 x 32768 x 8192 bytes, keys and values 2 x 32768 x
- * 2 x 1024 for each copy. With tensor the heads of a chip count. */
+/* With fewer key and value heads than ways, every chip needs a whole one, so they travel in ways / K copies. 64 query
+ * heads, 8 of keys and values, of 128; 32768 tokens: queries and output are 2 x 2 x 32768 x 8192 bytes, keys and values
+ * 2 x 32768 x 2 x 1024 for each copy. With tensor the heads of a chip count. */
 Test(context, ulysses_copies_few_kv_heads) {
     static const struct {
         const char *name;
@@ -77,7 +77,7 @@ Test(context, ulysses_copies_few_kv_heads) {
             double found = traffic_of(&bench, GROUP_ULYSSES, (Phase)phase).bytes;
             cr_expect_float_eq(found, q + kv, 1e-3, "%s: %.12g, not %.12g", rows[i].name, found, q + kv);
         }
-        /* What a chip then has is what its share of them is: saved for backward, and read by attention. */
+        /* Afterwards a chip holds its share of the heads: it saves them for backward, and attention reads them. */
         Op ops[OPS_MAX];
         int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &methods, 1, ops);
         for (int j = 0; j < count; j++) {
@@ -92,9 +92,9 @@ Test(context, ulysses_copies_few_kv_heads) {
     }
 }
 
-/* Ulysses x ring (USP: Fang and Zhao 2024; u heads ways inside, r = s / u around them): at its ends the plain methods.
- * Between them each chip exchanges as much as u ways of Ulysses, and the ring passes what the heads left: r - 1 times
- * the keys and values of a chip, as many bytes as its own tokens have (in copies beyond K ways). */
+/* Ulysses x ring (USP: Fang and Zhao 2024; u heads ways inside, r = s / u around them) equals the plain methods at its
+ * ends. Between them each chip exchanges the same bytes as u ways of Ulysses, and the ring passes the heads that are
+ * left: r - 1 times the keys and values of a chip, with the bytes of its own tokens (in copies beyond K ways). */
 Test(context, ulysses_ring) {
     enum { S = 16 };
     const double seq = 65536, own = seq / S, kv = 2 * own * 2 * 1024, q = 2 * own * 8192;
@@ -125,9 +125,9 @@ Test(context, ulysses_ring) {
     }
 }
 
-/* Llama 3 (Grattafiori et al. 2024, section 3.3.2): keys and values of the whole sequence are gathered, which is small
- * beside the rest because K is. 405B: K = 8 of 128, 131072 tokens over 16 ways: 2 x 131072 x 2 x 1024 bytes a layer, of
- * which a chip takes in 15/16; backward gathers again and scatters the gradients. */
+/* Llama 3 (Grattafiori et al. 2024, section 3.3.2) gathers keys and values of the whole sequence, which is small beside
+ * the rest because K is. 405B: K = 8 of 128, 131072 tokens over 16 ways: 2 x 131072 x 2 x 1024 bytes a layer, of which
+ * a chip takes in 15/16; backward gathers again and scatters the gradients. */
 Test(context, gathered_keys_of_llama3) {
     Bench bench = bench_context(128, 8, 131072, 16, (Methods){.context = CONTEXT_ALL_GATHER});
     GroupAxis axis = switch_axis(16, 50e9);
@@ -146,7 +146,7 @@ Test(context, gathered_keys_of_llama3) {
     cr_expect_eq(group_collective(GROUP_SEQUENCE, CONTEXT_ULYSSES_RING), COLLECTIVE_PERMUTE);
 }
 
-/* Which methods a sequence group may take: whole heads for every chip, after tensor. */
+/* The methods that a sequence group may take: whole heads for every chip, after tensor. */
 Test(context, heads_that_divide) {
     static const struct {
         const char *name;
@@ -179,7 +179,8 @@ Test(context, heads_that_divide) {
 }
 
 /* ---- context ranks that shard parameters, as fsdp does (MaxText, torchtitan), or replicate them, as data does
- * (Megatron): s = 4, fsdp = 2, data = 8. A book layer of P = 2 D F parameters; accumulated in fp32 over 4 microbatches. */
+ * (Megatron): s = 4, fsdp = 2, data = 8. A book layer of P = 2 D F parameters; accumulated in fp32 over 4
+ * microbatches. */
 Test(context, sequence_shards_or_replicates) {
     const double P = 2. * 8192 * 28672;
     static const struct {
@@ -236,17 +237,18 @@ Test(context, sequence_shards_or_replicates) {
             cr_expect_float_eq(figures[j].found, figures[j].expected, 1e-9 * figures[j].expected,
                                "%s, %s: %.9g, not %.9g", rows[i].name, figures[j].name, figures[j].found,
                                figures[j].expected);
-        /* Gathers over fsdp are of what its group splits, whoever is in it: the whole layer. */
+        /* Gathers over fsdp bring together the shards of its whole group, whoever is in it: the whole layer. */
         Resources resources = bench_resources(&bench);
         cr_expect_float_eq(resources.of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)], 2 * P * LAYERS, 1e-9 * P * LAYERS,
                            "%s", rows[i].name);
     }
 }
 
-/* Who computes how much of a causal square. Zig-zag: a sequence in 2 r pieces, piece i and piece 2 r - 1 - i to rank i
- * (Llama 3, section 3.3.2; Megatron-Core, get_batch_on_this_cp_rank; torch's context parallel and MaxText balance by
- * default, so too): query and key pairs counted one by one are alike on all ranks, and are what the op has. Pieces in
- * order would give the last rank 2 - 1/r times that; heads (Ulysses) are balanced whatever the order. */
+/* The share of a causal square that each rank computes. Zig-zag: a sequence in 2 r pieces, piece i and piece 2 r - 1 -
+ * i on rank i (Llama 3, section 3.3.2; Megatron-Core, get_batch_on_this_cp_rank; torch's context parallel and MaxText
+ * balance by default, so they do too): query and key pairs counted one by one are equal on all ranks, and equal the
+ * op's number. Pieces in order would give the last rank 2 - 1/r times that; heads (Ulysses) are balanced whatever the
+ * order. */
 Test(context, zig_zag_balances) {
     const int seq = 480;
     for (int r = 2; r <= 8; r *= 2) {

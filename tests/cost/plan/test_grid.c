@@ -20,8 +20,8 @@ static Mesh cluster(int64_t nodes) {
     return mesh;
 }
 
-/* Roles on consecutive ranks, in the order of the enum: every role takes what it can of an axis before the next. False:
- * some role would lie across the end of a node. */
+/* Puts roles on consecutive ranks, in the order of the enum: every role takes all it can of an axis before the next.
+ * False means that some role would lie across the end of a node. */
 static bool consecutive(const Mesh *mesh, const Degrees *degrees, Placement *out) {
     int64_t left[ROLE_COUNT];
     for (int role = 0; role < ROLE_COUNT; role++) left[role] = degrees->of[role];
@@ -37,7 +37,7 @@ static bool consecutive(const Mesh *mesh, const Degrees *degrees, Placement *out
     return true;
 }
 
-/* One of 1, 2, 4 ... (so many values), as the next digit of *index says. */
+/* Returns one of 1, 2, 4 ... (`values` of them), chosen by the next digit of *index. */
 static int64_t pick(int *index, int values) {
     int64_t picked = (int64_t)1 << *index % values;
     *index /= values;
@@ -162,7 +162,8 @@ Test(grid, what_cannot_be) {
 }
 
 /* ---- DeepSeek-V3 (technical report, section 3.2): 2048 H800, 16 pipeline stages, 64 expert ways over 8 nodes, ZeRO-1
- * over data, no tensor ways: data = 2048 / 16 = 128; 15360 sequences of 4096 are 120 microbatches of one sequence. ---- */
+ * over data, no tensor ways: data = 2048 / 16 = 128; 15360 sequences of 4096 are 120 microbatches of one sequence.
+ * ---- */
 
 typedef struct {
     Model model;
@@ -193,9 +194,10 @@ static DeepSeek deepseek_plan(Arena *arena, Schedule schedule) {
     return d;
 }
 
-/* Per layer: latent attention 7168 x 1536 + 1536 x 128 x 192 + 7168 x 576 + 512 x 128 x 256 + 128 x 128 x 7168 and norms
- * of 1536 + 512; two norms of 7168; 3 layers in 61 an MLP of 3 x 7168 x 18432, the others a router of 256 x 7168 with
- * its bias, one shared expert and 256 / 64 = 4 routed ones of 3 x 7168 x 2048. On stages of equal mean layers. */
+/* Per layer: latent attention 7168 x 1536 + 1536 x 128 x 192 + 7168 x 576 + 512 x 128 x 256 + 128 x 128 x 7168 and
+ * norms of 1536 + 512; two norms of 7168; 3 layers in 61 have an MLP of 3 x 7168 x 18432, the others a router of 256 x
+ * 7168 with its bias, one shared expert and 256 / 64 = 4 routed ones of 3 x 7168 x 2048. Stages hold equal mean
+ * layers. */
 static const double MATRIX = 3. * 7168 * 2048;
 static double dense_layer(void) {
     double attention = 7168. * 1536 + 1536. * 128 * 192 + 7168. * 576 + 512. * 128 * 256 + 128. * 128 * 7168 + 2048;
@@ -216,7 +218,7 @@ Test(grid, deepseek_v3_bytes) {
         CostContext setting = bench_setting(&d.bench);
         MemoryRows rows;
         memory_rows(&setting, shard, &d.bench.knobs, &d.bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
-        /* DualPipe: this stage's and its mirror's, the last one with the logits and their norm. */
+        /* DualPipe: layers of this stage and of its mirror; the last one has the logits and their norm. */
         double layers = 4 + (way ? shard->layers_last : 0), tables = way ? 2 * table + 7168 : table;
         double dense = layers * dense_layer() + tables, experts = layers * expert_layer();
         cr_expect_float_eq(rows.parameters_bytes, 2 * (dense + experts), 1e-9 * rows.parameters_bytes,
@@ -238,8 +240,8 @@ Test(grid, deepseek_v3_bytes) {
     arena_free(&arena);
 }
 
-/* All parameters are held by somebody, and by as many as the grid says: 16 stages x 128 ranks x what each holds is the
- * dense model 128 times and the experts twice. */
+/* Some rank holds every parameter, in the number of copies that the grid says: 16 stages x 128 ranks x the parameters
+ * of each rank are the dense model 128 times and the experts twice. */
 Test(grid, deepseek_v3_holds_the_model) {
     Arena arena = {0};
     DeepSeek d = deepseek_plan(&arena, SCHEDULE_1F1B);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Seconds of the ops of real layers under a profile: attention fused and not, matmuls of fewer bits with their casts,
- * grouped matmuls and dispatch. test_roofline.c has the plain ones. All by hand, on a chip of 1e15 FLOP/s and 4e12 B/s. */
+ * grouped matmuls and dispatch. test_roofline.c has the plain ones. All numbers are worked out by hand, on a chip of
+ * 1e15 FLOP/s and 4e12 B/s. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -64,17 +65,17 @@ Test(kernels, flash_attention) {
     }
 }
 
-/* Unfused, kernel by kernel, bytes a score of the whole square. Forward: scores out 2; softmax in 2, out 2; dropout in 2,
- * out 2, its mask 1; into the values 2: 13. Backward: dropped probabilities into dV 2; their gradient out 2; dropout in 2,
- * mask 1, out 2; softmax in 2 + 2, out 2; into dQ 2 and into dK 2: 19. The matmuls: 2 x 2 s^2 d a head, twice that back.
- * Kept: probabilities 2, what dropout leaves 2, mask 1 (Korthikanti et al. 2022, section 4.1: 5 a s^2 b). */
+/* Unfused, kernel by kernel, bytes a score of the whole square. Forward: scores out 2; softmax in 2, out 2; dropout in
+ * 2, out 2, its mask 1; into the values 2: 13. Backward: dropped probabilities into dV 2; their gradient out 2; dropout
+ * in 2, mask 1, out 2; softmax in 2 + 2, out 2; into dQ 2 and into dK 2: 19. The matmuls: 2 x 2 s^2 d a head, twice
+ * that back. Kept: probabilities 2, what dropout leaves 2, mask 1 (Korthikanti et al. 2022, section 4.1: 5 a s^2 b). */
 Test(kernels, unfused_attention) {
     const double s = 2048, heads = 16, width = 96, square = s * s * heads;
     Profile profile = IDEAL;
     profile.unfused_attention = 1, profile.matrix_efficiency = 0.8, profile.hbm_efficiency = 0.5;
     profile.score_traffic = 0.25, profile.unaligned_attention_rate = 0.1;
     for (int narrow = 0; narrow < 2; narrow++) {
-        double d = narrow ? 90 : width; /* no multiple of 8: off the matrix units */
+        double d = narrow ? 90 : width; /* this is not a multiple of 8: off the matrix units */
         Bench bench = bench_of(dense_model(1, 1536, 6144, 16, 16, (int64_t)d, 1), PEAK, s);
         Op op = op_named(&bench, "attention", 1);
         double matmul = 4 * square * d / (PEAK * 0.8 * 0.6) / (narrow ? 0.1 : 1), stream = HBM * 0.5 / 0.25;
@@ -126,7 +127,7 @@ Test(kernels, precisions) {
     }
 }
 
-/* Linear layers alone are of fewer bits: router and logits stay bf16, attention too. */
+/* Only linear layers use fewer bits: router, logits and attention stay bf16. */
 Test(kernels, what_stays_bf16) {
     Model model = dense_model(1, 4096, 0, 32, 8, 128, 32000);
     model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 14336;
@@ -175,9 +176,10 @@ Test(kernels, grouped_matmuls) {
                        "the peak is the most");
 }
 
-/* Capacity pads every expert to factor x mean, whatever the router does; without one the busiest expert is so much
- * fuller than the mean, which the others wait for. Routed FLOPs, dispatched bytes and what experts keep grow by it; the
- * shared expert and the router do not. DeepSeek-like: top 8 of 64 on 8 ways, 8 here, a shared expert of one width. */
+/* Capacity pads every expert to factor x mean, whatever the router does; without a capacity the busiest expert is
+ * fuller than the mean by the imbalance, and the others wait for it. Routed FLOPs, dispatched bytes and the experts'
+ * saved activations grow by it; the shared expert and the router do not. DeepSeek-like: top 8 of 64 on 8 ways, 8 here,
+ * a shared expert of one width. */
 Test(kernels, imbalance_and_capacity) {
     static const struct {
         const char *name;
@@ -210,9 +212,9 @@ Test(kernels, imbalance_and_capacity) {
     }
 }
 
-/* Permutation in software: so many seconds for each byte of routed tokens and layer, a quarter of it in each of dispatch
- * and combine, forward and backward; and their own traffic, in and out. 33 ps a byte (plain all_to_all dispatchers of
- * 2025, calibration.md, section 6). */
+/* Permutation in software takes a fixed time for each byte of routed tokens and layer, a quarter of it in each of
+ * dispatch and combine, forward and backward; the ops also have their own traffic, in and out. It is 33 ps a byte
+ * (plain all_to_all dispatchers of 2025; docs/model.md, "Profiles"). */
 Test(kernels, dispatchers) {
     Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
     model.kinds[0].experts = 64, model.kinds[0].top_k = 8, model.kinds[0].d_ff_expert = 1408;

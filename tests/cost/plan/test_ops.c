@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The op list against counts made without it: parameters and FLOPs of the whole zoo, bytes of every collective by
+/* Compares the op list with independent counts: parameters and FLOPs of the whole zoo, and bytes of every collective by
  * hand. */
 #include "tests/cost/workbench.h"
 #include "tests/models/zoo_fixture.h"
@@ -11,7 +11,8 @@ TestSuite(ops, .init = zoo_setup, .fini = zoo_teardown);
 
 enum { SEQ = 4096 };
 
-/* One sequence, one microbatch; what is not named is 1. The sharding is the first that the planner would list. */
+/* One sequence and one microbatch; degrees that are not named are 1. The sharding is the first that the planner would
+ * list. */
 static Bench bench_plan(const Model *model, int64_t tensor, int64_t expert, int64_t sequence) {
     Bench bench = {.model = *model,
                    .chip = bench_chip(1, NO_LIMIT),
@@ -82,7 +83,7 @@ Test(ops, weights_are_the_parameters) {
     }
 }
 
-/* Matrices that a token goes through, two FLOPs each; biases and norms are no matmuls. */
+/* Matrices that a token goes through, two FLOPs each; biases and norms are not matmuls. */
 static double matmul_weights(const Model *model) {
     double weights = (double)(model->vocab * model->d_model);
     for (int i = 0; i < model->kind_count; i++) {
@@ -117,8 +118,8 @@ Test(ops, flops_are_the_conventions) {
     }
 }
 
-/* Chips share the work without a rest: so many times the FLOPs of one chip are those of the whole, where sizes
- * divide. An expert group takes as many sequences as it has chips. */
+/* Chips share the work without a remainder: their number times the FLOPs of one chip is the whole, where sizes divide.
+ * An expert group takes one sequence for each of its chips. */
 Test(ops, chips_divide_the_work) {
     static const struct {
         const char *model;
@@ -136,7 +137,7 @@ Test(ops, chips_divide_the_work) {
               part = bench_plan(model, rows[i].tensor, rows[i].expert, rows[i].sequence);
         part.knobs.methods.context = rows[i].sequence > 1 ? CONTEXT_RING : CONTEXT_NONE;
         Totals all = model_totals(&whole), one = model_totals(&part);
-        double chips = (double)(rows[i].tensor * rows[i].sequence); /* beside each of its own sequences */
+        double chips = (double)(rows[i].tensor * rows[i].sequence); /* beside the sequences of its own */
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             double vocab = (double)(model->vocab % rows[i].tensor == 0 ? 0 : rows[i].tensor) /
                            (double)model->vocab; /* a padded table */
@@ -185,9 +186,9 @@ Test(ops, weights_of_one_chip) {
 
 /* ---- tensor ---- */
 
-/* Bytes that one layer communicates over `tensor`, in streams of 2 T D. Along the sequence: a gather into and a
- * scatter out of both blocks; the residual stream whole: two all_reduces, each two passes: the same. Weights
- * gathered instead: the MLP's streams are gone. */
+/* Bytes that one layer communicates over `tensor`, in streams of 2 T D. Along the sequence there are a gather into and
+ * a scatter out of both blocks; with the residual stream whole there are two all_reduces of two passes each: the same
+ * bytes. With weights gathered instead, the MLP's streams are gone. */
 Test(ops, tensor_streams_of_a_layer) {
     const Model *llama = zoo_find(&zoo, "llama3-70b"), *deepseek = zoo_find(&zoo, "deepseek-v3");
     cr_assert(llama && deepseek);
@@ -234,16 +235,16 @@ Test(ops, tensor_streams_of_a_layer) {
         }
     }
     /* Latent attention gathers its latents, 1536 + 512 + 64 wide, and scatters a stream; a dense layer's MLP has its
-     * two. */
+     * two streams. */
     Bench bench = bench_plan(deepseek, 8, 1, 1);
     Traffic latent = layer_totals(&bench, &bench.model.kinds[0]).traffic[GROUP_TENSOR][PHASE_FORWARD];
     cr_expect_float_eq(latent.bytes, 2 * T * (2112 + 3 * 7168), 1e-3, "latent attention: %.9g", latent.bytes);
 }
 
-/* Tables: [V, D] of 32000 x 4096 on 4 ways, 1000 tokens, streams of 2 T D = 8,192,000 bytes. Rows split: partial
- * streams are scattered behind the look-up and gathered in front of the logits, or all_reduced. Columns split: the
- * look-up exchanges columns for tokens (or gathers them), the logits scatter partial sums over the whole vocabulary,
- * 2 T V = 64e6 bytes. And the softmax: two passes of 8 bytes a token. */
+/* Tables: [V, D] of 32000 x 4096 on 4 ways, 1000 tokens, streams of 2 T D = 8,192,000 bytes. With split rows, partial
+ * streams are scattered after the look-up and gathered before the logits, or all_reduced. With split columns, the
+ * look-up exchanges columns for tokens (or gathers them), and the logits scatter partial sums over the whole
+ * vocabulary, 2 T V = 64e6 bytes. The softmax adds two passes of 8 bytes a token. */
 Test(ops, table_streams) {
     const double stream = 8192000, whole = 64e6, softmax = 2 * 8000;
     const struct {
@@ -352,8 +353,9 @@ static double expert_excess(double ways, void *context) {
     return layer_group_seconds(bench, GROUP_EXPERT, PHASE_FORWARD) / layer_compute_seconds(bench, PHASE_FORWARD) - 1;
 }
 
-/* book.md 8.8: two all_to_alls of 2kDBZ bytes at a quarter of a gather's time against 6kDFB FLOPs: Z = 6F / alpha,
- * whatever B and k; and 2DEB of the router, which the book leaves out. */
+/* The book's expert parallelism ("How to Scale Your Model", part 5, in exact form): two all_to_alls of 2kDBZ bytes at a
+ * quarter of a gather's time against 6kDFB FLOPs give Z = 6F / alpha, whatever B and k are; the router adds 2DEB, which
+ * the book leaves out. */
 Test(ops, most_expert_ways_that_hide) {
     static const struct {
         int64_t top_k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Collective matmul: matmuls in as many chunks as tensor has ways, beside their collectives. What the chunks cost, and
- * what stays exposed. Also what DualPipe hides of dispatch. */
+/* Collective matmul: matmuls in one chunk for each way of tensor, beside their collectives; the cost of the chunks, and
+ * the communication that stays exposed. Also the part of dispatch that DualPipe hides. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -61,7 +61,7 @@ Test(overlap, chunked_matmuls) {
     }
 }
 
-/* Where nothing is communicated nothing is cut: one tensor way, and weights that are gathered instead. */
+/* Where nothing is communicated nothing is cut: with one tensor way, and with weights that are gathered instead. */
 Test(overlap, only_beside_collectives) {
     Bench alone = bench_of(llama3_70b(), FLOPS, T), gathered = bench_overlap(true);
     alone.knobs.methods.tensor_overlap = true;
@@ -78,7 +78,8 @@ Test(overlap, only_beside_collectives) {
     }
 }
 
-/* What is exposed: near, the profile's share for the way chosen, never more than without; far, all of it. */
+/* The exposed communication: near, the profile's share for the method chosen, at most the share without it; far, all of
+ * it. */
 Test(overlap, exposed_near_and_far) {
     static const struct {
         const char *name;
@@ -107,9 +108,9 @@ Test(overlap, exposed_near_and_far) {
     }
 }
 
-/* And in a step: 16 messages, 8 streams of 2 T D bytes a layer at 450 GB/s: 8 x 134217728 / 4.5e11 x 7/8 s; of them the
- * exposed share is waited for, the rest hides behind compute. Chunks make the matmuls longer by
- * 0.6 x 1e15/3e12 x 7/T of themselves, three times over. */
+/* The same in a step: 16 messages, 8 streams of 2 T D bytes a layer at 450 GB/s: 8 x 134217728 / 4.5e11 x 7/8 s; the
+ * step waits for the exposed share of them, and the rest hides behind compute. Chunks make the matmuls longer by 0.6 x
+ * 1e15/3e12 x 7/T of themselves, three times over. */
 Test(overlap, of_a_step) {
     Profile profile = IDEAL;
     profile.matmul_traffic = TRAFFIC, profile.tensor_exposed = 0.85, profile.tensor_overlapped = 0.18;
@@ -134,7 +135,8 @@ Test(overlap, of_a_step) {
     for (int i = 0; i < 4; i++)
         longer +=
             3 * (matmul_by_hand(T, shapes[i][0], shapes[i][1], 8) - matmul_by_hand(T, shapes[i][0], shapes[i][1], 1));
-    /* Behind the look-up and in front of the logits a stream each way, and the softmax's two numbers a token, twice. */
+    /* There is a stream each way after the look-up and before the logits, and the softmax sends two numbers a token,
+     * twice. */
     double tables = (4 * 2 * T * D + 2 * 8 * T) / 450e9 * 7 / 8;
     double expected = (0.85 - 0.18) * (layers * streams + tables) - layers * longer;
     cr_expect_float_eq(seconds[0] - seconds[1], expected, 1e-9 * expected, "%.9g s saved, not %.9g",
@@ -142,7 +144,8 @@ Test(overlap, of_a_step) {
     cr_expect_gt(expected, 0, "it pays here");
 }
 
-/* DualPipe runs a forward beside a backward; the profile says what of dispatch that hides. Other schedules do not. */
+/* DualPipe runs a forward beside a backward; the profile says which share of dispatch that hides. Other schedules do
+ * not hide it. */
 Test(overlap, dispatch_beside_dualpipe) {
     Profile profile = IDEAL;
     profile.expert_exposed = 0.57, profile.expert_overlapped = 0.31;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words and orders of plans: how one is written, and which of two that cost the same comes first. */
+/* Words and orders of plans: how a plan is written, and which of two plans of equal cost comes first. */
 #include "base/util.h"
 #include "cost/plan/plan.h"
 
@@ -60,7 +60,7 @@ static uint64_t random_word(uint64_t *state) { /* SplitMix64 */
 
 static Knobs random_knobs(uint64_t *state) {
     Knobs knobs;
-    memset(&knobs, 0, sizeof knobs); /* padding too: equal is equal byte by byte */
+    memset(&knobs, 0, sizeof knobs); /* this clears the padding too: equal plans are equal byte by byte */
     knobs.microbatches = (int64_t)(random_word(state) % 2),
     knobs.microbatch_sequences = (int64_t)(random_word(state) % 2);
     knobs.schedule = (Schedule)(random_word(state) % SCHEDULE_COUNT);
@@ -83,7 +83,7 @@ Test(plan, knobs_are_totally_ordered) {
     uint64_t state = 1;
     for (int i = 0; i < 20000; i++) {
         Knobs a = random_knobs(&state), b = random_knobs(&state), c = random_knobs(&state);
-        if (i % 2) { /* alike but for one knob, or for none */
+        if (i % 2) { /* the two differ in one knob, or in none */
             b = a;
             switch (random_word(&state) % 14) {
             case 0:

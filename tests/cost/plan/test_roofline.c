@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Seconds of one op: the longer of its FLOPs and its bytes, as a profile reaches the chip's rates. */
+/* Seconds of one op: the longer of its FLOPs and its bytes, at the share of the chip's rates that a profile reaches. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>

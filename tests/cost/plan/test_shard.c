@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one chip holds, against counting it out: layers dealt to stages, heads dealt to chips, and which sizes do not
+/* Compares the contents of one chip with counting: layers dealt to stages, heads dealt to chips, and sizes that do not
  * divide. */
 #include "tests/cost/workbench.h"
 
@@ -9,7 +9,7 @@ typedef struct {
     int64_t tensor, expert, sequence, fsdp, data, pipeline, microbatches, microbatch_sequences, virtual_stages;
 } Ways;
 
-/* Stages of as many layers each where they divide, else balanced. */
+/* Stages have the same number of layers each where they divide, else balanced numbers. */
 static bool shard_of(const Model *model, Work work, Ways w, PaddingRule rule, Shard *shard, PaddingSet *padding) {
     Degrees degrees = {{w.tensor, w.expert, w.sequence, w.fsdp, w.data, w.pipeline}};
     Knobs knobs = {.microbatches = w.microbatches,
@@ -181,7 +181,7 @@ Test(shard, sizes) {
             cr_expect_eq(found[j], expected[j], "%s: figure %zu is %g, not %g", rows[i].name, j, found[j], expected[j]);
         cr_expect_eq(padding, rows[i].padding, "%s: padding %x, not %x", rows[i].name, padding, rows[i].padding);
 
-        /* Nothing may be padded; or what a launcher does by itself: uneven stages, a longer table. */
+        /* Nothing may be padded; or only the sizes that a launcher pads by itself: uneven stages, a longer table. */
         PaddingSet refused = 0, launchable = BIT(PAD_STAGES) | BIT(PAD_VOCAB);
         cr_expect_eq(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_NONE, &s, &refused), padding == 0,
                      "%s", rows[i].name);
@@ -216,8 +216,8 @@ Test(shard, what_cannot_be) {
     }
 }
 
-/* EVEN: as many layers in every chunk, dealt out in turns (chunk c of the model lies on stage c mod p); where some
- * would get one more it is refused. */
+/* EVEN gives every chunk the same number of layers, dealt out in turns (chunk c of the model lies on stage c mod p); it
+ * is refused where some chunk would get one more. */
 Test(shard, even_layers_as_dealt) {
     for (int64_t layers = 1; layers <= 40; layers++)
         for (int64_t stages = 1; stages <= layers + 1; stages++)
@@ -244,8 +244,8 @@ Test(shard, even_layers_as_dealt) {
             }
 }
 
-/* Query heads dealt out in order; the KV heads of the chip that touches most. On many chips the worst place occurs;
- * on few it may not. */
+/* Query heads are dealt out in order; the test takes the KV heads of the chip that touches most. On many chips the
+ * worst place occurs; on few it may not. */
 Test(shard, kv_heads_as_dealt) {
     for (int64_t kv = 1; kv <= 10; kv++)
         for (int64_t group = 1; group <= 8; group++)

@@ -17,8 +17,8 @@ static const Chip *chip_named(Arena *arena, const char *name) {
     return chip;
 }
 
-/* The book's model: what multiplies is 1, what adds is 0; critical communication is exposed, the rest may hide; no
- * overlap of tensor, whose chunks have no price there; dispatch hides whole where a schedule hides it. */
+/* The book's model: factors are 1 and summands are 0; critical communication is exposed, the rest may hide; tensor has
+ * no overlap, and its chunks have no price there; dispatch hides whole where a schedule hides it. */
 Test(profile, ideal_is_neutral) {
     Arena arena = {0};
     Error error = {0};
@@ -30,7 +30,7 @@ Test(profile, ideal_is_neutral) {
                            p.network_efficiency,      p.dcn_efficiency,    p.pcie_efficiency,    p.expert_imbalance,
                            p.tensor_exposed,          p.expert_exposed,    p.sequence_exposed,   p.pipeline_exposed,
                            p.ring_attention_exposed,  p.host_memory_share, p.tensor_overlapped};
-    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed, p.data_exposed,
+    const double zeros[] = {p.matmul_traffic, p.elementwise_traffic, p.fsdp_exposed,          p.data_exposed,
                             p.layer_seconds,  p.microbatch_seconds,  p.step_overhead_seconds, p.likely_low,
                             p.likely_high,    p.expert_overlapped};
     for (size_t i = 0; i < COUNT_OF(ones); i++)
@@ -40,8 +40,8 @@ Test(profile, ideal_is_neutral) {
     arena_free(&arena);
 }
 
-/* Own entry first, else the kin's. Fractions of the dense peak: reference/calibration.md, section 3; NVLink: what NCCL
- * credits (20, 20.6 and 40.1 GB/s a link, its topo.h) times 0.95, rounded. */
+/* The chip's own entry comes first, else its parent's. Fractions of the dense peak and NVLink: docs/model.md,
+ * "Profiles"; NVLink is NCCL's credit (20, 20.6 and 40.1 GB/s a link, its topo.h) times 0.95, rounded. */
 Test(profile, default_is_the_chips) {
     static const struct {
         const char *chip, *name, *stack;
@@ -64,7 +64,7 @@ Test(profile, default_is_the_chips) {
         {"mi300x", "mi300", "primus", 0.50, 48. / 64}, /* AMD's own measure of a link */
         {"mi355x", "mi300", "primus", 0.50, 48. / 64},
         {"gaudi2", "gaudi2", "gaudi", 0.64, 0.76},
-        {"v3", "tpu-v3", "maxtext-tpu", 0.77, 1}, /* kin */
+        {"v3", "tpu-v3", "maxtext-tpu", 0.77, 1}, /* the parent's figures */
     };
     Arena arena = {0};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -100,11 +100,11 @@ Test(profile, default_is_the_chips) {
     arena_free(&arena);
 }
 
-/* What --profile and --stack take, and what they say otherwise. */
+/* The arguments that --profile and --stack take, and the errors for others. */
 Test(profile, arguments) {
     static const struct {
         const char *argument, *stack, *name, *software;
-        const char *where, *text; /* of the error; NULL: none */
+        const char *where, *text; /* of the error; NULL means none */
     } ROWS[] = {
         {"default", "", "h100", "megatron-bridge-26", NULL, NULL},
         {"DEFAULT", "megatron-core", "h100", "megatron-core", NULL, NULL},
@@ -175,7 +175,7 @@ Test(profile, fp8_takes_the_ratio_of_peaks) {
     cr_expect_float_eq(scaled.attention_efficiency, 0.5, 0);
 }
 
-/* A profile with one thing changed: `find` becomes `put` in ideal.json; what the error then says. */
+/* A profile with one change: `find` becomes `put` in ideal.json; the row has the resulting error. */
 static const struct {
     const char *name, *find, *put, *text;
 } BROKEN[] = {

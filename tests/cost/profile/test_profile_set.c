@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A set as small as one can be that has all there is: kin, priors of others, a fitted figure, matches. */
+/* The smallest set that has every feature: parents, priors of others, a fitted figure, matches. */
 static const char SMALL[] =
     "{\n"
     "  \"name\": \"small\",\n"
@@ -111,7 +111,7 @@ Test(profile_set, reads_back_byte_for_byte) {
     cr_assert(file_read(path, 1 << 24, &arena, &file, &length, &error) && profile_set_read(path, &arena, &set, &error),
               "%s: %s", error.where, error.text);
     text = written(&set);
-    if (getenv("SHARDOPT_UPDATE_GOLDEN")) /* figures that were added by hand go where they belong */
+    if (getenv("SHARDOPT_UPDATE_GOLDEN")) /* figures that were added by hand move to their places */
         cr_assert(file_write(path, text, strlen(text), &error), "%s: %s", error.where, error.text);
     else
         cr_expect(strcmp(text, file) == 0, "default.json is not as profile_set_write() writes it; "
@@ -120,7 +120,8 @@ Test(profile_set, reads_back_byte_for_byte) {
     arena_free(&arena);
 }
 
-/* Own, of the kin, of nobody; a change of the value in place; a copy of the entries stands for itself. */
+/* Figures of its own, of the parent, and of nobody; a change of the value in place; a copy of the entries stands for
+ * itself. */
 Test(profile_set, composes) {
     Arena arena = {0};
     Error error = {0};
@@ -136,7 +137,7 @@ Test(profile_set, composes) {
     cr_expect_eq(profile.ici_efficiency, 1);   /* ideal's */
     cr_expect_eq(profile.compute_factor, 1.05);
     cr_expect_eq(profile.step_overhead_seconds, 0.02); /* core's */
-    cr_expect_eq(profile.tensor_exposed, 1);  /* ideal's */
+    cr_expect_eq(profile.tensor_exposed, 1);           /* ideal's */
     cr_expect_eq(profile.likely_high, 1.1);
     cr_expect(profile.tile_padding);
     SetEntry copy[2] = {set.profiles[0], set.profiles[1]};
@@ -158,7 +159,7 @@ Test(profile_set, composes) {
     arena_free(&arena);
 }
 
-/* A set with one thing changed: `find` becomes `put`; where the error is, and what it says. */
+/* A set with one change: `find` becomes `put`; the row has the place and text of the error. */
 static const struct {
     const char *name, *find, *put, *where, *text;
 } BROKEN[] = {
@@ -246,7 +247,7 @@ Test(profile_set, broken_ones) {
     arena_free(&arena);
 }
 
-/* More entries than there may be; a file name too long for an error's where. */
+/* More entries than the limit; a file name too long for an error's place. */
 Test(profile_set, large_ones) {
     Arena arena = {0};
     Error error = {0};
@@ -297,7 +298,7 @@ Test(profile_set, every_chip_has_both) {
     arena_free(&arena);
 }
 
-/* Rows of published tables, and of sources that are in none of ours, as their columns read. */
+/* Rows of published tables, and of sources that are in none of our tables, as their columns read. */
 Test(profile_set, software_of_runs) {
     static const char BRIDGE[] = "NVIDIA Megatron-Bridge / Megatron-Core";
     static const struct {
@@ -368,7 +369,7 @@ Test(profile_set, software_of_runs) {
     arena_free(&arena);
 }
 
-/* Releases compare number by number; an unknown one is of no release. */
+/* Releases compare number by number; an unknown one belongs to no release. */
 Test(profile_set, releases) {
     static const struct {
         const char *version;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a layer saves and what having it again takes, in closed form. T tokens of the tensor group, t ways, bf16 but
- * for the log-sum-exp; after Korthikanti et al. 2022, section 4, for flash attention, grouped queries, a gated MLP
- * and inputs that are saved gathered:
- *     layer input 2TD/t + attention input 2TD + q, k, v 2T(N + 2K)H/t + context 2TNH/t + 4TN/t + middle 2TD/t
- *     + MLP input 2TD + gate and up 4TF/t + product 2TF/t. */
+/* The bytes that a layer saves and the cost of having them again, in closed form. T tokens of the tensor group, t ways,
+ * bf16 except for the log-sum-exp; after Korthikanti et al. 2022, section 4, for flash attention, grouped queries, a
+ * gated MLP and inputs that are saved gathered:
+ *    layer input 2TD/t + attention input 2TD + q, k, v 2T(N + 2K)H/t + context 2TNH/t + 4TN/t + middle 2TD/t
+ *    + MLP input 2TD + gate and up 4TF/t + product 2TF/t. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -65,8 +65,8 @@ Test(activations, bytes_of_a_dense_layer) {
     }
 }
 
-/* Mixtures save what the router read, what was dispatched (k copies of a token), and the experts' widths; the books of a mean layer are
- * weighted by its kinds. */
+/* Mixtures save the router's input, the dispatched tokens (k copies of a token), and the experts' widths; the sums of a
+ * mean layer are weighted by its kinds. */
 Test(activations, bytes_of_a_mixture) {
     Model model = dense_model(2, 4096, 14336, 32, 8, 128, 1);
     model.kind_count = 2;
@@ -83,9 +83,9 @@ Test(activations, bytes_of_a_mixture) {
     cr_expect_float_eq(costs[ACTIVATION_PRODUCT].bytes, (2. * 1000 * 14336 + 2. * 2000 * 1024) / 2, 1e-3);
 }
 
-/* Everything but the layer's input again: one forward pass less the last matmul, whose product is the next layer's
- * input; on a chip of 1 FLOP/s seconds are FLOPs. Tensor repeats the gather into the attention, the scatter out of
- * it and the gather into the MLP: 3 of 4 streams. */
+/* Everything but the layer's input is made again: one forward pass less the last matmul, whose product is the next
+ * layer's input; on a chip of 1 FLOP/s seconds are FLOPs. Tensor repeats the gather into the attention, the scatter out
+ * of it and the gather into the MLP: 3 of 4 streams. */
 Test(activations, full_recomputation) {
     for (double t = 1; t <= 8; t *= 2) {
         Bench bench = bench_70b(t);
@@ -104,8 +104,8 @@ Test(activations, full_recomputation) {
     }
 }
 
-/* torch checkpoints the call of a layer, and Megatron too: the whole forward runs again, the last matmul and the scatter
- * behind it as well: P of 2 P FLOPs a token and all 4 streams. */
+/* torch and Megatron checkpoint the call of a layer: the whole forward runs again, with the last matmul and the scatter
+ * after it: P of 2 P FLOPs a token and all 4 streams. */
 Test(activations, full_recomputation_of_a_whole_call) {
     Profile profile = IDEAL;
     profile.recompute_whole = 1;
@@ -124,8 +124,8 @@ Test(activations, full_recomputation_of_a_whole_call) {
     }
 }
 
-/* One by one: what each costs to have again. Saved inputs are saved gathered, so the projections themselves repeat
- * no gather. */
+/* The cost of having each activation again, one by one. Saved inputs are saved gathered, so the projections themselves
+ * repeat no gather. */
 Test(activations, each_recomputation) {
     const struct {
         Activation activation;
@@ -154,8 +154,8 @@ Test(activations, each_recomputation) {
     }
 }
 
-/* Ring attention: its forward exchange comes again with the context; a mixture's dispatch comes again with the
- * dispatched tokens. */
+/* Ring attention repeats its forward exchange with the context; a mixture repeats its dispatch with the dispatched
+ * tokens. */
 Test(activations, recomputation_repeats_exchanges) {
     Bench ring = bench_70b(1);
     ring.shard.sequence = 8, ring.shard.seq = 8 * T, ring.knobs.methods.context = CONTEXT_RING;
@@ -175,8 +175,9 @@ Test(activations, recomputation_repeats_exchanges) {
     cr_expect_eq(costs[ACTIVATION_PRODUCT].recompute_bytes[GROUP_EXPERT], 0,
                  "the combine belongs to the layer's output, which is kept");
 
-    /* Folded over 8 ranks, each expert's width over 2 of them: what arrives is gathered from 2 x 1000 tokens, saved
-     * gathered, and so its gather is the dispatched tokens', as it is where tensor splits an expert. */
+    /* Folded over 8 ranks, with each expert's width over 2 of them: the arriving tokens are gathered from 2 x 1000
+     * tokens and saved gathered, so their gather belongs to the dispatched tokens, as it does where tensor splits an
+     * expert. */
     mixture.knobs.methods.grid = (ExpertGrid){8, 2};
     mixture.shard.expert = 1, mixture.shard.d_ff_expert = 7168;
     mixture.shard.grid_expert = 8, mixture.shard.grid_expert_tensor = 2;
@@ -189,9 +190,9 @@ Test(activations, recomputation_repeats_exchanges) {
     cr_expect_eq(costs[ACTIVATION_GATE_UP].recompute_bytes[GROUP_EXPERT_TENSOR], 0);
 }
 
-/* With a shared expert beside them: both down projections end in the layer's output and are not made again. Of 1000
- * tokens, top 2, D = 4096, widths 1024 (routed) and 2048 (shared): gate and up of both, attention, router; seconds
- * are FLOPs. */
+/* With a shared expert beside them, both down projections end in the layer's output and are not made again. Of 1000
+ * tokens, top 2, D = 4096, widths 1024 (routed) and 2048 (shared), these are made again: gate and up of both,
+ * attention, router; seconds are FLOPs. */
 Test(activations, full_recomputation_of_a_mixture) {
     Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
     model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 1024,
@@ -205,7 +206,7 @@ Test(activations, full_recomputation_of_a_mixture) {
     cr_expect_float_eq(seconds, 1000 * per_token, 1e-6 * seconds, "%.9g, not %.9g", seconds, 1000 * per_token);
 }
 
-/* What a state of some layers does to a stage's resources. */
+/* The effect of some layers' states on a stage's resources. */
 Test(activations, states) {
     const double weights[MOMENT_COUNT] = {8, 1, 1, 0};
     const ActivationCost cost = {.bytes = 100,
@@ -232,8 +233,8 @@ Test(activations, states) {
     }
 }
 
-/* A host with room for some activations takes those that are dearest to compute again; what may not be recomputed
- * before all. */
+/* A host with room for some activations takes those that cost most to compute again; activations that may not be
+ * recomputed come before all others. */
 Test(activations, offloaded_within_the_host) {
     static const struct {
         const char *name;
@@ -261,10 +262,10 @@ Test(activations, offloaded_within_the_host) {
 
 /* Korthikanti et al. 2022, on a layer of theirs: MHA, GELU, hidden width 4h. They count sbh (34 + 5as/h) bytes of one
  * chip, sbh (10 + 24/t + 5as/(ht)) of t tensor ways, sbh/t (34 + 5as/h) along the sequence, 2sbh with full
- * recomputation. Ours differ by what is not there and by what is kept:
- *   no dropout: two masks of a byte, 2 sbh;  flash attention: no scores, 5 as^2b, but their log-sum-exp, 4 asb;
- *   along the sequence the inputs of both blocks are kept gathered, 2 sbh in place of 2 sbh/t each; a layout that
- *   recomputes them has neither. */
+ * recomputation. Our counts differ by the tensors that are absent and by those that are kept:
+ *  no dropout: two masks of a byte, 2 sbh;  flash attention: no scores, 5 as^2b, but their log-sum-exp, 4 asb;
+ *  along the sequence the inputs of both blocks are kept gathered, 2 sbh in place of 2 sbh/t each; a layout that
+ *  recomputes them has neither. */
 Test(activations, korthikanti) {
     const double s = 2048, h = 12288, a = 96, sbh = s * h;
     for (int t = 1; t <= 8; t *= 2)
@@ -289,8 +290,8 @@ Test(activations, korthikanti) {
         }
 }
 
-/* The same, section 4.2.3: 1F1B keeps p microbatches of L/p layers on the first stage, L layers' worth whatever p; with
- * v chunks a stage L (1 + (p - 1)/(p v)); on the last stage one microbatch. */
+/* The same paper, section 4.2.3: 1F1B keeps p microbatches of L/p layers on the first stage, which is L layers' worth
+ * whatever p is; with v chunks a stage L (1 + (p - 1)/(p v)); on the last stage one microbatch. */
 Test(activations, korthikanti_in_flight) {
     const double L = 96;
     for (int p = 2; p <= 16; p *= 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many layers each stage gets, against every way to deal them out. */
+/* Compares the number of layers of each stage with every way to deal them out. */
 #include "tests/cost/workbench.h"
 
 #include "models/config/model_json.h"
@@ -14,8 +14,8 @@ static uint64_t random_word(uint64_t *state) { /* SplitMix64 */
     return z ^ (z >> 31);
 }
 
-/* Shortest longest stage over all distributions: `left` layers for `stages` stages, the last of which has logits worth
- * `logits` layers; `longest` so far. */
+/* The shortest longest stage over all distributions: `left` layers for `stages` stages, the last of which has logits
+ * worth `logits` layers; `longest` is the longest stage so far. */
 static double shortest(int64_t left, int64_t stages, double logits, double longest) {
     if (stages == 1) return fmax(longest, (double)left + logits);
     double best = INFINITY;
@@ -71,8 +71,8 @@ Test(layers, even_or_not_at_all) {
         }
 }
 
-/* Embedding and logits in a layer's place each: 126 layers on 8 stages (Llama 3.1 405B), 70 on 12 (BLOOM), never where
- * two more do not divide. */
+/* Embedding and logits take a layer's place each: 126 layers on 8 stages (Llama 3.1 405B), 70 on 12 (BLOOM); it is
+ * refused where two more layers do not divide. */
 Test(layers, slots) {
     static const struct {
         int64_t layers, stages, fullest, last;
@@ -105,8 +105,8 @@ static Model model_named(const char *name, Arena *arena) {
 
 /* Published runs:
  * - Llama 3 405B (Grattafiori et al. 2024, section 3.3.2): 126 layers on 16 stages, one less on the first and the last:
- *   14 x 8 + 2 x 7. Here the first stage is a full one and has the embedding: 8 at most, 7 on the last;
- * - Megatron-Turing NLG 530B (Smith et al. 2022, section 2.3): 105 layers on 35 stages: 3 each;
+ *   14 x 8 + 2 x 7. Here the first stage is a full one and has the embedding: 8 at most, 7 on the last.
+ * - Megatron-Turing NLG 530B (Smith et al. 2022, section 2.3): 105 layers on 35 stages: 3 each.
  * - DeepSeek-V3: 61 layers on 16 stages: 4 at most. */
 Test(layers, published) {
     Arena arena = {0};
@@ -132,8 +132,8 @@ Test(layers, published) {
     arena_free(&arena);
 }
 
-/* 105 = 3 x 5 x 7 layers on 512 GPUs: no power of two divides them, and every one up to 64 stages has a balance: by
- * trying each number of layers of the last stage, the others take ceil((105 - last) / (p - 1)). */
+/* 105 = 3 x 5 x 7 layers on 512 GPUs: no power of two divides them, and every power up to 64 stages has a balance: the
+ * test tries each number of layers of the last stage, and the others take ceil((105 - last) / (p - 1)). */
 Test(layers, odd_layers_on_powers_of_two) {
     Model model = turing_nlg();
     double logits = logits_in_layers(&model, 2048);
@@ -150,7 +150,7 @@ Test(layers, odd_layers_on_powers_of_two) {
             "%d", (int)stages);
         cr_expect_float_eq(fmax((double)fullest, (double)last + logits), best, 1e-9, "%d stages: %d and %d",
                            (int)stages, (int)fullest, (int)last);
-        /* and a plan takes it */
+        /* a plan accepts it */
         Work work = {.sequences = 1024, .seq = 2048};
         Degrees degrees = {{8, 1, 1, 1, 1, stages}};
         Knobs knobs = {.microbatches = 1024, .microbatch_sequences = 1, .virtual_stages = 1, .stages = STAGES_BALANCED};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a chip holds, row by row, against closed forms. */
+/* Compares the bytes of a chip, row by row, with closed forms. */
 #include "cost/estimate.h"
 #include "cost/stage/memory_detail.h"
 #include "tests/cost/workbench.h"
@@ -21,8 +21,8 @@ Test(memory, state) {
         const char *name;
         double fsdp, data, microbatches;
         int zero_stage;
-        double parameters, gradients, optimizer; /* when backward is over */
-        double early;                            /* gradients before it begins */
+        double parameters, gradients, optimizer; /* after the backward */
+        double early;                            /* gradients before the backward */
     } rows[] = {
         {"alone: 16", 1, 1, 1, 0, 2, 2, 12, 0},
         {"alone, accumulated: 18", 1, 1, 8, 0, 2, 4, 12, 4},
@@ -50,9 +50,9 @@ Test(memory, state) {
     }
 }
 
-/* Context ways shard parameters as fsdp does, experts are not sharded by their own ways again, and tensor has
- * divided before: 70B's layer, one of 8 x 2 x 4; a mixture's on 4 expert ways and 2 of fsdp. Norms, 2 x 8192 (2 x
- * 4096 and the router's 8 x 4096), are not split by tensor. */
+/* Context ways shard parameters as fsdp does, experts are not sharded by their own ways again, and tensor has divided
+ * before: 70B's layer is one of 8 x 2 x 4 parts; a mixture's is on 4 expert ways and 2 of fsdp. Tensor does not split
+ * norms, 2 x 8192 (2 x 4096 and the router's 8 x 4096). */
 Test(memory, ways_of_a_parameter) {
     Bench dense = bench_of(llama3_70b(), 1, 512);
     bench_split(&dense, 64, 4, 8);
@@ -69,7 +69,7 @@ Test(memory, ways_of_a_parameter) {
                        1e-2);
 }
 
-/* Stages hold their own layers, and the tables where they stand: 80 layers on 4 stages; with one stage a tied table
+/* Stages hold their own layers, and the tables that stand on them: 80 layers on 4 stages; with one stage a tied table
  * is held once, with more both ends need it. */
 Test(memory, stages) {
     const double layer = 855638016 + 16384, table = 128256. * 8192, norm = 8192;
@@ -96,7 +96,8 @@ Test(memory, stages) {
 }
 
 /* Weights that fsdp gathers: two layers (one arrives while the other works), or all of the stage when they are kept;
- * and a layer's gradient before it is scattered. With logits: their table and its gradient. Nothing without fsdp. */
+ * and a layer's gradient before it is scattered. With logits: their table and its gradient. Without fsdp nothing is
+ * gathered. */
 Test(memory, gathered) {
     const double layer = 2. * 2 * 8192 * 28672, table = 2 * (32000. * 8192 + 8192);
     const struct {
@@ -123,8 +124,9 @@ Test(memory, gathered) {
     }
 }
 
-/* Matrix by matrix: the two of 8192 x 28672 of book_model() are two matmuls, so one of them, and its gradient; 70B's gate
- * and up are one matmul of two. Beside logits their table alone; what is kept from forward is whole layers still. */
+/* Matrix by matrix: the two of 8192 x 28672 of book_model() are two matmuls, so one of them is gathered, and its
+ * gradient; 70B's gate and up are one matmul of two. Beside logits only their table is gathered; weights kept from
+ * forward are whole layers still. */
 Test(memory, gathered_by_matrix) {
     const double one = 2. * 8192 * 28672, table = 2 * (32000. * 8192 + 8192);
     const struct {
@@ -154,7 +156,7 @@ Test(memory, gathered_by_matrix) {
     }
 }
 
-/* fp32 logits and their bf16 gradient, 6 bytes, of the chip's vocabulary; contracted over d_model every chip has
+/* fp32 logits and their bf16 gradient, 6 bytes, of the chip's vocabulary; contracted over d_model, every chip has
  * partial sums (bf16) of all of it. */
 Test(memory, logits) {
     static const struct {
@@ -178,9 +180,9 @@ Test(memory, logits) {
 
 /* ---- microbatches in flight ---- */
 
-/* 1F1B: the first stage has p of them between forward and backward, the last one; interleaved: p (1 + (p - 1)/(p v))
- * on the first (Korthikanti et al. 2022, section 4.2.3), (v - 1) p + 1 chunks of 1/v on the last (Megatron's
- * warm-up); never more than there are. Weights are per layer of the fullest stage: a last stage of 6 layers beside 8
+/* 1F1B: the first stage has p of them between forward and backward, the last stage one; interleaved: p (1 + (p - 1)/(p
+ * v)) on the first (Korthikanti et al. 2022, section 4.2.3), (v - 1) p + 1 chunks of 1/v on the last (Megatron's
+ * warm-up); at most the number there are. Weights are per layer of the fullest stage: a last stage of 6 layers beside 8
  * counts 6/8. */
 Test(memory, in_flight) {
     static const struct {
@@ -246,8 +248,7 @@ Test(memory, moments) {
             cr_expect_float_eq(resources.of[RES_MEMORY + moment], sum, 1e-12 * sum, "%s, moment %d: %.9g, rows %.9g",
                                rows[i].name, moment, resources.of[RES_MEMORY + moment], sum);
         }
-        /* Backward starts with the most microbatches on the first stage, and nothing is left of them when it is
-         * over. */
+        /* Backward starts with the most microbatches on the first stage, and no microbatch is left when it is over. */
         double first = resources.of[RES_MEMORY + MOMENT_FIRST_BACKWARD],
                last = resources.of[RES_MEMORY + MOMENT_LAST_BACKWARD];
         if (rows[i].stages > 1)
@@ -258,8 +259,8 @@ Test(memory, moments) {
     }
 }
 
-/* What NCCL takes: a communicator for every role of more than one chip, and all_to_all's connections; a profile of TPUs
- * has none. 8% of 80 GB hold five of 0.69 GB and 3.28 GB; of 40 GB they do not. */
+/* NCCL's memory: a communicator for every role of more than one chip, and all_to_all's connections; a profile of TPUs
+ * has none. 8% of 80 GB hold five of 0.69 GB and 3.28 GB; 8% of 40 GB do not. */
 Test(memory, communicators) {
     static const struct {
         double tensor, expert, fsdp, hbm, reserve, lacking, fragmentation;
@@ -297,8 +298,8 @@ Test(memory, communicators) {
 
 static const double T = 4096, D = 8192, F = 28672, HEADS = 64, KV = 8, H = 128;
 
-/* A layer of 70B, tokens along the sequence over t = 8 ranks, as Korthikanti et al. 2022 (section 4.2.2) has it: whatever
- * a rank keeps is a t-th, inputs of blocks too, which are gathered again in backward. */
+/* A layer of 70B, tokens along the sequence over t = 8 ranks, as in Korthikanti et al. 2022 (section 4.2.2): a rank
+ * keeps a t-th of every activation, inputs of blocks too, which are gathered again in backward. */
 Test(memory, inputs_kept_apart) {
     Profile profile = IDEAL;
     Bench bench = bench_of(llama3_70b(), 1, T);
@@ -319,8 +320,8 @@ Test(memory, inputs_kept_apart) {
     cr_expect_float_eq(before.transient_bytes - after.transient_bytes, 4 * T * D * 7 / 8 - 2 * T * D, 1e-3);
 }
 
-/* In fp8 (Transformer Engine) the inputs of linear layers take a byte, attention's output 2 + 1; nothing else changes.
- * Where the software casts again (XLA) nothing does. */
+/* In fp8 (Transformer Engine) the inputs of linear layers take a byte, attention's output 2 + 1; everything else stays
+ * the same. Where the software casts again (XLA) everything stays the same. */
 Test(memory, low_inputs) {
     static const struct {
         Precision precision;
@@ -352,15 +353,15 @@ Test(memory, low_inputs) {
     }
 }
 
-/* Weights in fp8: one layout or two (Hopper; block scales want both), beside bf16 or instead of it, when tables stay in
- * bf16; sharded weights are cast as they come. */
+/* Weights in fp8: one layout or two (Hopper; block scales need both), beside bf16 or instead of it, where tables stay
+ * in bf16; sharded weights are cast as they arrive. */
 Test(memory, low_weights) {
     const double layers = 80 * (855638016. + 16384), tables = 2 * 128256. * 8192 + 8192;
     static const struct {
         Precision precision;
         Dtype parameters;
         double copies, transposed, fsdp, layer, table; /* bytes of a number */
-        bool alone;                                    /* no bf16 beside them */
+        bool alone;                                    /* there is no bf16 copy beside them */
     } rows[] = {
         {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true},    {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
         {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true},  {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
@@ -390,8 +391,8 @@ Test(memory, low_weights) {
     }
 }
 
-/* The embedding in a layer's place (Llama 3.1 405B: 126 layers and 2 on 8 stages of 8 chunks): 15 layers on the first
- * stage; with 71 chunks of 2 layers in flight, 15 of them of the first chunk, which has one: 127. */
+/* The embedding takes a layer's place (Llama 3.1 405B: 126 layers and 2 on 8 stages of 8 chunks): 15 layers on the
+ * first stage; 71 chunks of 2 layers are in flight, 15 of them of the first chunk, which has one: 127. */
 Test(memory, slots) {
     static const struct {
         double stages, chunks, layers, microbatches, in_flight;
@@ -412,9 +413,9 @@ Test(memory, slots) {
     }
 }
 
-/* DeepSpeed, bytes of a parameter on 8 replicas. ZeRO-1: 2 + gradients 2, and a rank's part of 12 + 6 (flat gradients of
- * 2, and cast, of 4); BF16_Optimizer of 2022: 2 + 4 + the whole master 4 + 8/8. Buckets where there are replicas, and what
- * stages have sent on, one residual stream for each microbatch in flight. */
+/* DeepSpeed, bytes of a parameter on 8 replicas. ZeRO-1: 2 + gradients 2, and a rank's part of 12 + 6 (flat gradients
+ * of 2, and cast, of 4); BF16_Optimizer of 2022: 2 + 4 + the whole master 4 + 8/8. In addition, buckets where there are
+ * replicas, and the outputs that stages have sent on, one residual stream for each microbatch in flight. */
 Test(memory, deepspeed) {
     const double P = 2. * 8192 * 28672 * LAYERS;
     static const struct {
@@ -444,8 +445,8 @@ Test(memory, deepspeed) {
     }
 }
 
-/* Every figure at once: parts add up to their rows. On the device: what the allocator holds in vain, the context and three
- * communicators. */
+/* Every figure at once: parts add up to their rows. A device's tool also shows the allocator's unused bytes, the
+ * context and three communicators. */
 Test(memory, everything_that_software_keeps) {
     Profile profile = IDEAL;
     profile.low_copies = profile.transposed_low_copy = profile.inputs_kept_apart = 1;

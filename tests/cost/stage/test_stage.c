@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stage that sets the pace, what stands on it beside layers, and the rule that a profile makes. LLaMA-3 70B
- * unless said otherwise: a layer is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192;
- * at 4096 tokens a layer's forward pass takes 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9:
- * as much as 1.18 layers. */
+/* The stage that sets the pace, the tables on it beside layers, and the rule that a profile makes. The model is LLaMA-3
+ * 70B unless said otherwise: a layer is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192;
+ * at 4096 tokens a layer's forward pass takes 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9, the
+ * same as 1.18 layers. */
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -78,8 +78,8 @@ Test(stage, gathers) {
     }
 }
 
-/* Layers of two kinds count as often as there are: 3 dense of 2 x 3 x 4096 x 14336 x 1000 FLOPs forward, 1 with 2 of
- * 8 experts as wide, half. */
+/* Layers of two kinds count by their number: 3 dense of 2 x 3 x 4096 x 14336 x 1000 FLOPs forward, 1 with 2 of 8
+ * experts of half that width each. */
 Test(stage, mean_layer) {
     Model model = dense_model(4, 4096, 14336, 32, 8, 128, 1);
     model.kind_count = 2;
@@ -112,7 +112,7 @@ Test(stage, weights_gathered_over_tensor) {
     cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
 }
 
-/* They come together for forward and again for backward, and their gradient is scattered: three passes a layer; two
+/* They are gathered for forward and again for backward, and their gradient is scattered: three passes a layer; two
  * where they are kept, as their memory says. */
 Test(stage, weights_kept_over_tensor) {
     for (int regather = 0; regather < 2; regather++) {
@@ -132,9 +132,8 @@ Test(stage, weights_kept_over_tensor) {
     }
 }
 
-/* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of
- * the stream; with logits in place, two streams of the chip and the gathered one. T = 4096, 8 ways along the
- * sequence. */
+/* One layer at work in backward: all that it saves, gradients of the wider of its two blocks' inner tensors, and of the
+ * stream; with logits in place, two streams of the chip and the gathered one. T = 4096, 8 ways along the sequence. */
 Test(stage, transient) {
     const double T = 4096, D = 8192, F = 28672, t = 8, stream = 2 * T * D / t;
     double mlp = 6 * T * F / t, attention = 2 * T * 80 * 128 / t + (2 * T * 8192 + 4 * T * 64) / t,
@@ -197,10 +196,10 @@ Test(stage, rule_of_a_profile) {
         cr_expect_eq(rule.ring, ring);
         cr_expect_eq(rule.microbatches, 16);
         cr_expect_float_eq(rule.other_seconds, 0.1 + 16 * (1e-2 + 20 * 1e-3), 1e-12);
-        /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, back in the
+        /* staged(4, ...): both directions of the link at once; one stage: out in a third of the step, and back in the
          * rest. */
         cr_expect_float_eq(rule.offload_bytes_per_second, bench.shard.pipeline > 1 ? 2 * 8e9 : 8e9 * 2 / 3, 1e-3);
-        /* all forwards first: one direction at a time, as on one stage */
+        /* all forwards come first: one direction at a time, as on one stage */
         StepRule first;
         Knobs gpipe = bench.knobs;
         for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++) {
@@ -274,7 +273,7 @@ Test(stage, weight_traffic) {
         double fsdp, data, microbatches;
         int zero_stage;
         bool regather;
-        double forward, backward; /* fsdp, one microbatch, in bytes a parameter */
+        double forward, backward; /* fsdp, one microbatch, in bytes for each parameter */
         double start, end;        /* data, one step */
     } rows[] = {
         {"fsdp: 12DF", 64, 1, 1, 0, true, 2, 4, 0, 0},
@@ -349,9 +348,9 @@ Test(stage, pipeline) {
     }
 }
 
-/* Ideal: FLOPs weigh alike. With plain matmuls at 0.8, the blocks' in fp8 at 1.2 of the bf16 peak, experts at half of
- * that and attention at 0.4 forward and 0.2 backward, by hand: a layer of 4 d^2 + experts of 2 x 3 d f and a full square of
- * d x seq / 2 keys. */
+/* In `ideal` all FLOPs weigh the same. With plain matmuls at 0.8, the blocks' in fp8 at 1.2 of the bf16 peak, experts
+ * at half of that and attention at 0.4 forward and 0.2 backward, by hand: a layer of 4 d^2 + experts of 2 x 3 d f and a
+ * full square of d x seq / 2 keys. */
 Test(stage, layers_against_logits) {
     Bench bench = {.model = {.layers = 4, .d_model = 64, .vocab = 1000, .kind_count = 1}};
     bench.model.kinds[0] = (LayerKind){.count = 4,

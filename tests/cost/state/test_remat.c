@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names of what is saved, recomputed and offloaded: what each means, read and written. */
+/* Names for the choice of activations that are saved, recomputed and offloaded: their meaning, and how they are read
+ * and written. */
 #include "cost/state/remat.h"
 
 #include "base/file.h"
@@ -21,8 +22,8 @@ static Layout layout_of(const RematRule *rule, int64_t layers) {
     return layout;
 }
 
-/* MaxText saves the dots it names; Megatron gives up what its modules name. What a layout does is called by the first
- * name that fits. */
+/* MaxText saves the dots it names; Megatron frees the activations that its modules name. A layout gets the first name
+ * that fits. */
 Test(remat, policies) {
     static const struct {
         const char *asked, *saved, *offloaded; /* beside the layer's input; the rest is recomputed */
@@ -81,7 +82,7 @@ Test(remat, policies) {
         words = remat_for_launcher(dense(), &layout, "megatron", text);
         cr_expect(words && rows[i].megatron ? strcmp(words, rows[i].megatron) == 0 : !words && !rows[i].megatron,
                   "%s: Megatron is told %s", rows[i].asked, words ? words : "nothing");
-        /* what is written is read as the same */
+        /* a name that was written reads back as the same rule */
         RematRule again;
         remat_text(&rule, text);
         cr_assert(remat_parse(text, "test", &again, &error), "%s: %s: %s", rows[i].asked, text, error.text);
@@ -103,7 +104,7 @@ Test(remat, some_layers) {
     cr_expect_str_eq(remat_for_launcher(dense(), &layout, "megatron", text),
                      "--recompute-granularity full --recompute-method block --recompute-num-layers 40");
     cr_expect_null(remat_for_launcher(dense(), &layout, "maxtext", text), "MaxText does the same in all layers");
-    layout = layout_of(&rule, 20); /* a stage has no more */
+    layout = layout_of(&rule, 20); /* a stage has at most these layers */
     cr_expect_str_eq(remat_name(dense(), &layout, text), "full");
     layout.layers[ACTIVATION_QKV][STATE_RECOMPUTED] = 3, layout.layers[ACTIVATION_QKV][STATE_SAVED] = 17;
     cr_expect_str_eq(remat_name(dense(), &layout, text), "custom");

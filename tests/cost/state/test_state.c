@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is kept and moved of each parameter, against what is published of it and what arithmetic says. */
+/* Compares the kept and moved bytes of each parameter with published figures and with arithmetic. */
 #include "base/file.h"
 #include "cost/state/state.h"
 #include "models/config/model_json.h"
@@ -30,7 +30,7 @@ static void expect_near(double value, double expected, const char *name) {
     cr_expect_float_eq(value, expected, 1e-9 * expected, "%s: %.12g, not %.12g", name, value, expected);
 }
 
-/* The default state is the contract's, to the bit: reports of old and new say the same. */
+/* The default state is AdamW's, to the bit: reports of old and new say the same. */
 Test(state, adamw_is_the_default) {
     Model model = llama3_70b();
     TrainingState state = state_of(&model, "adamw", "default");
@@ -44,8 +44,8 @@ Test(state, adamw_is_the_default) {
     cr_expect_eq(memcmp(state.gradient_bytes, usual->gradient_bytes, sizeof state.gradient_bytes), 0);
 }
 
-/* Bytes of one parameter: copy, gradient accumulated, what the optimizer keeps; one big matrix, so that factors are
- * nothing. */
+/* Bytes of one parameter: the copy, the accumulated gradient, the optimizer's state; there is one big matrix, so that
+ * factors are negligible. */
 Test(state, bytes_of_a_parameter) {
     Model model = book_model(1 << 20, 1 << 20);
     static const struct {
@@ -75,8 +75,8 @@ Test(state, bytes_of_a_parameter) {
     }
 }
 
-/* What the update moves: all that is kept read and written, the gradient read, the copy written (and read where it is
- * all there is). */
+/* The bytes of an update: the kept state read and written, the gradient read, the copy written (and read where there is
+ * nothing else). */
 Test(state, bytes_of_an_update) {
     Model model = book_model(1 << 20, 1 << 20);
     static const struct {
@@ -93,8 +93,8 @@ Test(state, bytes_of_an_update) {
                            rows[i].bytes, 1e-4, "%s %s", rows[i].optimizer, rows[i].dtypes);
 }
 
-/* ZeRO paper, figure 1: 7.5 billion parameters on 64 chips, 16 bytes each: 120 GB, 31.4 with the optimizer's state
- * sharded, 16.6 with gradients too, 1.9 with everything. */
+/* ZeRO paper, figure 1: 7.5 billion parameters on 64 chips, 16 bytes each, are 120 GB; 31.4 with the optimizer's state
+ * sharded, 16.6 with gradients too, 1.9 with everything sharded. */
 Test(state, zero_figure_1) {
     static const struct {
         const char *name;
@@ -121,7 +121,7 @@ Test(state, zero_figure_1) {
     }
 }
 
-/* The factored second moment of an n x m matrix is n + m numbers; vectors keep theirs. */
+/* The factored second moment of an n x m matrix is n + m numbers; vectors keep theirs whole. */
 Test(state, factored_moments) {
     Model model = dense_model(3, 64, 256, 4, 2, 16, 1000);
     TrainingState state = state_of(&model, "adafactor", "master=none");
@@ -132,8 +132,8 @@ Test(state, factored_moments) {
     expect_near(state.part[HELD_TABLES].optimizer_bytes, 4 * (1000. + 64) / (1000. * 64), "tables");
 }
 
-/* Newton-Schulz, five steps. A square matrix takes 5 x 6 n^3, which against the 6 n^2 B of training on B tokens is
- * 5 n / B: what Jordan gives as the overhead. */
+/* Newton-Schulz, five steps. A square matrix takes 5 x 6 n^3, which against the 6 n^2 B of training on B tokens is 5 n
+ * / B: the overhead that Jordan gives. */
 Test(state, newton_schulz) {
     enum { N = 4096, TOKENS = 1 << 20 };
     Model square = book_model(N, N);
@@ -184,15 +184,15 @@ Test(state, matrices_of_the_zoo) {
     arena_free(&arena);
 }
 
-/* A chip's step: what it owns is streamed through HBM, its share of the iterations runs at the peak, and the updates
- * come together in bf16 over those that share them. */
+/* A chip's step: the state that it owns is streamed through HBM, its share of the iterations runs at the peak, and the
+ * updates are gathered in bf16 over the chips that share them. */
 Test(state, muon_in_a_step) {
     const double D = 1024, F = 4096, L = 8, P = 2 * D * F * L, flops = 5 * (4 * D + 2 * D * D / F);
     static const struct {
         const char *name;
         double data, fsdp, microbatches;
         int zero_stage;
-        double ways;     /* that share the state */
+        double ways;     /* the chips that share the state */
         double end;      /* bytes a parameter of the chip, reduced over data at the end */
         double backward; /* bytes a parameter, over fsdp in backward, all microbatches */
     } rows[] = {
@@ -318,8 +318,8 @@ Test(state, optimizer_files) {
     }
 }
 
-/* State on the host: 12 bytes a parameter leave HBM, as far as the host has room, and pass through it a layer at a time;
- * the update waits for PCIe, which carries them both ways at once. What is left of the host is for activations. */
+/* State on the host: 12 bytes a parameter leave HBM, if the host has room, and pass through it a layer at a time; the
+ * update waits for PCIe, which carries them both ways at once. The rest of the host is for activations. */
 Test(state, on_the_host) {
     const double P = 2. * 8192 * 28672 * 8, STATE = 12 * P;
     static const struct {
@@ -357,8 +357,8 @@ Test(state, on_the_host) {
     }
 }
 
-/* A mixture trained with a capacity computes, moves and keeps what its experts have room for; a dropless one what the
- * profile's router sends to the busiest. */
+/* A mixture trained with a capacity computes, moves and keeps the tokens for which its experts have room; a dropless
+ * one those that the profile's router sends to the busiest expert. */
 Test(state, capacity) {
     static const struct {
         double capacity, imbalance, expected;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small strategy graphs at random, and their optimum by trying every choice: nothing here is the solver's. */
+/* Small strategy graphs at random, and their optimum by trying every choice: this code shares nothing with the
+ * solver. */
 #ifndef SHARDOPT_TESTS_SEARCH_GRAPH_RANDOM_GRAPH_H
 #define SHARDOPT_TESTS_SEARCH_GRAPH_RANDOM_GRAPH_H
 
@@ -23,8 +24,9 @@ typedef struct {
     int forbidden_percent, tied_percent, horizon;
 } RandomShape;
 
-/* In the arena. A node in four is never in memory; edges repeat, run both ways and lead back to their node. A tied edge
- * has one finite entry in each row. Limits are tight: somewhere between the least and the most that can be live. */
+/* The graph lies in the arena. A node in four is never in memory; edges repeat, run both ways and lead back to their
+ * node. A tied edge has one finite entry in each row. Limits are tight: somewhere between the least and the most that
+ * can be live. */
 static inline StrategyGraph random_graph(Draw *draws, RandomShape shape, Arena *arena) {
     StrategyGraph graph = {.node_count = 1 + (int)draw(draws, shape.nodes_max)};
     int n = graph.node_count;
@@ -74,7 +76,7 @@ static inline StrategyGraph random_graph(Draw *draws, RandomShape shape, Arena *
     return graph;
 }
 
-/* Cost of a choice; -1: forbidden, or too full at some moment. */
+/* Cost of a choice; -1 means forbidden, or too full at some moment. */
 static inline int64_t value_of(const StrategyGraph *graph, const int *choice, int64_t horizon) {
     int64_t cost = 0;
     for (int i = 0; i < graph->node_count; i++) {
@@ -98,7 +100,7 @@ static inline int64_t value_of(const StrategyGraph *graph, const int *choice, in
     return cost;
 }
 
-/* The least cost of all choices; -1: none fits. */
+/* The least cost of all choices; -1 means that none fits. */
 static inline int64_t optimum_of(const StrategyGraph *graph, int64_t horizon) {
     int choice[64] = {0};
     int64_t best = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/certify.h: a bound is one whatever messages and prices it is made from, and what it excludes is in no
- * cheaper choice. */
+/* search/graph/certify.h: a bound holds whatever messages and prices it is made from, and no cheaper choice contains a
+ * state or pair that it excludes. */
 #include "base/util.h"
 #include "search/graph/certify.h"
 #include "tests/search/graph/random_graph.h"
@@ -9,7 +9,7 @@
 
 static double noise(Draw *draws, double size) { return size * ((double)draw(draws, 2000001) / 1e6 - 1); }
 
-/* The optimum of the graph with one state of a node of the core alone; -1: none fits. */
+/* The optimum of the graph with a single state of one node of the core; -1 means that none fits. */
 static int64_t optimum_with(const StrategyGraph *graph, const Reduction *reduction, int node, int state,
                             int64_t horizon) {
     int choice[64] = {0}, states[64];

@@ -47,7 +47,7 @@ static void add_edge(glp_prob *lp, const StrategyGraph *graph, int e, int *colum
         }
 }
 
-/* -1: nothing fits. */
+/* -1 means that nothing fits. */
 static int64_t glpk_optimum(const StrategyGraph *graph, int64_t horizon) {
     static int columns[4096];
     static double values[4096];

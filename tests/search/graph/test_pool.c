@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/starts.h and pool.h: whatever is in the pool fits and costs what it says, evaluated on the input
- * by other code; turns make no member dearer, and none gets below the optimum. */
+/* search/graph/starts.h and pool.h: every choice in the pool fits and has the cost that the pool records, evaluated on
+ * the input by other code; turns make no member dearer, and no member gets below the optimum. */
 #include "base/util.h"
 #include "search/graph/starts.h"
 #include "tests/search/graph/random_graph.h"

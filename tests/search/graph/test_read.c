@@ -8,7 +8,7 @@
 #define NODES "\"nodes\":{\"intervals\":[[0,1]],\"costs\":[[5,6]],\"usages\":[[1,2]]}"
 #define TWO "\"nodes\":{\"intervals\":[[0,1],[0,1]],\"costs\":[[5,6],[7]],\"usages\":[[1,2],[3]]}"
 
-/* where: what stands behind the file's name; text: a part of the complaint. */
+/* where: the text after the file's name; text: a part of the complaint. */
 static const struct {
     const char *name, *text, *where, *complaint;
 } WRONG[] = {
@@ -69,7 +69,8 @@ Test(graph_read, wrong_files) {
     }
 }
 
-/* Every cut of a right file is wrong, and none reads past its end: each in an allocation of its own size. */
+/* Every truncation of a correct file is wrong, and none reads past its end: each lies in an allocation of its own
+ * size. */
 Test(graph_read, cut_anywhere) {
     static const char TEXT[] =
         " {\"problem\" : {\"edges\":{\"costs\":[[1,2]],\"nodes\":[[0,1]]},\"name\":\"a\\\"b\",\"more\":"

@@ -65,8 +65,8 @@ Test(graph_solve, equals_trying_every_choice) {
     cr_assert_gt(infeasible, 500);
 }
 
-/* Too large to be searched to a proof: starts, the pool and annealing have to make the same of it for any number of
- * threads, and what they say of it has to be so. */
+/* The graph is too large to be searched to a proof: starts, the pool and annealing have to give the same result for any
+ * number of threads, and their claims about it have to be true. */
 Test(graph_solve, large_is_the_same_for_any_threads) {
     static const RandomShape SHAPE = {9000, 3, 16000, 1000, 0, 0, 40};
     Draw draws = {2};
@@ -87,7 +87,7 @@ Test(graph_solve, large_is_the_same_for_any_threads) {
         }
         for (size_t t = 0; t < COUNT_OF(full); t++) peak = full[t] > peak ? full[t] : peak;
         graph.is_limited = true;
-        graph.usage_limit = peak * 6 / 10; /* of what can be live: between the mean and the most of each */
+        graph.usage_limit = peak * 6 / 10; /* of the memory that can be live: between the mean and the most of each */
         GraphResult one = solved(&graph, 1, 1e-3, &arena);
         large += one.core_nodes > 1500;
         for (int threads = 2; threads <= 4; threads += 2) {
