@@ -1,16 +1,121 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Completion of shardopt in bash. Commands and options are those that the program's own --help has, models and chips those
-# that it lists, so that nothing has to be kept in step but the few lists of values below.
+# Completion of shardopt in bash, made by `shardopt help --completion bash` from the tables of search/cli.
 # Installed to share/bash-completion/completions/shardopt; or: . docs/completion/shardopt.bash
 
-_shardopt_commands() { "$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'; }
-_shardopt_options() { "$1" "$2" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
 _shardopt_names() { "$1" "$2" --format json 2>/dev/null | sed -n 's/^    "name": "\(.*\)",$/\1/p'; }
-_shardopt_formats() { echo maxtext torchtitan megatron jax deepspeed; }
+
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge help'
+
+_shardopt_options() { # COMMAND
+    case $1 in
+    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --brute-force --time-limit --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
+    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
+    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
+    models) echo '--format --help' ;;
+    chips) echo '--format --help' ;;
+    validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --help' ;;
+    calibrate) echo '--output --profile --begin --exclude-flagged --folds --date --format --threads --verbose --help' ;;
+    check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
+    layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
+    diff) echo '--format --output --exit-code --quiet --help' ;;
+    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
+    merge) echo '--format --output --quiet --help' ;;
+    esac
+}
+
+_shardopt_values() { # COMMAND OPTION
+    case $1 in
+    models)
+        case $2 in
+        --format) echo 'text json' ;;
+        esac
+        ;;
+    chips)
+        case $2 in
+        --format) echo 'text json' ;;
+        esac
+        ;;
+    validate)
+        case $2 in
+        --format) echo 'text json markdown html' ;;
+        --output) echo '@files' ;;
+        --plot) echo '@files' ;;
+        --profile) echo 'default ideal' ;;
+        --chip) echo '@chips' ;;
+        esac
+        ;;
+    calibrate)
+        case $2 in
+        --output) echo '@files' ;;
+        --profile) echo 'default' ;;
+        --begin) echo 'priors values' ;;
+        --format) echo 'text json markdown' ;;
+        esac
+        ;;
+    layout)
+        case $2 in
+        --solution) echo '@files' ;;
+        --format) echo 'text json' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
+    diff)
+        case $2 in
+        --format) echo 'text json markdown' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
+    merge)
+        case $2 in
+        --format) echo 'text json csv markdown html' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
+    *)
+        case $2 in
+        --baseline) echo '@files' ;;
+        --markdown) echo '@files' ;;
+        --junit) echo '@files' ;;
+        --model) echo '@models' ;;
+        --chip) echo '@chips' ;;
+        --for) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --padding) echo 'none launchable any' ;;
+        --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
+        --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
+        --objective) echo 'time chip-hours cost' ;;
+        --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
+        --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
+        --remat) echo 'auto none full' ;;
+        --profile) echo 'default ideal' ;;
+        --from) echo '@files' ;;
+        --from-config) echo '@files' ;;
+        --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --resume) echo '@files' ;;
+        --certificate) echo '@files' ;;
+        --format) echo 'text json markdown html csv junit' ;;
+        --output) echo '@files' ;;
+        --color) echo 'auto always never' ;;
+        esac
+        ;;
+    esac
+}
+
+_shardopt_arguments() { # COMMAND
+    case $1 in
+    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml' ;;
+    models) echo '@models' ;;
+    chips) echo '@chips' ;;
+    validate) echo '@files' ;;
+    calibrate) echo '@files' ;;
+    layout) echo '@files' ;;
+    diff) echo '@files' ;;
+    merge) echo '@files' ;;
+    esac
+}
 
 _shardopt() {
     local program=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=plan
-    local values='' lead='' i
+    local values='' lead='' files='' i
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         -*) [ "$i" = 1 ] && break ;;
@@ -19,38 +124,26 @@ _shardopt() {
     done
     COMPREPLY=()
     case $before in
-    --model) values=$(_shardopt_names "$program" models) ;;
-    --chip) values=$(_shardopt_names "$program" chips) ;;
-    --for | --config-format) values=$(_shardopt_formats) ;;
-    --format) values='text json markdown html csv' ;;
-    --padding) values='none launchable any' ;;
-    --objective) values='time chip-hours cost' ;;
-    --precision) values='bf16 fp8 mxfp8 nvfp4 int8' ;;
-    --nesting) values='default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
-    --schedules) values='launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
-    --color) values='auto always never' ;;
+    --*) values=$(_shardopt_values "$command" "$before") ;;
     esac
-    if [ -n "$values" ]; then
-        case $word in # sweeps take lists
-        *,*) lead=${word%,*}, word=${word##*,} ;;
-        esac
-        mapfile -t COMPREPLY < <(compgen -P "$lead" -W "$values" -- "$word")
-        [ "$before" = --model ] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
-        return
-    fi
     case $word in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$(_shardopt_options "$program" "$command")" -- "$word") ;;
+    -*) [ -n "$values" ] || values=$(_shardopt_options "$command") ;;
     *)
-        if [ "$COMP_CWORD" = 1 ]; then
-            values="$(_shardopt_commands "$program") help"
-        else
-            case $command in
-            emit) values=$(_shardopt_formats) ;;
-            models | chips) values=$(_shardopt_names "$program" "$command") ;;
-            esac
+        if [ -z "$values" ] && [ "$COMP_CWORD" = 1 ]; then
+            values=$_shardopt_commands
+        elif [ -z "$values" ]; then
+            values=$(_shardopt_arguments "$command") files=1
         fi
-        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word"; [ "$COMP_CWORD" = 1 ] || compgen -f -- "$word")
         ;;
     esac
+    case $values in
+    @models) values=$(_shardopt_names "$program" models) files=1 ;;
+    @chips) values=$(_shardopt_names "$program" chips) ;;
+    @files) values='' files=1 ;;
+    esac
+    case $word in # sweeps take lists
+    *,*) lead=${word%,*}, word=${word##*,} ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -P "$lead" -W "$values" -- "$word"; [ -z "$files" ] || compgen -f -- "$word")
 }
 complete -o filenames -F _shardopt shardopt

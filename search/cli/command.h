@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/command.h: what every command is. It takes words and streams and returns an exit code, so that a test can
- * run it in memory. argv[0] is the command's name; the result goes to `out` alone; a failure is in *error, and main
- * prints it. */
+/* search/cli/command.h: what a command is: one row of data from which its words are read, and from which --help, the
+ * manual page and the completion of shells are printed, so that an option is described once. A command takes words and
+ * streams and returns an exit code, so that a test can run it in memory. The result goes to `out` alone; a failure is
+ * in *error, and main prints it. */
 #ifndef SHARDOPT_SEARCH_CLI_COMMAND_H
 #define SHARDOPT_SEARCH_CLI_COMMAND_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/text/terminal.h"
 
@@ -16,11 +18,72 @@ typedef struct {
     Terminal terminal; /* what `out` is: its width and its colours */
 } Streams;
 
+/* One option. Its number is its place in the table of its command; a row without a name is a gap in the numbers.
+ * Texts for the manual (`details`) name options as they are typed (--plan) and put what else is typed between `...`;
+ * a newline begins a paragraph. */
 typedef struct {
-    const char *name;
-    int (*run)(int argc, char **argv, Streams streams, Error *error);
-    const char *does; /* for help */
-} Command;
+    const char *name;    /* "max-idle" */
+    char letter;         /* 'o' for -o; 0 means none */
+    const char *takes;   /* what the value is called, "FILE"; NULL means that the option is a flag */
+    unsigned use;        /* the commands that have it, as bits of Command.use; 0 means each command of the table */
+    bool asks;           /* it is part of what is asked of a search, and therefore of a report's `request` */
+    const char *heading; /* stands before it in the help; NULL means none */
+    const char *help;    /* one line */
+    const char *details; /* the manual's text; NULL means that the line is all there is to say */
+    /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
+     * names that those commands list, "@files" means files; NULL means nothing. */
+    const char *values;
+} CommandOption;
+
+/* Options that several tables have, described once. */
+#define OPTION_ROW_OUTPUT                                                                                              \
+    .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result there instead of to stdout",           \
+    .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
+               "half.",                                                                                                \
+    .values = "@files"
+#define OPTION_ROW_THREADS                                                                                             \
+    .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
+    .details = "Threads to use (all cores). The answer is the same for any number."
+
+enum { THREADS_MAX = 1024, OPTIONS_MAX = 64 };
+
+/* What the manual says of a command beside its options. */
+typedef struct {
+    const char *tag, *text; /* a tag of NULL ends a list */
+} CommandNote;
+
+typedef struct Command Command;
+
+/* The words of a command line. Everything lives in `arena`. */
+typedef struct {
+    const Command *command;
+    Arena *arena;
+    const char *text[OPTIONS_MAX];  /* by number; NULL means not given; "" is a flag that is */
+    const char *where[OPTIONS_MAX]; /* what errors name: "--pods" */
+    const char **arguments;         /* the words that are no options; ends with NULL */
+    int argument_count;
+    bool asks_help, asks_version;
+} CommandLine;
+
+struct Command {
+    const char *name, *summary; /* "plan", and the line of `shardopt --help` */
+    const char *usage;          /* the words after "shardopt "; one line for each form */
+    const char *about;          /* a paragraph of its --help; NULL means none */
+    const char *details;        /* its paragraph of the manual */
+    const CommandOption *options;
+    int option_count;
+    unsigned use;                /* which rows of the table it has; 0 means all */
+    bool takes_arguments;        /* false: a word that is no option is an error */
+    const char *argument_values; /* what completion offers in its place, as in CommandOption.values */
+    const char *footer;          /* the end of its --help: numbers, exit codes */
+    void (*list)(FILE *out);     /* prints what else its --help lists; NULL means nothing */
+    const CommandNote *notes;    /* NULL means none */
+    const char *examples;        /* lines that a test runs in the order of the commands; each ends with a newline */
+    /* Does the work: the words were read, and do not ask for help. Returns the exit code when *error stays empty. */
+    int (*run)(const CommandLine *line, Streams streams, Error *error);
+    /* NULL for most: the words are read by command_run(). Otherwise this runs in its place (`sweep`, over ranks). */
+    int (*run_words)(int argc, char **argv, Streams streams, Error *error);
+};
 
 enum {
     EXIT_DONE = 0,
@@ -32,20 +95,30 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
-int command_plan(int argc, char **argv, Streams streams, Error *error);
-int command_explain(int argc, char **argv, Streams streams, Error *error);
-int command_emit(int argc, char **argv, Streams streams, Error *error);
-int command_models(int argc, char **argv, Streams streams, Error *error);
-int command_chips(int argc, char **argv, Streams streams, Error *error);
-int command_validate(int argc, char **argv, Streams streams, Error *error);
-int command_calibrate(int argc, char **argv, Streams streams, Error *error);
-int command_layout(int argc, char **argv, Streams streams, Error *error);
-int command_sweep(int argc, char **argv, Streams streams, Error *error);
-int command_check(int argc, char **argv, Streams streams, Error *error);
-int command_diff(int argc, char **argv, Streams streams, Error *error);
-int command_merge(int argc, char **argv, Streams streams, Error *error);
+/* Reads the words (argv[0] is the command's name), answers --help and --version itself, and otherwise runs the command.
+ * Returns the exit code. */
+int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error);
 
-/* The exit code that an error stands for; EXIT_DONE: there is none. */
+/* Whether the row `number` of the command's table is an option of the command. */
+bool command_has_option(const Command *command, int number);
+
+/* Reads the words of a command line; argv[0] is skipped. Unknown and repeated options, options without their value and
+ * stray words are errors. */
+bool command_line_read(const Command *command, int argc, char **argv, Arena *arena, CommandLine *out, Error *error);
+
+/* Prints what --help or --version asks for. False: neither was asked for. */
+bool command_line_answered(const CommandLine *line, FILE *out);
+
+/* Readers of one value. An option that is not given leaves *out, the default, as it is. The choice is the index of the
+ * value in the row's `values`; a file is a name that is not empty. */
+bool line_choice(const CommandLine *line, int option, int *out, Error *error);
+bool line_file(const CommandLine *line, int option, const char **out, Error *error);
+bool line_threads(const CommandLine *line, int option, int *out, Error *error);
+
+/* For commands of one file: the only argument, into *out. `missing` is what is said when there is none. */
+bool line_one_file(const CommandLine *line, const char *missing, const char **out, Error *error);
+
+/* The exit code that an error stands for; EXIT_DONE when there is none. */
 int exit_of_error(const Error *error);
 
 /* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is

@@ -4,10 +4,8 @@
 #ifndef SHARDOPT_SEARCH_CLI_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_OPTIONS_H
 
-#include "base/arena.h"
+#include "search/cli/command.h"
 #include "search/request/request.h"
-
-#include <stdio.h>
 
 typedef enum {
     OPTION_BASELINE,
@@ -64,7 +62,6 @@ typedef enum {
     OPTION_QUIET,
     OPTION_COLOR,
     OPTION_VERSION,
-    OPTION_HELP,
     OPTION_COUNT
 } Option;
 
@@ -74,23 +71,27 @@ typedef struct {
     const char *where[OPTION_COUNT];
 } Options;
 
-typedef enum {
-    COMMAND_PLAN = 1,
-    COMMAND_EXPLAIN = 2,
-    COMMAND_SWEEP = 4,
-    COMMAND_EMIT = 8,
-    COMMAND_CHECK = 16
-} OptionUse;
+/* The commands that plan, as bits of CommandOption.use. */
+enum { USE_PLAN = 1, USE_EXPLAIN = 2, USE_SWEEP = 4, USE_EMIT = 8, USE_CHECK = 16 };
+
+/* The rows of all of them, by Option. */
+extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT];
+
+/* Ends the --help of each of them; `more` is a further exit code, "1 something is worse, " or "". */
+#define PLANNING_FOOTER(more)                                                                                          \
+    "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %.\n"                                           \
+    "Exit codes: 0 done, " more "2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect."
 
 const char *option_name(Option option); /* "max-idle" */
 
 /* Whether it is part of what was asked, and therefore of a report's `request`. */
 bool option_asks(Option option);
 
-/* Reads the words of a command line; argv[0] is skipped. Unknown, repeated and stray words are errors. In the arena. */
-bool options_parse(int argc, char **argv, OptionUse use, Arena *arena, Options *out, Error *error);
+/* The words of a command that plans, by Option. */
+void options_of_line(const CommandLine *line, Options *out);
 
-void options_help(FILE *out, OptionUse use);
+/* Both at once, for programs that ask from the inside: reads a command line (argv[0] is skipped) into *out. */
+bool options_parse(int argc, char **argv, const Command *command, Arena *arena, Options *out, Error *error);
 
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/planning.h"
-#include "base/build.h"
 
 #include "base/number.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-bool options_answered(const Options *options, OptionUse use, Streams streams) {
-    if (options->text[OPTION_HELP])
-        options_help(streams.out, use);
-    else if (options->text[OPTION_VERSION])
-        fprintf(streams.out, "shardopt %s\n", program_version());
-    else
-        return false;
-    return true;
-}
 
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err) {
     char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];

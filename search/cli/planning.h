@@ -10,9 +10,6 @@
 #include "search/report/html/write.h"
 #include "search/report/report.h"
 
-/* --help and --version: prints what was asked for; true: that was all. */
-bool options_answered(const Options *options, OptionUse use, Streams streams);
-
 /* Before a search: sets the threads; warns on `err` of what is planned though it is odd (not with --quiet), and says
  * with --verbose what is searched. */
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err);

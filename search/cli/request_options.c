@@ -16,7 +16,7 @@
 
 static const int64_t BATCH_TOKENS_MAX = INT64_C(1000000000000000); /* 1e15 */
 static const int64_t PRODUCT_MAX = INT64_C(1) << 62;               /* of any two sizes that are multiplied */
-enum { SEQ_MAX = 1 << 30, SEQ_DEFAULT = 8192, TOP_MAX = 1000, THREADS_MAX = 1024, TOKENS_PER_PARAMETER = 20 };
+enum { SEQ_MAX = 1 << 30, SEQ_DEFAULT = 8192, TOP_MAX = 1000, TOKENS_PER_PARAMETER = 20 };
 static const int64_t BATCH_DEFAULT = 4 << 20;
 
 /* One set of words being resolved. */

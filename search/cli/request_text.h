@@ -3,6 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_REQUEST_TEXT_H
 #define SHARDOPT_SEARCH_CLI_REQUEST_TEXT_H
 
+#include "search/cli/commands.h"
 #include "search/cli/options.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static inline bool request_from_text(const char *text, Arena *arena, Request *ou
     for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word && count < WORDS_MAX;
          word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
-    if (options_parse(count, words, COMMAND_PLAN, arena, &options, &error) &&
+    if (options_parse(count, words, &COMMAND_PLAN, arena, &options, &error) &&
         request_from_options(&options, arena, out, &error))
         return true;
     fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);

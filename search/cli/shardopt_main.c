@@ -1,80 +1,49 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The public entry: one command line, from its words to its exit code. */
-#include "search/shardopt.h"
 #include "base/build.h"
+#include "search/shardopt.h"
 
-#include "base/util.h"
-#include "search/cli/command.h"
-#include "search/cli/examples.h"
+#include "search/cli/commands.h"
+#include "search/cli/help.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const Command COMMANDS[] = {
-    {"plan", command_plan, "search, and print the best plans with their proof"},
-    {"explain", command_explain, "one plan in full"},
-    {"emit", command_emit, "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed"},
-    {"models", command_models, "the models it knows; with a name one of them, its parts, counts and sources"},
-    {"chips", command_chips, "the chips it knows; with a name one of them, its figures and sources"},
-    {"validate", command_validate, "how wrong it is: measured runs (a table of them) replayed"},
-    {"calibrate", command_calibrate, "fit profiles to measured runs, with the error of unseen ones"},
-    {"check", command_check, "plan again what a baseline has, and fail where that got worse: the gate for CI"},
-    {"layout", command_layout, "the cheapest choice of a strategy graph (google/iopddl), with a bound on it"},
-    {"diff", command_diff, "two reports side by side: what moved, and why"},
-    {"sweep", command_sweep, "the best plan of every point of a grid: lists in any option, one row each"},
-    {"merge", command_merge, "the parts of a sweep put together"},
-};
-
-static void print_help(FILE *out) {
-    fprintf(out,
-            "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n"
-            "usage: shardopt [plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]\n"
-            "       shardopt COMMAND [OPTIONS]\n\n",
-            program_version());
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) fprintf(out, "  %-9s %s\n", COMMANDS[i].name, COMMANDS[i].does);
-    fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
-}
-
-static const Command *command_named(const char *name, Error *error) {
-    const char *names[COUNT_OF(COMMANDS)];
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
-        if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
-        names[i] = COMMANDS[i].name;
+/* `shardopt help`: of all, of one command, and what docs/ is made of: the manual page and the completions. */
+static int help(int argc, char **argv, Streams streams, Error *error) {
+    const char *of = argc > 2 ? argv[2] : NULL, *shell = argc > 3 ? argv[3] : "";
+    if (!of)
+        help_of_program(streams.out);
+    else if (strcmp(of, "--man") == 0)
+        manual_write(streams.out);
+    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "bash") == 0)
+        completion_write_bash(streams.out);
+    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "zsh") == 0)
+        completion_write_zsh(streams.out);
+    else {
+        const Command *command = command_named(of, error);
+        if (command) help_of_command(command, streams.out);
     }
-    const char *nearest = name_nearest(name, names, COUNT_OF(COMMANDS));
-    error_set(error, ERROR_INPUT, name, "is not a command; %s%s",
-              nearest ? "did you mean " : "shardopt --help lists them", nearest ? nearest : "");
-    return NULL;
+    return exit_of_error(error);
 }
 
-/* A command; its help ends with examples. */
-static int run(const Command *command, int argc, char **argv, Streams streams, Error *error) {
-    int code = command->run(argc, argv, streams, error);
-    if (code == EXIT_DONE && words_ask_help(argc, argv)) examples_write(command->name, streams.out);
-    return code;
-}
-
-/* `shardopt --model ...` is `shardopt plan --model ...`; `shardopt help plan` is `shardopt plan --help`. */
+/* `shardopt --model ...` is `shardopt plan --model ...`. */
 static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (argc < 2) {
-        print_help(streams.err);
+        help_of_program(streams.err);
         return EXIT_USAGE;
     }
-    bool help = strcmp(argv[1], "help") == 0;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
-        print_help(streams.out);
-        return EXIT_DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    const char *word = argv[1];
+    if (strcmp(word, "help") == 0) return help(argc, argv, streams, error);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return help(1, argv, streams, error);
+    if (strcmp(word, "--version") == 0) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
-    if (argv[1][0] == '-') return run(&COMMANDS[0], argc, argv, streams, error);
-    const Command *command = command_named(argv[help ? 2 : 1], error);
-    if (!command) return EXIT_USAGE;
-    char *ask[] = {argv[help ? 2 : 1], "--help", NULL};
-    return help ? run(command, 2, ask, streams, error) : run(command, argc - 1, argv + 1, streams, error);
+    if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
+    const Command *command = command_named(word, error);
+    return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }
 
 const char *shardopt_version(void) { return program_version(); }

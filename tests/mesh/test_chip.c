@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "mesh/chip_json.h"
 #include "mesh/mesh.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -250,7 +250,7 @@ Test(chip, broken_folders) {
 static int run(char **words, int count, char **text, Error *error) {
     size_t length = 0;
     FILE *out = open_memstream(text, &length);
-    int code = command_chips(count, words, (Streams){.out = out, .err = out}, error);
+    int code = command_run(&COMMAND_CHIPS, count, words, (Streams){.out = out, .err = out}, error);
     fclose(out);
     return code;
 }

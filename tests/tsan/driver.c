@@ -2,7 +2,7 @@
 /* One answer for any number of threads. A plain program, because Criterion forks, which the thread sanitizer does not
  * bear; under it (preset tsan) this is also the search for data races. */
 #include "base/util.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/options.h"
 #include "search/walk/search.h"
 
@@ -72,7 +72,7 @@ static char *answer(const char *const *problem, int threads) {
     Request *request = ARENA_NEW(&arena, Request, 1);
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    bool ok = request && out && options_parse(count, list, COMMAND_PLAN, &arena, &options, &error) &&
+    bool ok = request && out && options_parse(count, list, &COMMAND_PLAN, &arena, &options, &error) &&
               request_from_options(&options, &arena, request, &error);
     if (ok) {
         request->control.threads = threads;
@@ -97,7 +97,7 @@ static char *error_table(int threads) {
     Error error = {0};
     FILE *out = open_memstream(&text, &length);
     snprintf(number, sizeof number, "%d", threads);
-    bool ok = out && command_validate(6, words, (Streams){.out = out, .err = stderr}, &error) == EXIT_DONE;
+    bool ok = out && command_run(&COMMAND_VALIDATE, 6, words, (Streams){.out = out, .err = stderr}, &error) == EXIT_DONE;
     if (out) fclose(out);
     if (ok) return text;
     fprintf(stderr, "%s: %s\n", error.where, error.text);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
-#include "base/util.h"
-#include "cost/profile/profile_set_json.h"
 #include "cost/measured/calibrate.h"
+#include "base/util.h"
 #include "cost/measured/fit_own.h"
 #include "cost/measured/flagged.h"
 #include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
+#include "cost/profile/profile_set_json.h"
+#include "search/cli/commands.h"
 #include "search/cli/commands/calibrate_options.h"
-#include "search/cli/command.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -189,14 +189,10 @@ static void show(void *context, int done, int folds) {
     fflush(bar->err);
 }
 
-static bool run(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
+static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
     Material material = {.begin = words->begin};
     Calibration calibration;
     Bar bar = {streams.err, omp_get_wtime(), false};
-    if (words->help) {
-        calibrate_help(streams.out);
-        return true;
-    }
     if (!run_table_read(words->file, arena, &material.table, error) || !load_set(words, arena, &material.set, error) ||
         !replay_all(words, &material, arena, error))
         return false;
@@ -225,10 +221,31 @@ static bool run(const CalibrateWords *words, Arena *arena, Streams streams, Erro
            write_report(words, &material, &calibration, streams.out, error);
 }
 
-int command_calibrate(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     CalibrateWords words;
-    bool ok = calibrate_options(argc, argv, &arena, &words, error) && run(&words, &arena, streams, error);
-    arena_free(&arena);
-    return ok ? EXIT_DONE : exit_of_error(error);
+    if (calibrate_options_read(line, &words, error)) fit(&words, line->arena, streams, error);
+    return exit_of_error(error);
 }
+
+const Command COMMAND_CALIBRATE = {
+    .name = "calibrate",
+    .summary = "fit profiles to measured runs, with the error of unseen ones",
+    .usage = "calibrate FILE.tsv [-o SET.json] [OPTIONS]",
+    .about = "Fits a set of profiles to measured runs (cost/measured/README.md says how a table of them looks), and "
+             "tells how "
+             "far off\nit is, of runs that it has not seen too. --profile ./SET.json then plans with it.",
+    .details = "Fits a set of profiles to a table of measured training runs (columns: cost/measured/README.md), and "
+               "says what that is worth: the error before the fit, fitted, fitted without runs known to be odd, and "
+               "of runs that the fit has not seen, by groups of source, model and chip and by sources; by source and "
+               "by chip; and each figure with its prior, its deviation and the runs that it moves. A figure that the "
+               "runs do not determine says that it kept its prior.",
+    .options = CALIBRATE_OPTIONS,
+    .option_count = CALIBRATE_OPTION_COUNT,
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Without --begin: values where the set was fitted to other runs, of which only what these runs "
+              "determine moves;\nelse priors.\n"
+              "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
+    .examples = "shardopt calibrate mine.tsv -o mine.json\n",
+    .run = run,
+};

@@ -3,10 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_COMMANDS_CALIBRATE_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_COMMANDS_CALIBRATE_OPTIONS_H
 
-#include "base/arena.h"
-#include "base/error.h"
-
-#include <stdio.h>
+#include "search/cli/command.h"
 
 typedef enum { CALIBRATE_TEXT, CALIBRATE_JSON, CALIBRATE_MARKDOWN } CalibrateFormat;
 /* AUTO: from priors, unless the set was fitted to other runs. */
@@ -20,11 +17,13 @@ typedef struct {
     CalibrateFormat format;
     CalibrateBegin begin;
     int folds, threads; /* threads 0: OpenMP's own choice */
-    bool exclude_flagged, verbose, help;
+    bool exclude_flagged, verbose;
 } CalibrateWords;
 
-/* In the arena. */
-bool calibrate_options(int argc, char **argv, Arena *arena, CalibrateWords *out, Error *error);
-void calibrate_help(FILE *out);
+enum { CALIBRATE_OPTION_COUNT = 9 };
+extern const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT];
+
+/* Texts are those of the line. */
+bool calibrate_options_read(const CommandLine *line, CalibrateWords *out, Error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
 #include "search/cli/data_hash.h"
 #include "search/cli/planning.h"
@@ -196,25 +197,52 @@ static bool check_one(const Options *options, const CheckChoice *choice, Baselin
     return ok;
 }
 
-int command_check(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
     CheckChoice choice;
     int code = EXIT_USAGE;
     char data_sha256[SHA256_HEX_SIZE];
-    if (!options_parse(argc, argv, COMMAND_CHECK, &arena, &options, error)) goto done;
-    if (options_answered(&options, COMMAND_CHECK, streams)) {
-        code = EXIT_DONE;
-        goto done;
-    }
-    if (!read_choice(&options, &choice, error) || !file_data_sha256(data_sha256, &arena, error)) goto done;
+    options_of_line(line, &options);
+    if (!read_choice(&options, &choice, error) || !file_data_sha256(data_sha256, line->arena, error)) return code;
     BaselineCheck gate = {.baseline = choice.baseline,
                           .tolerance = choice.tolerance,
                           .version = program_version(),
                           .data_sha256 = data_sha256};
-    (choice.baseline ? check_all : check_one)(&options, &choice, &gate, &arena, streams, &code, error);
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
+    (choice.baseline ? check_all : check_one)(&options, &choice, &gate, line->arena, streams, &code, error);
     return code;
 }
+
+/* What the manual says beside the options. */
+static const CommandNote NOTES[] = {
+    {"--format FORMAT", "text, json, markdown or junit (text)."},
+    {0},
+};
+
+const Command COMMAND_CHECK = {
+    .name = "check",
+    .summary = "plan again what a baseline has, and fail where that got worse: the gate for CI",
+    .usage = "check --baseline FILE [--tolerance SHARE] [--update] [OPTIONS]\n"
+             "check --plan PLAN --model NAME [--within SHARE] [OPTIONS]\n"
+             "check --from REPORT [--rank N] [--within SHARE] [OPTIONS]\n"
+             "check --from-config FILE [--within SHARE] [OPTIONS]",
+    .about =
+        "Plans every report of --baseline again, or prices one plan beside the best that there is now. Fails (exit 1)\n"
+        "where that is worse. With --baseline what is asked stands in its reports.",
+    .details = "Plans every report of a committed baseline again, and exits with 1 where the predicted step, MFU or "
+               "the share of HBM got worse beyond the tolerance, where a plan no longer fits or its proof is lost, "
+               "and where it can be planned no more. It says which, by how much, what part of the step moved, "
+               "whether another plan took the place (and what the one before costs now), and because of what: the "
+               "data file of model, chip, profile or optimizer that changed since, with the figures of it that a "
+               "report has, the program's version, or the program itself where nothing else changed. What is better "
+               "is said, and passes.\nWith --plan or --from in place of a baseline: the plan that is launched, "
+               "beside the best plan there is now of the same request; exit 1 where it is slower by more than "
+               "--within, or does not fit.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_CHECK,
+    .footer = PLANNING_FOOTER("1 something is worse, "),
+    .notes = NOTES,
+    .examples = "shardopt check --baseline report.json --tolerance 1%\n"
+                "shardopt check --model 8b --chip v5e --slice 4x4 --batch 256Ki --plan fsdp=16 --within 5%\n",
+    .run = run,
+};

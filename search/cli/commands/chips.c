@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt chips [NAME]`: the catalog as a table, or one chip with every figure and its source. */
 #include "base/util.h"
+#include "search/cli/commands.h"
 #include "search/cli/views/chips_view.h"
-#include "search/cli/command.h"
 
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    bool json, help;
-    char name[128]; /* empty: the list */
-} Options;
+enum { FORMAT };
 
-static const struct poptOption OPTION_TABLE[] = {
-    {"format", 0, POPT_ARG_STRING, NULL, 'f', "text (default) or json", "FORMAT"},
-    {"help", 'h', POPT_ARG_NONE, NULL, 'h', "show this", NULL},
-    POPT_TABLEEND};
-
-static bool set_format(const char *format, Options *options, Error *error) {
-    if (strcmp(format, "json") != 0 && strcmp(format, "text") != 0)
-        return error_set(error, ERROR_INPUT, "--format", "%.40s is not a format of chips; give text or json", format);
-    options->json = strcmp(format, "json") == 0;
-    return true;
-}
-
-static bool read_options(poptContext context, Options *options, Error *error) {
-    int code;
-    while ((code = poptGetNextOpt(context)) >= 0) {
-        char *value = poptGetOptArg(context);
-        bool ok = true;
-        if (code == 'h')
-            options->help = true;
-        else
-            ok = value && set_format(value, options, error);
-        free(value);
-        if (!ok) return false;
-    }
-    if (code < -1)
-        return error_set(error, ERROR_INPUT, poptBadOption(context, POPT_BADOPTION_NOALIAS),
-                         "%s; see shardopt chips --help", poptStrerror(code));
-    const char *name = poptGetArg(context);
-    if (name && (poptPeekArg(context) || *name == '\0'))
-        return error_set(error, ERROR_INPUT, "chips", "give at most one name of a chip");
-    if (name) snprintf(options->name, sizeof options->name, "%s", name);
-    return true;
-}
+static const CommandOption OPTIONS[] = {
+    [FORMAT] = {.name = "format", .takes = "FORMAT", .help = "text (default) or json", .values = "text json"},
+};
 
 static bool unknown_chip(const Catalog *catalog, const char *name, Arena *arena, Error *error) {
     size_t count = (size_t)catalog->count;
@@ -61,43 +27,49 @@ static bool unknown_chip(const Catalog *catalog, const char *name, Arena *arena,
                      nearest ? "nearest: " : "shardopt chips lists them", nearest ? nearest : "");
 }
 
-static bool write_result(TextOut out, poptContext context, const Options *options, Arena *arena, Error *error) {
-    if (options->help) {
-        poptPrintHelp(context, out.file, 0);
-        return !ferror(out.file) || error_memory(error);
-    }
+static bool write_result(TextOut out, const char *name, bool json, Arena *arena, Error *error) {
     Catalog catalog;
     if (!catalog_load(arena, &catalog, error)) return false;
-    const Chip *one = options->name[0] ? catalog_find(&catalog, options->name) : NULL;
-    if (options->name[0] && !one) return unknown_chip(&catalog, options->name, arena, error);
-    bool ok = options->json ? chips_write_json(&catalog, one, out.file, arena)
-              : one         ? chips_write_one(one, out, arena)
-                            : chips_write_table(&catalog, out);
+    const Chip *one = name ? catalog_find(&catalog, name) : NULL;
+    if (name && !one) return unknown_chip(&catalog, name, arena, error);
+    bool ok = json  ? chips_write_json(&catalog, one, out.file, arena)
+              : one ? chips_write_one(one, out, arena)
+                    : chips_write_table(&catalog, out);
     return ok || error_memory(error);
 }
 
 /* All of it in memory first, so that nothing half-written is ever on stdout. */
-int command_chips(int argc, char **argv, Streams streams, Error *error) {
-    Options options = {0};
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    bool ok = false;
+    int json = 0;
+    const char *name = line->arguments[0];
+    if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
+    if (line->argument_count > 1 || (name && name[0] == '\0'))
+        return error_set(error, ERROR_INPUT, "chips", "give at most one name of a chip"), EXIT_USAGE;
     FILE *memory = open_memstream(&text, &length);
-    poptContext context = poptGetContext("shardopt chips", argc, (const char **)argv, OPTION_TABLE, 0);
-    if (!memory || !context) {
-        error_memory(error);
-        goto done;
-    }
-    poptSetOtherOptionHelp(context, "[NAME]");
-    ok = read_options(context, &options, error) &&
-         write_result((TextOut){memory, streams.terminal}, context, &options, &arena, error);
-done:
-    if (memory && fclose(memory) != 0) ok = ok && error_memory(error);
-    if (ok && (fwrite(text, 1, length, streams.out) != length || fflush(streams.out) != 0))
-        ok = error_set(error, ERROR_IO, "chips", "the output could not be written");
-    if (context) poptFreeContext(context);
+    if (!memory) return error_memory(error), EXIT_DEFECT;
+    bool ok = write_result((TextOut){memory, streams.terminal}, name, json, line->arena, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    if (ok) output_write(streams.out, NULL, text, length, error);
     free(text);
-    arena_free(&arena);
-    return ok ? 0 : error->kind == ERROR_MEMORY || error->kind == ERROR_INTERNAL ? 70 : 2;
+    return EXIT_DONE;
 }
+
+const Command COMMAND_CHIPS = {
+    .name = "chips",
+    .summary = "the chips it knows; with a name one of them, its figures and sources",
+    .usage = "chips [--format text|json] [NAME]",
+    .details = "The chips of the catalog: figures (* not checked, - not known), how many are checked against their "
+               "source, and whether plans can be made; with a name: that chip, each figure with its source, what is "
+               "not known, its default profile, the software that --stack takes, and of a TPU the slices by their "
+               "vendor's names, with VMs and rings.",
+    .options = OPTIONS,
+    .option_count = COUNT_OF(OPTIONS),
+    .takes_arguments = true,
+    .argument_values = "@chips",
+    .footer = "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
+    .examples = "shardopt chips v5p\n"
+                "shardopt chips --format json\n",
+    .run = run,
+};

@@ -1,73 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt diff A B`: two reports side by side. */
-#include "base/json.h"
-#include "search/cli/command.h"
 #include "search/baseline/diff.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "search/cli/commands.h"
 
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct poptOption OPTIONS[] = {
-    {"format", '\0', POPT_ARG_STRING, NULL, 'f', "how the answer is written (text)", "text|json|markdown"},
-    {"output", 'o', POPT_ARG_STRING, NULL, 'o', "write the result there instead of to stdout", "FILE"},
-    {"exit-code", '\0', POPT_ARG_NONE, NULL, 'e', "exit with 1 where the reports differ", NULL},
-    {"quiet", 'q', POPT_ARG_NONE, NULL, 'q', "print nothing: the exit code says it (with --exit-code)", NULL},
-    {"help", 'h', POPT_ARG_NONE, NULL, 'h', "this text", NULL},
-    POPT_TABLEEND,
+enum { FORMAT, OUTPUT, EXIT_CODE, QUIET };
+
+/* The values of FORMAT are in the order of DiffFormat. */
+static const CommandOption OPTIONS[] = {
+    [FORMAT] = {.name = "format",
+                .takes = "FORMAT",
+                .help = "how the answer is written: text, json or markdown (text)",
+                .values = "text json markdown"},
+    [OUTPUT] = {OPTION_ROW_OUTPUT},
+    [EXIT_CODE] = {.name = "exit-code",
+                   .help = "exit with 1 where the reports differ",
+                   .details = "Exit with 1 where the reports differ, as git does; `-q` prints nothing then."},
+    [QUIET] = {.name = "quiet", .letter = 'q', .help = "print nothing: the exit code says it (with --exit-code)"},
 };
 
 typedef struct {
     DiffFormat format;
     const char *path; /* NULL: stdout */
-    bool exit_code, quiet, help;
+    bool exit_code, quiet;
     const char *a, *b;
 } DiffChoice;
 
-static bool take_value(poptContext context, int option, Arena *arena, DiffChoice *out, Error *error) {
-    char *value = poptGetOptArg(context);
-    const char *text = value ? arena_text(arena, value) : NULL;
-    free(value);
-    if (!text) return error_memory(error);
-    if (option == 'o') {
-        out->path = text;
-        return text[0] || error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
-    }
-    for (out->format = 0; out->format < DIFF_FORMATS; out->format++)
-        if (strcmp(text, diff_format_name(out->format)) == 0) return true;
-    return error_set(error, ERROR_INPUT, "--format", "\"%.40s\" is not available; give text, json or markdown", text);
-}
-
-static bool read_choice(poptContext context, Arena *arena, DiffChoice *out, Error *error) {
-    int option;
-    while ((option = poptGetNextOpt(context)) > 0) {
-        if (option == 'h') out->help = true;
-        if (option == 'e') out->exit_code = true;
-        if (option == 'q') out->quiet = true;
-        if ((option == 'f' || option == 'o') && !take_value(context, option, arena, out, error)) return false;
-    }
-    if (option < -1)
-        return error_set(error, ERROR_INPUT, poptBadOption(context, 0), "%s; `shardopt diff --help` lists the options",
-                         poptStrerror(option));
-    const char **files = poptGetArgs(context); /* belong to the context */
-    if (out->help) return true;
-    if (!files || !files[0] || !files[1] || files[2])
+static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) {
+    int format = DIFF_TEXT;
+    if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &out->path, error)) return false;
+    if (line->argument_count != 2)
         return error_set(error, ERROR_INPUT, "diff", "give two reports of `shardopt plan --format json`");
-    out->a = arena_text(arena, files[0]);
-    out->b = arena_text(arena, files[1]);
-    return (out->a && out->b) || error_memory(error);
-}
-
-static void print_help(FILE *out) {
-    fprintf(out, "usage: shardopt diff [OPTIONS] A B\n\n"
-                 "What moved from report A to report B, and why: what was asked, data and program, the best plan's "
-                 "step and\nmemory part by part, and the ranks of all plans. Reports are those of --format json.\n\n");
-    for (const struct poptOption *option = OPTIONS; option->longName; option++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s %s", option->longName, option->argDescrip ? option->argDescrip : "");
-        fprintf(out, "  %-34s %s\n", left, option->descrip);
-    }
-    fprintf(out, "\nExit codes: 0 done, 1 with --exit-code: they differ, 2 input is wrong, 70 a defect.\n");
+    out->format = (DiffFormat)format;
+    out->exit_code = line->text[EXIT_CODE];
+    out->quiet = line->text[QUIET];
+    out->a = line->arguments[0];
+    out->b = line->arguments[1];
+    return true;
 }
 
 static bool write_answer(const Diff *diff, const DiffChoice *choice, Streams streams, Error *error) {
@@ -103,19 +76,26 @@ static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Erro
     return code;
 }
 
-int command_diff(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     DiffChoice choice = {.format = DIFF_TEXT};
-    int code = EXIT_USAGE;
-    poptContext context = poptGetContext("shardopt", argc, (const char **)argv, OPTIONS, 0);
-    if (!context) {
-        error_memory(error);
-    } else if (read_choice(context, &arena, &choice, error)) {
-        if (choice.help) print_help(streams.out);
-        code = choice.help ? EXIT_DONE : compare(&choice, &arena, streams, error);
-    }
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    if (context) poptFreeContext(context);
-    arena_free(&arena);
-    return code;
+    return read_choice(line, &choice, error) ? compare(&choice, line->arena, streams, error) : EXIT_USAGE;
 }
+
+const Command COMMAND_DIFF = {
+    .name = "diff",
+    .summary = "two reports side by side: what moved, and why",
+    .usage = "diff [--format text|json|markdown] [--exit-code] [OPTIONS] A B",
+    .about =
+        "What moved from report A to report B, and why: what was asked, data and program, the best plan's step and\n"
+        "memory part by part, and the ranks of all plans. Reports are those of --format json.",
+    .details = "What moved from one report to another, and why: what was asked, data and program, figures, step and "
+               "HBM of the best plan part by part, how it is laid out, and the ranks of all plans of both.",
+    .options = OPTIONS,
+    .option_count = COUNT_OF(OPTIONS),
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Exit codes: 0 done, 1 with --exit-code: they differ, 2 input is wrong, 70 a defect.",
+    .examples = "shardopt --model 8b --chip v5e --slice 4x4 --batch 512Ki --format json -o other.json\n"
+                "shardopt diff report.json other.json\n",
+    .run = run,
+};

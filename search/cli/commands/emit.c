@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
 #include "search/launch/remat_offer.h"
@@ -30,9 +30,8 @@ static bool unknown_format(const char *name, Error *error) {
     return error_set(error, ERROR_INPUT, name, "is no format; give %s", all);
 }
 
-static void help(FILE *out) {
+static void list_formats(FILE *out) {
     const EmitFormat *format;
-    options_help(out, COMMAND_EMIT);
     fprintf(out, "\nFormats:\n");
     for (int i = 0; (format = emit_format_at(i)) != NULL; i++) fprintf(out, "  %-15s %s\n", format->name, format->does);
 }
@@ -137,31 +136,44 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
     return true;
 }
 
-int command_emit(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
-    int code = EXIT_USAGE;
     SearchResult result;
     memset(&result, 0, sizeof result);
-    const char *name = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+    const char *name = line->arguments[0];
     const EmitFormat *format = name ? emit_format_named(name) : NULL;
-    if (name && !format) {
-        unknown_format(name, error);
-        goto done;
-    }
-    if (!options_parse(argc - (name ? 1 : 0), argv + (name ? 1 : 0), COMMAND_EMIT, &arena, &options, error)) goto done;
-    if (options.text[OPTION_HELP]) {
-        help(streams.out);
-        code = EXIT_DONE;
-    } else if (options_answered(&options, COMMAND_EMIT, streams)) {
-        code = EXIT_DONE;
-    } else if (!format) {
-        unknown_format(NULL, error);
-    } else if (emit(&options, format, &arena, streams, &result, error)) {
-        code = exit_of_result(&result);
-    }
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
-    return code;
+    if (!format) return unknown_format(name, error), EXIT_USAGE;
+    if (line->argument_count > 1)
+        return error_set(error, ERROR_INPUT, line->arguments[1], "is one format too many; give one"), EXIT_USAGE;
+    options_of_line(line, &options);
+    return emit(&options, format, line->arena, streams, &result, error) ? exit_of_result(&result) : EXIT_USAGE;
 }
+
+const Command COMMAND_EMIT = {
+    .name = "emit",
+    .summary = "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed",
+    .usage = "emit FORMAT --from REPORT [--rank N] [-o FILE]\n"
+             "emit FORMAT --from-config FILE [-o FILE] [OPTIONS]\n"
+             "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]",
+    .details = "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "
+               "`torchtitan` (bash scripts), `torchtitan-toml` (TOML, for torchtitan up to 0.2), `jax` (a Python "
+               "module with mesh, PartitionSpecs, remat and schedule; its --check prints and checks them), "
+               "`deepspeed` (JSON; what its schema has no key for stands in an object \"shardopt\", which it leaves "
+               "alone). The plan is one of a report (--from), the one that --plan names, or, without either, the "
+               "best that the launcher can launch. What it refuses, or cannot put where the plan was costed, is an "
+               "error that names the rule; what it does otherwise than was costed is a comment in the file and a "
+               "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
+               "no more of them. Scripts are run on every host, with MASTER_ADDR, and NODE_RANK or, where hosts have "
+               "to come in an order, HOST; SLURM_NODEID stands for both. Their arguments go to the trainer: data and "
+               "tokenizer, for one.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_EMIT,
+    .takes_arguments = true,
+    .argument_values = "maxtext torchtitan megatron jax deepspeed torchtitan-toml",
+    .footer = PLANNING_FOOTER(""),
+    .list = list_formats,
+    .examples = "shardopt emit maxtext --from report.json -o run.yml\n"
+                "shardopt emit jax --from report.json --rank 1 -o plan.py\n",
+    .run = run,
+};

@@ -3,7 +3,7 @@
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
 #include "base/number.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/data_files.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
@@ -103,23 +103,28 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     return true;
 }
 
-int command_explain(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
-    int code = EXIT_USAGE;
-    Report *report = NULL;
-    if (!options_parse(argc, argv, COMMAND_EXPLAIN, &arena, &options, error)) goto done;
-    if (options_answered(&options, COMMAND_EXPLAIN, streams)) {
-        code = EXIT_DONE;
-        goto done;
-    }
-    report = ARENA_NEW(&arena, Report, 1);
-    if (!report)
-        error_memory(error);
-    else if (explain(&options, &arena, streams, report, error))
-        code = exit_of_result(&report->result);
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
-    return code;
+    options_of_line(line, &options);
+    Report *report = ARENA_NEW(line->arena, Report, 1);
+    if (!report) return error_memory(error), EXIT_DEFECT;
+    return explain(&options, line->arena, streams, report, error) ? exit_of_result(&report->result) : EXIT_USAGE;
 }
+
+const Command COMMAND_EXPLAIN = {
+    .name = "explain",
+    .summary = "one plan in full",
+    .usage = "explain --model NAME --plan PLAN [OPTIONS]\n"
+             "explain --from REPORT [--rank N]\n"
+             "explain --from-config FILE [OPTIONS]",
+    .details = "One plan in full. Degrees that --plan does not name are 1 where those that it names use the whole "
+               "machine, and chosen best otherwise.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_EXPLAIN,
+    .footer = PLANNING_FOOTER(""),
+    .examples = "shardopt explain --from report.json --rank 2\n"
+                "shardopt explain --model 70b --slice 16x16x32 --batch 4Mi --seq 4096 --plan \"fsdp=1024 "
+                "sequence=2 tensor=4 microbatches=1\"\n",
+    .run = run,
+};

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
 #include "search/cli/commands/layout_options.h"
 #include "search/cli/views/layout_view.h"
@@ -117,24 +117,45 @@ static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, 
     return ok;
 }
 
-int command_layout(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     LayoutOptions options;
     int code = EXIT_USAGE;
-    if (!layout_options_parse(argc, argv, &arena, &options, error)) goto done;
-    if (options.help) {
-        layout_options_help(streams.out);
-        code = EXIT_DONE;
-        goto done;
-    }
+    if (!layout_options_read(line, &options, error)) return code;
     interrupts = 0;
     struct sigaction old, own = {.sa_handler = on_interrupt};
     bool handled =
         sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN && sigaction(SIGINT, &own, NULL) == 0;
-    layout(&options, &arena, streams, &code, error);
+    layout(&options, line->arena, streams, &code, error);
     if (handled) sigaction(SIGINT, &old, NULL);
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
     return code;
 }
+
+/* What the manual says beside the options. */
+static const CommandNote NOTES[] = {
+    {"INTERRUPTS", "An interrupt ends the search, and the best so far is printed; a second one ends the program."},
+    {0},
+};
+
+const Command COMMAND_LAYOUT = {
+    .name = "layout",
+    .summary = "the cheapest choice of a strategy graph (google/iopddl), with a bound on it",
+    .usage = "layout FILE.json[.gz] [--time-limit S] [--solution FILE] [OPTIONS]",
+    .about = "Solves a strategy graph (the JSON of the contest google/iopddl): one strategy for each node, at the "
+             "least cost\nof nodes and edges, within the memory limit at every moment. Prints cost, bound and gap.",
+    .details = "Solves a strategy graph of sums alone, as a compiler's auto-sharding makes it (the JSON of the "
+               "contest google/iopddl, also gzipped): one strategy for each node at the least cost of nodes and "
+               "edges, within the usage limit at every moment. Prints the cost, a bound that no choice is below "
+               "(checked in whole numbers) and the peak of usage. --solution writes the strategies as a JSON array. "
+               "With --time-limit it searches until then, reading included, or to the proof; without, an amount of "
+               "work (--effort), so that the answer does not depend on the machine. Interrupted, it prints the best "
+               "so far.",
+    .options = LAYOUT_OPTIONS,
+    .option_count = LAYOUT_OPTION_COUNT,
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Exit codes: 0 proven, 2 input is wrong, 3 nothing fits, 4 ended before the proof, 70 a defect, 130 "
+              "interrupted\n(the best so far is printed).",
+    .notes = NOTES,
+    .examples = "shardopt layout graph.json --solution choice.json\n",
+    .run = run,
+};

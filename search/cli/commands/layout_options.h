@@ -3,10 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_COMMANDS_LAYOUT_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_COMMANDS_LAYOUT_OPTIONS_H
 
-#include "base/arena.h"
-#include "base/error.h"
-
-#include <stdio.h>
+#include "search/cli/command.h"
 
 typedef struct {
     const char *path;              /* of the graph */
@@ -14,11 +11,13 @@ typedef struct {
     double time_limit;             /* seconds; INFINITY: none */
     double effort;
     int threads; /* 0: as OpenMP decides */
-    bool json, timing, verbose, quiet, help;
+    bool json, timing, verbose, quiet;
 } LayoutOptions;
 
-/* argv[0] is the command. Strict; texts in the arena. */
-bool layout_options_parse(int argc, char **argv, Arena *arena, LayoutOptions *out, Error *error);
-void layout_options_help(FILE *out);
+enum { LAYOUT_OPTION_COUNT = 9 };
+extern const CommandOption LAYOUT_OPTIONS[LAYOUT_OPTION_COUNT];
+
+/* Texts are those of the line. */
+bool layout_options_read(const CommandLine *line, LayoutOptions *out, Error *error);
 
 #endif

@@ -1,70 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt merge PART...`: the parts of a sweep, as one process would have printed them. */
-#include "search/cli/sweep/file.h"
 #include "base/build.h"
+#include "base/util.h"
+#include "search/cli/commands.h"
+#include "search/cli/sweep/file.h"
 #include "search/cli/sweep/options.h"
 
-#include <popt.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PARTS_MAX = SWEEP_POINTS_MAX };
 
-static const struct poptOption OPTIONS[] = {
-    {"format", '\0', POPT_ARG_STRING, NULL, 'f', "how the answer is written (text)", "text|json|csv|markdown|html"},
-    {"output", 'o', POPT_ARG_STRING, NULL, 'o', "write the result there instead of to stdout", "FILE"},
-    {"quiet", 'q', POPT_ARG_NONE, NULL, 'q', "no warnings", NULL},
-    {"help", 'h', POPT_ARG_NONE, NULL, 'h', "this text", NULL},
-    POPT_TABLEEND,
+enum { FORMAT, OUTPUT, QUIET };
+
+static const CommandOption OPTIONS[] = {
+    [FORMAT] = {.name = "format",
+                .takes = "FORMAT",
+                .help = "how the answer is written: text, json, csv, markdown or html (text)",
+                .values = "text json csv markdown html"},
+    [OUTPUT] = {OPTION_ROW_OUTPUT},
+    [QUIET] = {.name = "quiet", .letter = 'q', .help = "no warnings"},
 };
 
 typedef struct {
     SweepOutput output;
-    bool help;
-    const char **paths; /* belong to the popt context */
+    const char *const *paths;
     int count;
 } MergeRequest;
 
-static bool take_value(poptContext context, int option, Arena *arena, MergeRequest *out, Error *error) {
-    char *value = poptGetOptArg(context);
-    const char *text = value ? arena_text(arena, value) : NULL;
-    free(value);
-    if (!text) return error_memory(error);
-    if (option == 'f') return sweep_format_parse(text, &out->output.format, error);
-    if (text[0] == '\0') return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
-    out->output.path = text;
-    return true;
-}
-
-static bool read_request(poptContext context, Arena *arena, MergeRequest *out, Error *error) {
-    int option;
-    while ((option = poptGetNextOpt(context)) > 0) {
-        if (option == 'h') out->help = true;
-        if (option == 'q') out->output.quiet = true;
-        if ((option == 'f' || option == 'o') && !take_value(context, option, arena, out, error)) return false;
-    }
-    if (option < -1)
-        return error_set(error, ERROR_INPUT, poptBadOption(context, 0), "%s; `shardopt merge --help` lists the options",
-                         poptStrerror(option));
-    out->paths = poptGetArgs(context);
-    while (out->paths && out->paths[out->count]) out->count++;
-    if (out->help) return true;
+static bool read_request(const CommandLine *line, MergeRequest *out, Error *error) {
+    if (!sweep_format_parse(line->text[FORMAT], &out->output.format, error) ||
+        !line_file(line, OUTPUT, &out->output.path, error))
+        return false;
+    out->output.quiet = line->text[QUIET];
+    out->paths = line->arguments;
+    out->count = line->argument_count;
     if (out->count == 0)
         return error_set(error, ERROR_INPUT, "merge", "has no parts; give the files of `shardopt sweep --shard K/N`");
     return out->count <= PARTS_MAX ||
            error_set(error, ERROR_INPUT, "merge", "has more than %d parts; give fewer", PARTS_MAX);
-}
-
-static void print_help(FILE *out) {
-    fprintf(out, "usage: shardopt merge [OPTIONS] PART...\n\n"
-                 "Puts the parts of `shardopt sweep --shard K/N` (or finished files of --resume) together, and prints "
-                 "what one\nprocess would have printed, byte for byte. Every point must be there once.\n\n");
-    for (const struct poptOption *option = OPTIONS; option->longName; option++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s %s", option->longName, option->argDescrip ? option->argDescrip : "");
-        fprintf(out, "  %-34s %s\n", left, option->descrip);
-    }
-    fprintf(out, "\nExit codes: those of the sweep.\n");
 }
 
 /* The first point that nobody has: its part was not given, or is not finished. */
@@ -110,23 +84,28 @@ static bool merge(const MergeRequest *request, Arena *arena, Streams streams, in
     return true;
 }
 
-int command_merge(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     MergeRequest request = {0};
     int code = EXIT_USAGE;
-    poptContext context = poptGetContext("shardopt", argc, (const char **)argv, OPTIONS, 0);
-    if (!context) {
-        error_memory(error);
-    } else if (read_request(context, &arena, &request, error)) {
-        if (request.help) {
-            print_help(streams.out);
-            code = EXIT_DONE;
-        } else {
-            merge(&request, &arena, streams, &code, error);
-        }
-    }
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    if (context) poptFreeContext(context);
-    arena_free(&arena);
+    if (read_request(line, &request, error)) merge(&request, line->arena, streams, &code, error);
     return code;
 }
+
+const Command COMMAND_MERGE = {
+    .name = "merge",
+    .summary = "the parts of a sweep put together",
+    .usage = "merge [OPTIONS] PART...",
+    .about =
+        "Puts the parts of `shardopt sweep --shard K/N` (or finished files of --resume) together, and prints what one\n"
+        "process would have printed, byte for byte. Every point must be there once.",
+    .details = "Puts the parts of `sweep --shard` together, and prints the bytes that one process prints. It checks "
+               "that the parts are of one grid, one version and the same data, and that each point is there once. A "
+               "finished file of --resume is a part too.",
+    .options = OPTIONS,
+    .option_count = COUNT_OF(OPTIONS),
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Exit codes: those of the sweep.",
+    .examples = "shardopt merge part.1 part.2\n",
+    .run = run,
+};

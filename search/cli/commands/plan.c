@@ -2,7 +2,7 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/data_files.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
@@ -65,23 +65,27 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     return true;
 }
 
-int command_plan(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
-    int code = EXIT_USAGE;
-    Report *report = NULL;
-    if (!options_parse(argc, argv, COMMAND_PLAN, &arena, &options, error)) goto done;
-    if (options_answered(&options, COMMAND_PLAN, streams)) {
-        code = EXIT_DONE;
-        goto done;
-    }
-    report = ARENA_NEW(&arena, Report, 1);
-    if (!report)
-        error_memory(error);
-    else if (plan(&options, &arena, streams, report, error))
-        code = exit_of_result(&report->result);
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
-    return code;
+    options_of_line(line, &options);
+    Report *report = ARENA_NEW(line->arena, Report, 1);
+    if (!report) return error_memory(error), EXIT_DEFECT;
+    return plan(&options, line->arena, streams, report, error) ? exit_of_result(&report->result) : EXIT_USAGE;
 }
+
+const Command COMMAND_PLAN = {
+    .name = "plan",
+    .summary = "search, and print the best plans with their proof",
+    .usage = "[plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]",
+    .details = "Search, and print the best plans with their proof. Meant when the first argument is an option.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_PLAN,
+    .footer = PLANNING_FOOTER(""),
+    .examples = "shardopt --model 405b --pods 8\n"
+                "shardopt --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192 --for megatron\n"
+                "shardopt --model 8b --chip v5e --slice 4x4 --batch 256Ki --format json -o report.json\n"
+                "shardopt --model 8b --chip v6e --chips 64 --batch 1Mi --require \"tensor<=4 pipeline=1\" --top "
+                "3\n",
+    .run = run,
+};

@@ -3,6 +3,7 @@
 #include "base/build.h"
 #include "base/number.h"
 #include "base/text/prose.h"
+#include "search/cli/commands.h"
 #include "search/cli/data_files.h"
 #include "search/cli/data_hash.h"
 #include "search/cli/planning.h"
@@ -17,6 +18,7 @@
 
 /* A sweep as its words have it. */
 typedef struct {
+    CommandLine line;
     Options options;
     SweepHeader header;
     SweepOutput output;
@@ -40,8 +42,9 @@ static bool read_shard(const char *text, SweepHeader *out, Error *error) {
 static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *error) {
     const char *const *text = out->options.text;
     SweepHeader *header = &out->header;
-    if (!options_parse(argc, argv, COMMAND_SWEEP, arena, &out->options, error)) return false;
-    out->answered = text[OPTION_HELP] || text[OPTION_VERSION];
+    if (!command_line_read(&COMMAND_SWEEP, argc, argv, arena, &out->line, error)) return false;
+    options_of_line(&out->line, &out->options);
+    out->answered = out->line.asks_help || out->line.asks_version;
     if (out->answered) return true;
     *header = (SweepHeader){.version = program_version(), .shard = 1, .shards = 1};
     out->sharded = text[OPTION_SHARD] != NULL;
@@ -285,7 +288,7 @@ static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams str
     Ledger ledger = {.resume = {.descriptor = -1}};
     int code = EXIT_DONE;
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
-    if (ok && sweep->answered) options_answered(&sweep->options, COMMAND_SWEEP, streams);
+    if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
     ok = ok && (sweep->answered || start_ledger(&ledger, sweep, streams, arena, error));
     ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&ledger, arena, error));
     SweepLedger own = {&ledger, next_point, take_row};
@@ -317,7 +320,8 @@ static int follow(int argc, char **argv, Arena *arena) {
     return EXIT_DONE;
 }
 
-int command_sweep(int argc, char **argv, Streams streams, Error *error) {
+/* The words are read on every rank, and answered on one. */
+static int run_ranks(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
     SweepCrew crew = spread_start();
     if (crew.launched) streams.terminal = (Terminal){0};
@@ -326,3 +330,47 @@ int command_sweep(int argc, char **argv, Streams streams, Error *error) {
     arena_free(&arena);
     return code;
 }
+
+/* What the manual says beside the options. */
+static const CommandNote NOTES[] = {
+    {"LISTS",
+     "Values stand between commas: --model 8b,70b --pods 1,2,4,8; numbers of pods, slices, chips, nodes and "
+     "sequences may be ranges (1..8). Conditions of --require, launchers of --for, --schedules, --state-dtypes and "
+     "--remat have commas of their own: there lists have semicolons. At most 10,000 points. Rows come in the order "
+     "of the options of `sweep --help`, the first the slowest, wherever they stand on the command line. --time-limit "
+     "is of each point; --top and --variants are not of a sweep."},
+    {"--format FORMAT",
+     "text, json, csv, markdown or html (text). html is one page with the table and a picture of it. JSON: an array, "
+     "one line for each point, with the report of `plan`. CSV: a cell that a spreadsheet would compute gets an "
+     "apostrophe in front."},
+    {"MPI",
+     "Where the program was built with -DSHARDOPT_MPI=ON, mpirun -n 4 shardopt sweep ... spreads the points over the "
+     "ranks: rank 0 hands them out, those on most chips first, and prints, the others plan, each with its own "
+     "--threads. Every rank has the same files and words. A rank that dies ends the job (so does mpirun); --resume "
+     "goes on without the points that ranks were at."},
+    {0},
+};
+
+const Command COMMAND_SWEEP = {
+    .name = "sweep",
+    .summary = "the best plan of every point of a grid: lists in any option, one row each",
+    .usage = "sweep --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS]",
+    .about =
+        "The best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), those whose\n"
+        "values have commas of their own (require, for, schedules, state-dtypes, remat) with semicolons. The first\n"
+        "option below varies slowest.",
+    .details = "Plans over a grid: every option of `plan` that changes the answer takes a list, and each point of "
+               "their product gets a row: what varies, the best plan, its step, MFU, HBM, tokens a second, "
+               "chip-hours and cost, and whether the plan is proven, no plan fits (with the nearest machine that has "
+               "one), or the point is no request (with the error). What is wrong at every point is an error of the "
+               "sweep.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_SWEEP,
+    .footer = PLANNING_FOOTER(""),
+    .notes = NOTES,
+    .examples = "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi\n"
+                "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 1/2 -o part.1\n"
+                "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 2/2 -o part.2\n",
+    .run_words = run_ranks,
+};

@@ -2,7 +2,7 @@
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
 #include "cost/measured/validate.h"
 #include "base/util.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 #include "search/cli/commands/validate_options.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"
@@ -107,19 +107,34 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
     return true;
 }
 
-int command_validate(int argc, char **argv, Streams streams, Error *error) {
-    Arena arena = {0};
+static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     int code = EXIT_USAGE;
-    if (!validate_options_parse(argc, argv, &arena, &options, error)) goto done;
-    if (options.help) {
-        validate_options_help(streams.out);
-        code = EXIT_DONE;
-    } else {
-        validate(&options, &arena, streams, &code, error);
-    }
-done:
-    if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    arena_free(&arena);
+    if (validate_options_read(line, &options, error)) validate(&options, line->arena, streams, &code, error);
     return code;
 }
+
+const Command COMMAND_VALIDATE = {
+    .name = "validate",
+    .summary = "how wrong it is: measured runs (a table of them) replayed",
+    .usage = "validate FILE.tsv [OPTIONS]",
+    .about =
+        "Replays measured runs (cost/measured/README.md says how a table of them looks) and tells how wrong the model "
+        "is.",
+    .details = "How wrong the model is: every measured run of a table (FILES) is priced as plans are, in its "
+               "source's own convention, and the errors are summed up by source, chip, framework, software and kind "
+               "of plan, for step times, memory and the order of plans. What cannot be replayed is listed with the "
+               "reason.",
+    .options = VALIDATE_OPTIONS,
+    .option_count = VALIDATE_OPTION_COUNT,
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Limits of --max-error: median, p90, worst, bias (of each source), skipped, memory-median, memory-p90,\n"
+              "  memory-fitting (plans called fitting that were measured not to).\n"
+              "Limits of --min-ranking: tau (Kendall's, without bloom), tau-all, best (groups whose plan predicted "
+              "best is\n  within 3% of the best).\n"
+              "Exit codes: 0 done, 1 a limit does not hold, 2 input is wrong, 70 a defect.",
+    .examples = "shardopt validate cost/measured/data/train.tsv\n"
+                "shardopt validate cost/measured/data/train.tsv --max-error p90=100% -v\n",
+    .run = run,
+};

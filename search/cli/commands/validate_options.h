@@ -3,6 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
 #define SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
 
+#include "search/cli/command.h"
 #include "search/cli/views/validate_limits.h"
 
 typedef enum { VALIDATE_TEXT, VALIDATE_JSON, VALIDATE_MARKDOWN, VALIDATE_HTML } ValidateFormat;
@@ -16,11 +17,13 @@ typedef struct {
     ValidationLimits gate;
     int64_t worst;
     int threads; /* 0: as OpenMP decides */
-    bool verbose, help;
+    bool verbose;
 } ValidateOptions;
 
-/* argv[0] is the command. Strict; texts in the arena. */
-bool validate_options_parse(int argc, char **argv, Arena *arena, ValidateOptions *out, Error *error);
-void validate_options_help(FILE *out);
+enum { VALIDATE_OPTION_COUNT = 11 };
+extern const CommandOption VALIDATE_OPTIONS[VALIDATE_OPTION_COUNT];
+
+/* Texts are those of the line. */
+bool validate_options_read(const CommandLine *line, ValidateOptions *out, Error *error);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines that people type: what they come to, and the one line of error that a wrong one gets. */
 #include "base/util.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
+#include "search/cli/help.h"
 #include "search/cli/options.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +24,7 @@ static bool resolve(const char *const *words, Arena *arena, Request *request, Er
     for (int i = 0; i < count; i++) argv[i + 1] = (char *)words[i];
     Options options;
     OutputChoice choice;
-    return options_parse(count + 1, argv, COMMAND_PLAN, arena, &options, error) &&
+    return options_parse(count + 1, argv, &COMMAND_PLAN, arena, &options, error) &&
            output_from_options(&options, &choice, error) && request_from_options(&options, arena, request, error);
 }
 
@@ -310,7 +311,7 @@ Test(options, help_names_every_option) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
-    options_help(memory, COMMAND_PLAN);
+    help_of_command(&COMMAND_PLAN, memory);
     fclose(memory);
     static const char *const NAMED[] = {
         "--model",      "--pods",      "--slice",           "--slices",      "--chips",     "--nodes",

@@ -3,6 +3,7 @@
  * as their launcher does exactly: what it does otherwise, emit says itself (recomputation by layers, weights kept for
  * backward), and no configuration has it. JAX's module says its machine itself. */
 #include "base/util.h"
+#include "search/cli/commands.h"
 #include "search/cli/one_plan.h"
 #include "search/launch/emit.h"
 #include "tests/search/asked.h"
@@ -73,7 +74,7 @@ static void read_back(const char *path, const char *machine, AskedSearch *out) {
     snprintf(text, sizeof text, "explain --from-config %s %s", path, machine);
     for (char *word = strtok_r(text, " ", &rest); word && count < 31; word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
-    cr_assert(options_parse(count, words, COMMAND_EXPLAIN, &out->arena, &options, &error) &&
+    cr_assert(options_parse(count, words, &COMMAND_EXPLAIN, &out->arena, &options, &error) &&
                   one_plan_request(&options, "explain", &out->arena, out->request, &from, &error) &&
                   one_plan_search(out->request, &from, &out->arena, &out->result, &error),
               "%s: %s: %s", machine, error.where, error.text);

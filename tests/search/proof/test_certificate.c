@@ -2,6 +2,7 @@
 /* The certificate: covered = evaluated + cut for many meshes, against the space counted one by one; what is said of the
  * nearest of what was cut; the same file for any number of threads; and a certificate of wrong bounds, which the checker
  * (tests/certificate/check.py, which knows no bound) turns down. */
+#include "search/cli/commands.h"
 #include "search/cli/options.h"
 #include "search/proof/certificate.h"
 #include "search/report/report.h"
@@ -155,7 +156,7 @@ static int checked(const char *const *words, int count, double raised) {
     Options options;
     Report report;
     cr_assert_not_null(mkdtemp(folder));
-    cr_assert(options_parse(count, (char **)words, COMMAND_PLAN, &arena, &options, &error), "%s", error.text);
+    cr_assert(options_parse(count, (char **)words, &COMMAND_PLAN, &arena, &options, &error), "%s", error.text);
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(request_from_options(&options, &arena, request, &error), "%s: %s", error.where, error.text);
     request->control.keep_ledger = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json.h"
 #include "base/util.h"
-#include "search/cli/command.h"
+#include "search/cli/commands.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static Run run(const char *const words[WORDS_MAX]) {
     while (argc < WORDS_MAX && words[argc]) argv[argc] = strdup(words[argc]), argc++;
     size_t length;
     FILE *out = open_memstream(&result.out, &length);
-    result.code = command_models(argc, argv, (Streams){.out = out, .err = stderr}, &result.error);
+    result.code = command_run(&COMMAND_MODELS, argc, argv, (Streams){.out = out, .err = stderr}, &result.error);
     fclose(out);
     for (int i = 0; i < argc; i++) free(argv[i]);
     return result;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The words of a command line, read by popt from the rows of its command. */
+#include "base/build.h"
+#include "base/number.h"
+#include "base/util.h"
+#include "search/cli/command.h"
+#include "search/cli/help.h"
+
+#include <assert.h>
+#include <popt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What popt returns for an option: its number in the table and one, or this. */
+enum { VALUE_HELP = OPTIONS_MAX + 1 };
+
+bool command_has_option(const Command *command, int number) {
+    const CommandOption *row = &command->options[number];
+    return row->name && (row->use == 0 || (row->use & command->use) != 0);
+}
+
+static bool unknown(const Command *command, const char *word, Error *error) {
+    const char *names[OPTIONS_MAX + 1];
+    char name[64];
+    size_t count = 0;
+    for (int i = 0; i < command->option_count; i++)
+        if (command_has_option(command, i)) names[count++] = command->options[i].name;
+    names[count++] = "help";
+    const char *start = word + strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
+    const char *nearest = name_nearest(name, names, count);
+    if (nearest) return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
+    return error_set(error, ERROR_INPUT, word, "is not an option; see shardopt %s --help", command->name);
+}
+
+static bool failure(const Command *command, poptContext context, int code, Error *error) {
+    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    if (!word) word = "command line";
+    if (code == POPT_ERROR_BADOPT) return unknown(command, word, error);
+    if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "has no value; give one behind it");
+    if (code == POPT_ERROR_MALLOC) return error_memory(error);
+    return error_set(error, ERROR_INPUT, word, "cannot be read (%s); see --help", poptStrerror(code));
+}
+
+static bool take_option(CommandLine *line, int number, const char *value, Error *error) {
+    const char *where = arena_format(line->arena, "--%s", line->command->options[number].name);
+    const char *text = arena_text(line->arena, value ? value : "");
+    if (!where || !text) return error_memory(error);
+    if (line->text[number]) return error_set(error, ERROR_INPUT, where, "is given twice; give it once");
+    line->text[number] = text;
+    line->where[number] = where;
+    line->asks_version = line->asks_version || strcmp(where, "--version") == 0;
+    return true;
+}
+
+static bool take_options(CommandLine *line, poptContext context, Error *error) {
+    int code;
+    while ((code = poptGetNextOpt(context)) > 0) {
+        char *value = poptGetOptArg(context);
+        line->asks_help = line->asks_help || code == VALUE_HELP;
+        bool ok = code == VALUE_HELP || take_option(line, code - 1, value, error);
+        free(value);
+        if (!ok) return false;
+    }
+    return code >= -1 || failure(line->command, context, code, error);
+}
+
+static bool take_arguments(CommandLine *line, poptContext context, Error *error) {
+    const char **words = poptGetArgs(context);
+    while (words && words[line->argument_count]) line->argument_count++;
+    if (line->argument_count > 0 && !line->command->takes_arguments)
+        return error_set(error, ERROR_INPUT, words[0][0] ? words[0] : "\"\"",
+                         "is not expected here; options begin with --, see --help");
+    line->arguments = ARENA_NEW(line->arena, const char *, (size_t)line->argument_count + 1);
+    if (!line->arguments) return error_memory(error);
+    for (int i = 0; i < line->argument_count; i++)
+        if (!(line->arguments[i] = arena_text(line->arena, words[i]))) return error_memory(error);
+    return true;
+}
+
+bool command_line_read(const Command *command, int argc, char **argv, Arena *arena, CommandLine *out, Error *error) {
+    struct poptOption table[OPTIONS_MAX + 2];
+    size_t count = 0;
+    assert(command->option_count <= OPTIONS_MAX);
+    memset(table, 0, sizeof table);
+    for (int i = 0; i < command->option_count; i++)
+        if (command_has_option(command, i))
+            table[count++] = (struct poptOption){.longName = command->options[i].name,
+                                                 .shortName = command->options[i].letter,
+                                                 .argInfo = command->options[i].takes ? POPT_ARG_STRING : POPT_ARG_NONE,
+                                                 .val = i + 1};
+    table[count] = (struct poptOption){.longName = "help", .shortName = 'h', .val = VALUE_HELP};
+    *out = (CommandLine){.command = command, .arena = arena};
+    poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
+    if (!context) return error_memory(error);
+    bool ok = take_options(out, context, error) && take_arguments(out, context, error);
+    poptFreeContext(context);
+    return ok;
+}
+
+bool command_line_answered(const CommandLine *line, FILE *out) {
+    if (line->asks_help)
+        help_of_command(line->command, out);
+    else if (line->asks_version)
+        fprintf(out, "shardopt %s\n", program_version());
+    return line->asks_help || line->asks_version;
+}
+
+int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    int code = EXIT_DONE;
+    if (command->run_words) return command->run_words(argc, argv, streams, error);
+    CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
+    bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);
+    if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    arena_free(&arena);
+    return code;
+}
+
+/* ---- values ---- */
+
+/* The words of `values` as a person lists them: "text, json or markdown". */
+static void list_values(const char *values, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    while (*values && used + 1 < size) {
+        size_t length = strcspn(values, " ");
+        const char *next = values + length + (values[length] == ' ');
+        const char *between = used == 0 ? "" : *next ? ", " : " or ";
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", between, (int)length, values);
+        values = next;
+    }
+}
+
+bool line_choice(const CommandLine *line, int option, int *out, Error *error) {
+    const char *given = line->text[option], *values = line->command->options[option].values;
+    char all[128];
+    if (!given) return true;
+    int i = 0;
+    for (const char *word = values; *word; i++) {
+        size_t length = strcspn(word, " ");
+        if (strlen(given) == length && strncmp(word, given, length) == 0) {
+            *out = i;
+            return true;
+        }
+        word += length + (word[length] == ' ');
+    }
+    list_values(values, all, sizeof all);
+    return error_set(error, ERROR_INPUT, line->where[option], "\"%.40s\" is not available; give %s", given, all);
+}
+
+bool line_file(const CommandLine *line, int option, const char **out, Error *error) {
+    if (!line->text[option]) return true;
+    *out = line->text[option];
+    return (*out)[0] || error_set(error, ERROR_INPUT, line->where[option], "is empty; give a file");
+}
+
+bool line_threads(const CommandLine *line, int option, int *out, Error *error) {
+    int64_t whole = *out;
+    if (!line->text[option]) return true;
+    if (!number_whole(line->text[option], line->where[option], 1, THREADS_MAX, &whole, error)) return false;
+    *out = (int)whole;
+    return true;
+}
+
+bool line_one_file(const CommandLine *line, const char *missing, const char **out, Error *error) {
+    if (line->argument_count == 0 || !line->arguments[0][0])
+        return error_set(error, ERROR_INPUT, line->command->name, "%s", missing);
+    if (line->argument_count > 1)
+        return error_set(error, ERROR_INPUT, line->arguments[1], "is one file too many; give one");
+    *out = line->arguments[0];
+    return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/commands.h: the one list of commands. A new command is a file commands/NAME.c with its row, a declaration
+ * here and a place in the list of commands.c. */
+#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_H
+#define SHARDOPT_SEARCH_CLI_COMMANDS_H
+
+#include "search/cli/command.h"
+
+extern const Command COMMAND_PLAN, COMMAND_EXPLAIN, COMMAND_EMIT, COMMAND_MODELS, COMMAND_CHIPS, COMMAND_VALIDATE,
+    COMMAND_CALIBRATE, COMMAND_CHECK, COMMAND_LAYOUT, COMMAND_DIFF, COMMAND_SWEEP, COMMAND_MERGE;
+
+/* In the order in which help lists them; the first is meant when a command line begins with an option. */
+enum { COMMAND_COUNT = 12 };
+extern const Command *const COMMANDS[COMMAND_COUNT];
+
+/* NULL: *error says that there is none of that name, and which is nearest. */
+const Command *command_named(const char *name, Error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/help.h"
+
+#include "base/build.h"
+#include "base/util.h"
+#include "search/cli/commands.h"
+
+#include <string.h>
+
+static const CommandOption HELP_ROW = {.name = "help", .letter = 'h', .help = "show this"};
+
+/* Prints each line of `text` with `first` before the first line and `other` before the others. */
+static void print_lines(FILE *out, const char *first, const char *other, const char *text) {
+    for (const char *before = first; *text; before = other) {
+        size_t length = strcspn(text, "\n");
+        fprintf(out, "%s%.*s\n", before, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* "-o, --output FILE" */
+static int left_side(const CommandOption *row, char left[64]) {
+    char letter[8] = "    ";
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    return snprintf(left, 64, "%s--%s%s%s", letter, row->name, row->takes ? " " : "", row->takes ? row->takes : "");
+}
+
+static void print_row(FILE *out, const CommandOption *row, int columns) {
+    char left[64];
+    left_side(row, left);
+    fprintf(out, "  %-*s  %s\n", columns, left, row->help);
+}
+
+static void print_options(const Command *command, FILE *out) {
+    char left[64];
+    int columns = left_side(&HELP_ROW, left);
+    for (int i = 0; i < command->option_count; i++)
+        if (command_has_option(command, i)) columns = (int)max_whole(columns, left_side(&command->options[i], left));
+    const char *heading = "";
+    for (int i = 0; i < command->option_count; i++) {
+        if (command->options[i].heading) heading = command->options[i].heading;
+        if (!command_has_option(command, i)) continue;
+        if (heading) fprintf(out, "%s%s%s", "\n", heading, heading[0] ? "\n" : "");
+        heading = NULL;
+        print_row(out, &command->options[i], columns);
+    }
+    print_row(out, &HELP_ROW, columns);
+}
+
+void help_of_command(const Command *command, FILE *out) {
+    print_lines(out, "usage: shardopt ", "       shardopt ", command->usage);
+    if (command->about) fprintf(out, "\n%s\n", command->about);
+    print_options(command, out);
+    fprintf(out, "\n%s\n", command->footer);
+    if (command->list) command->list(out);
+    if (command->examples) fputs("\nExamples:\n", out);
+    if (command->examples) print_lines(out, "  ", "  ", command->examples);
+}
+
+void help_of_program(FILE *out) {
+    fprintf(out, "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n",
+            program_version());
+    fprintf(out, "usage: shardopt %s\n       shardopt COMMAND [OPTIONS]\n\n", COMMANDS[0]->usage);
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+    fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The manual page: roff made from the rows of the commands, and from manual_text.c for what is of no command. */
+#include "base/build.h"
+#include "base/util.h"
+#include "search/cli/commands.h"
+#include "search/cli/help.h"
+#include "search/cli/manual_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LINE_MAX = 118, WORD_MAX = 256 };
+
+/* ---- text to roff ---- */
+
+/* One word of roff being built; what does not fit is left out, which the test of the page would show. */
+typedef struct {
+    char text[WORD_MAX];
+    size_t length;
+} Word;
+
+static void add(Word *word, const char *text, size_t length) {
+    if (word->length + length >= sizeof word->text) return;
+    memcpy(word->text + word->length, text, length);
+    word->length += length;
+    word->text[word->length] = '\0';
+}
+
+static void add_escaped(Word *word, const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '-' || text[i] == '\\') add(word, "\\", 1);
+        if (text[i] == '\\')
+            add(word, "e", 1);
+        else
+            add(word, &text[i], 1);
+    }
+}
+
+static void add_in(Word *word, char font, const char *text, size_t length) {
+    char begin[4] = {'\\', 'f', font, '\0'};
+    add(word, begin, 3);
+    add_escaped(word, text, length);
+    add(word, "\\fR", 3);
+}
+
+/* How many characters at `text` are an option as it is typed, "--max-idle"; 0 when it is none. */
+static size_t option_length(const char *text) {
+    if (strncmp(text, "--", 2) != 0 || !islower((unsigned char)text[2])) return 0;
+    size_t length = 2;
+    while (islower((unsigned char)text[length]) || text[length] == '-') length++;
+    return length;
+}
+
+/* The next word of a text into *word: options, and what stands between `...`, are bold. `quoted` goes on from word to
+ * word. Returns where the word ends. */
+static const char *next_word(const char *text, bool *quoted, Word *word) {
+    *word = (Word){.length = 0};
+    if (*text == '.' || *text == '\'') add(word, "\\&", 2);
+    if (*quoted) add(word, "\\fB", 3);
+    while (*text && *text != ' ' && *text != '\n') {
+        size_t option = *quoted ? 0 : option_length(text);
+        if (*text == '`') {
+            *quoted = !*quoted;
+            add(word, *quoted ? "\\fB" : "\\fR", 3);
+            text++;
+        } else if (option > 0) {
+            add_in(word, 'B', text, option);
+            text += option;
+        } else {
+            add_escaped(word, text++, 1);
+        }
+    }
+    if (*quoted) add(word, "\\fR", 3);
+    return text;
+}
+
+/* A text of the rows, filled to lines; a newline in it begins a paragraph, by `between`. */
+static void write_text(FILE *out, const char *text, const char *between) {
+    size_t used = 0;
+    bool quoted = false;
+    while (*text) {
+        Word word;
+        text = next_word(text, &quoted, &word);
+        bool breaks = used > 0 && used + 1 + word.length > LINE_MAX;
+        if (used > 0) fputc(breaks ? '\n' : ' ', out);
+        used = (breaks || used == 0 ? 0 : used + 1) + word.length;
+        fputs(word.text, out);
+        if (*text == '\n') {
+            fprintf(out, "\n%s", between);
+            used = 0;
+        }
+        if (*text) text++;
+    }
+    fputc('\n', out);
+}
+
+/* A usage: names of values are in capitals, and slanted; what is typed is bold. */
+static void write_usage(FILE *out, const char *text, size_t length) {
+    Word line = {.length = 0};
+    add_in(&line, 'B', "shardopt", 8);
+    add(&line, " ", 1);
+    for (size_t i = 0, end; i < length; i = end) {
+        end = i + 1;
+        bool typed = isalnum((unsigned char)text[i]) || text[i] == '-';
+        while (typed && end < length && (isalnum((unsigned char)text[end]) || strchr("-./", text[end])) &&
+               strncmp(text + end, "...", 3) != 0)
+            end++;
+        if (typed)
+            add_in(&line, isupper((unsigned char)text[i]) ? 'I' : 'B', text + i, end - i);
+        else
+            add(&line, text + i, 1);
+    }
+    fprintf(out, "%s\n", line.text);
+}
+
+/* ---- the parts ---- */
+
+static void write_synopsis(FILE *out) {
+    fputs(".SH SYNOPSIS\n", out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        for (const char *form = COMMANDS[i]->usage; *form;) {
+            size_t length = strcspn(form, "\n");
+            if (i > 0 || form != COMMANDS[i]->usage) fputs(".br\n", out);
+            write_usage(out, form, length);
+            form += length + (form[length] == '\n');
+        }
+}
+
+static void write_commands(FILE *out) {
+    fputs(".SH COMMANDS\n", out);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, ".TP\n.B %s\n", COMMANDS[i]->name);
+        write_text(out, COMMANDS[i]->details, ".IP\n");
+    }
+    fputs(".TP\n.BR help \" [\" \\fICOMMAND\\fR ]\n", out);
+    write_text(out, "Options of a command, as its --help prints them.", ".IP\n");
+}
+
+static void write_tag(FILE *out, const CommandOption *row) {
+    Word tag = {.length = 0};
+    char letter[3] = {'-', row->letter, '\0'}, name[64];
+    if (row->letter) add_in(&tag, 'B', letter, 2);
+    if (row->letter) add(&tag, ", ", 2);
+    add_in(&tag, 'B', name, (size_t)snprintf(name, sizeof name, "--%s", row->name));
+    if (row->takes) add(&tag, " ", 1);
+    if (row->takes) add_in(&tag, 'I', row->takes, strlen(row->takes));
+    fprintf(out, ".TP\n%s\n", tag.text);
+}
+
+/* Whether a text begins with one of the words of `values`, which is typed as it is and keeps its small letter. */
+static bool begins_with_value(const char *text, const char *values) {
+    size_t length = strcspn(text, " ,");
+    for (const char *word = values; word && *word;) {
+        size_t own = strcspn(word, " ");
+        if (own == length && strncmp(word, text, length) == 0) return true;
+        word += own + (word[own] == ' ');
+    }
+    return false;
+}
+
+/* The line of help as a sentence, where a row has no more to say. */
+static void write_row_text(FILE *out, const CommandOption *row) {
+    char sentence[256];
+    snprintf(sentence, sizeof sentence, "%s.", row->help);
+    if (!begins_with_value(sentence, row->values)) sentence[0] = (char)toupper((unsigned char)sentence[0]);
+    write_text(out, row->details ? row->details : sentence, ".IP\n");
+}
+
+/* The commands that share a table and have the row, when they are not all of those: "Commands: plan, sweep." */
+static void write_owners(FILE *out, const CommandOption *row, const CommandOption *table) {
+    const char *owners[COMMAND_COUNT];
+    int count = 0, sharing = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (COMMANDS[i]->options != table) continue;
+        sharing++;
+        if (row->use == 0 || (row->use & COMMANDS[i]->use)) owners[count++] = COMMANDS[i]->name;
+    }
+    if (count == sharing) return;
+    fputs(count == 1 ? "Command: " : "Commands: ", out);
+    for (int i = 0; i < count; i++) fprintf(out, "%s\\fB%s\\fR", i == 0 ? "" : ", ", owners[i]);
+    fputs(".\n", out);
+}
+
+static void write_shared_options(FILE *out, const Command *first) {
+    for (int i = 0; i < first->option_count; i++) {
+        const CommandOption *row = &first->options[i];
+        if (!row->name) continue;
+        if (row->heading) fprintf(out, ".SS %s\n", row->heading);
+        if (row->heading && strcmp(row->name, "model") == 0) write_text(out, MANUAL_MACHINE, ".PP\n");
+        write_tag(out, row);
+        write_row_text(out, row);
+        write_owners(out, row, first->options);
+    }
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n", out);
+    write_text(out, "Print the options of the command, and nothing else. Every command has it.", ".IP\n");
+}
+
+/* What a command has beside the options that were described: a table of its own, and notes. */
+static void write_own_options(FILE *out, const Command *command, const CommandOption *shared) {
+    bool own = command->options != shared;
+    if (own || command->notes) fprintf(out, ".SS Of %s\n", command->name);
+    for (int i = 0; own && i < command->option_count; i++) {
+        write_tag(out, &command->options[i]);
+        write_row_text(out, &command->options[i]);
+    }
+    for (const CommandNote *note = command->notes; note && note->tag; note++) {
+        fputs(".TP\n", out);
+        write_text(out, note->tag, "");
+        write_text(out, note->text, ".IP\n");
+    }
+}
+
+static void write_sections(FILE *out, const ManualSection *section) {
+    const char *heading = "";
+    for (; section->heading; section++) {
+        if (strcmp(heading, section->heading) != 0) fprintf(out, ".SH %s\n", section->heading);
+        heading = section->heading;
+        if (section->tag) fputs(".TP\n", out);
+        if (section->tag) write_text(out, section->tag, "");
+        write_text(out, section->text, section->tag ? ".IP\n" : ".PP\n");
+    }
+}
+
+/* Lines that are typed. Both words of a pair stand in the page as they are, but for escapes. */
+static void write_examples(FILE *out) {
+    fputs(".SH EXAMPLES\n", out);
+    for (const ManualExample *example = MANUAL_EXAMPLES; example->text; example++) {
+        if (example != MANUAL_EXAMPLES) fputs(".PP\n", out);
+        write_text(out, example->text, ".PP\n");
+        fputs(".PP\n.RS\n.nf\n", out);
+        for (const char *at = example->lines; *at; at++) fprintf(out, "%s%c", *at == '-' ? "\\" : "", *at);
+        fputs(".fi\n.RE\n", out);
+    }
+}
+
+void manual_write(FILE *out) {
+    const CommandOption *shared = COMMANDS[0]->options;
+    fprintf(out,
+            ".\\\" SPDX-License-Identifier: GPL-3.0-or-later\n"
+            ".\\\" Made by `shardopt help --man` from the tables of search/cli: change those, then print it again.\n"
+            ".TH SHARDOPT 1 \"2025\" \"shardopt %s\" \"User Commands\"\n"
+            ".SH NAME\nshardopt \\- find, and prove, the best way to shard a transformer over a machine\n",
+            program_version());
+    write_synopsis(out);
+    write_sections(out, MANUAL_BEFORE);
+    write_commands(out);
+    fputs(".SH OPTIONS\n", out);
+    write_text(out, MANUAL_OPTIONS, ".PP\n");
+    write_shared_options(out, COMMANDS[0]);
+    for (int i = 0; i < COMMAND_COUNT; i++) write_own_options(out, COMMANDS[i], shared);
+    write_sections(out, MANUAL_AFTER);
+    write_examples(out);
+    write_sections(out, MANUAL_END);
+}

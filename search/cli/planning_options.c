@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The options of the commands that plan, one row each: how it is typed, what --help and the manual say of it, and what
+ * completion offers. */
+#include "search/cli/options.h"
+
+enum {
+    ONE = USE_EXPLAIN | USE_EMIT | USE_CHECK,
+    BOTH = USE_PLAN | USE_EXPLAIN,
+    ALL = BOTH | USE_SWEEP | USE_EMIT | USE_CHECK
+};
+
+const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
+    [OPTION_BASELINE] =
+        {.name = "baseline",
+         .takes = "FILE",
+         .use = USE_CHECK,
+         .heading = "The gate",
+         .help = "the plans to hold against: a report of --format json, or an array of them",
+         .details = "A report of `plan --format json`, an array of reports, or what `sweep --format json` prints. "
+                    "What is asked stands in them; of the options of `plan` only --time-limit is taken beside it, for "
+                    "each plan.",
+         .values = "@files"},
+    [OPTION_TOLERANCE] =
+        {.name = "tolerance",
+         .takes = "SHARE",
+         .use = USE_CHECK,
+         .help = "worse by this is as good: 1%, or step=1%,mfu=1%,memory=5% (1%)",
+         .details = "Worse by this is as good: 1%, or of some figures, \"step=1%,mfu=1%,memory=5%\" (1%). The step is "
+                    "that of as many tokens as were asked for, under another objective what that counts; memory is "
+                    "the share of usable HBM."},
+    [OPTION_UPDATE] =
+        {.name = "update",
+         .use = USE_CHECK,
+         .help = "make the plans of now the baseline",
+         .details = "Make the plans of now the baseline, in the short form of json.md; what moved is said all the "
+                    "same. An entry of nothing but format_version and request becomes a report. What cannot be "
+                    "planned is an error, and the file stays as it was."},
+    [OPTION_WITHIN] = {.name = "within",
+                       .takes = "SHARE",
+                       .use = USE_CHECK,
+                       .help = "how much slower than the best the plan of --plan or --from may be (5%)",
+                       .details =
+                           "How much slower than the best the plan of --plan, --from or --from-config may be (5%)."},
+    [OPTION_MARKDOWN] =
+        {.name = "markdown",
+         .takes = "FILE",
+         .use = USE_CHECK,
+         .help = "write the answer there too, as Markdown",
+         .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
+         .values = "@files"},
+    [OPTION_JUNIT] = {.name = "junit",
+                      .takes = "FILE",
+                      .use = USE_CHECK,
+                      .help = "write the answer there too, as JUnit's XML",
+                      .details =
+                          "Write the answer there too, for the summary of a job and for whoever collects test results.",
+                      .values = "@files"},
+    [OPTION_MODEL] =
+        {.name = "model",
+         .takes = "NAME",
+         .use = ALL,
+         .asks = true,
+         .heading = "Model and machine",
+         .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",
+         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "
+                    "Llama 3.1), a Hugging Face config.json, or its folder.",
+         .values = "@models"},
+    [OPTION_CHIP] = {.name = "chip",
+                     .takes = "NAME",
+                     .use = ALL,
+                     .asks = true,
+                     .help = "a chip of `shardopt chips` (v5p)",
+                     .details = "A name of `shardopt chips` (v5p).",
+                     .values = "@chips"},
+    [OPTION_PODS] = {.name = "pods",
+                     .takes = "N",
+                     .use = ALL,
+                     .asks = true,
+                     .help = "whole TPU pods joined by DCN (1)",
+                     .details = "Whole physical TPU pods, joined by DCN (1)."},
+    [OPTION_SLICE] =
+        {.name = "slice",
+         .takes = "SHAPE",
+         .use = ALL,
+         .asks = true,
+         .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",
+         .details = "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, "
+                    "v5litepod-256."},
+    [OPTION_SLICES] =
+        {.name = "slices", .takes = "N", .use = ALL, .asks = true, .help = "that many of --slice, joined by DCN (1)"},
+    [OPTION_CHIPS] = {.name = "chips",
+                      .takes = "N",
+                      .use = ALL,
+                      .asks = true,
+                      .help = "a number of chips, in the vendor's default shape"},
+    [OPTION_NODES] =
+        {.name = "nodes", .takes = "N", .use = ALL, .asks = true, .help = "GPU hosts, or racks of an NVL72 (1)"},
+    [OPTION_OVERSUBSCRIPTION] =
+        {.name = "oversubscription",
+         .takes = "RATIO",
+         .use = ALL,
+         .asks = true,
+         .help = "of the GPU network's spine: 2 is half of full bisection (1)",
+         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "
+                    "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."},
+    [OPTION_BATCH] =
+        {.name = "batch",
+         .takes = "TOKENS",
+         .use = ALL,
+         .asks = true,
+         .heading = "Work",
+         .help = "tokens of one step (the model's training, else 4Mi)",
+         .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."},
+    [OPTION_SEQUENCES] =
+        {.name = "sequences", .takes = "N", .use = ALL, .asks = true, .help = "the batch in sequences instead"},
+    [OPTION_SEQ] =
+        {.name = "seq",
+         .takes = "LEN",
+         .use = ALL,
+         .asks = true,
+         .help = "tokens of a sequence (the model's training, else 8,192 or its longest)",
+         .details = "Tokens of a sequence (the model's training, else the smaller of 8,192 and the model's longest)."},
+    [OPTION_TOKENS] = {.name = "tokens",
+                       .takes = "N",
+                       .use = ALL,
+                       .asks = true,
+                       .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
+                       .details = "Tokens of the whole training (the model's, else 20 per parameter)."},
+    [OPTION_REQUIRE] =
+        {.name = "require",
+         .takes = "CONDITIONS",
+         .use = ALL,
+         .asks = true,
+         .heading = "Space",
+         .help = "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\"",
+         .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
+                    "a knob by its name in the JSON report and a setting, with blanks or commas between. Knobs: "
+                    "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
+                    "context_method (context), regather, stages, ulysses, sequence_parameters, tensor_overlap "
+                    "(overlap), offload_optimizer, folded_expert (folded: experts on ranks of data, sequence and "
+                    "tensor, so many ways) and folded_expert_tensor (expert_tensor)."},
+    [OPTION_FOR] =
+        {.name = "for",
+         .takes = "LAUNCHER",
+         .use = ALL,
+         .asks = true,
+         .help = "only what maxtext, jax, megatron, torchtitan or deepspeed can launch",
+         .details = "Only what it can launch, placed where it can place it: maxtext, jax, megatron, torchtitan, "
+                    "deepspeed. Layouts then keep, recompute and offload activations only as one of the launchers can "
+                    "be told.",
+         .values = "maxtext torchtitan megatron jax deepspeed"},
+    [OPTION_MAX_IDLE] =
+        {.name = "max-idle", .takes = "SHARE", .use = ALL, .asks = true, .help = "chips that may stay unused (10%)"},
+    [OPTION_BATCH_TOLERANCE] = {.name = "batch-tolerance",
+                                .takes = "SHARE",
+                                .use = ALL,
+                                .asks = true,
+                                .help = "how far the batch may move (0)"},
+    [OPTION_PADDING] = {.name = "padding",
+                        .takes = "RULE",
+                        .use = ALL,
+                        .asks = true,
+                        .help = "none, launchable or any (launchable)",
+                        .details = "none, launchable (what some launcher accepts) or any (launchable).",
+                        .values = "none launchable any"},
+    [OPTION_SCHEDULES] =
+        {.name = "schedules",
+         .takes = "LIST",
+         .use = ALL,
+         .asks = true,
+         .help = "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)",
+         .details = "Pipeline schedules in the space: launchable (those that some launcher runs: gpipe, 1f1b, "
+                    "interleaved, circular), all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe "
+                    "(launchable). No launcher known here runs zb_h1 and dualpipe, so that uneven stages under them "
+                    "need `--padding any`.",
+         .values = "launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe"},
+    [OPTION_NESTING] =
+        {.name = "nesting",
+         .takes = "NAME",
+         .use = ALL,
+         .asks = true,
+         .help = "how roles nest: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan; or all",
+         .details = "How roles nest on an axis, neighbours first: default (tensor, expert, sequence, fsdp, data, "
+                    "pipeline), maxtext, jax, megatron, megatron-pp-dp or torchtitan (default, or the order of the "
+                    "one launcher that --for names). With all every order of the roles is searched, and each plan "
+                    "says its own; degrees are counted in all orders of their roles above 1, up to 720 times as many "
+                    "plans.",
+         .values = "default maxtext jax megatron megatron-pp-dp torchtitan all"},
+    [OPTION_OBJECTIVE] = {.name = "objective",
+                          .takes = "WHAT",
+                          .use = ALL,
+                          .asks = true,
+                          .help = "least time, chip-hours or cost, per requested token (time)",
+                          .details = "time, chip-hours or cost, each per requested token (time).",
+                          .values = "time chip-hours cost"},
+    [OPTION_TOP] = {.name = "top", .takes = "K", .use = USE_PLAN, .asks = true, .help = "how many plans to show (5)"},
+    [OPTION_VARIANTS] = {.name = "variants",
+                         .use = USE_PLAN,
+                         .asks = true,
+                         .help = "show every placement and knob setting as a plan of its own"},
+    [OPTION_PRECISION] = {.name = "precision",
+                          .takes = "TYPE",
+                          .use = ALL,
+                          .asks = true,
+                          .heading = "Physics",
+                          .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
+                          .values = "bf16 fp8 mxfp8 nvfp4 int8"},
+    [OPTION_OPTIMIZER] = {.name = "optimizer",
+                          .takes = "NAME",
+                          .use = ALL,
+                          .asks = true,
+                          .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
+                          .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
+                          .values = "adamw adafactor muon sgd sgd-momentum"},
+    [OPTION_STATE_DTYPES] =
+        {.name = "state-dtypes",
+         .takes = "TYPES",
+         .use = ALL,
+         .asks = true,
+         .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
+         .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
+                    "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
+                    "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "
+                    "bf16, fp16 or none (fp32, none where parameters are); moments, or m and v for one of them, fp8, "
+                    "bf16, fp16 or fp32 (fp32)."},
+    [OPTION_REMAT] =
+        {.name = "remat",
+         .takes = "POLICY",
+         .use = ALL,
+         .asks = true,
+         .help = "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)",
+         .details = "Which activations every plan saves, recomputes or offloads: auto (the layout decides, by "
+                    "layers); none; full; MaxText's minimal, minimal_with_context, save_dot_except_mlp, "
+                    "save_dot_except_mlpwi, save_dot_with_context_except_mlp, save_qkv_proj, save_out_proj, "
+                    "minimal_offloaded, qkv_proj_offloaded; Megatron's selective, layernorm, mlp, moe_act; any of "
+                    "them in some layers of a stage alone (`full:40`); or states by activation (\"`qkv=saved "
+                    "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
+                    "gate_up, product (auto).",
+         .values = "auto none full"},
+    [OPTION_HBM_RESERVE] =
+        {.name = "hbm-reserve", .takes = "SHARE", .use = ALL, .asks = true, .help = "HBM kept back (8%)"},
+    [OPTION_PROFILE] =
+        {.name = "profile",
+         .takes = "NAME",
+         .use = ALL,
+         .asks = true,
+         .help = "ideal, default, a name of cost/profiles, or a file (default: the chip's)",
+         .details = "Efficiencies: ideal (peak rates), default (the chip's), a name of cost/profiles, or a file: a "
+                    "set of chips and software, or one whole profile (default).",
+         .values = "default ideal"},
+    [OPTION_STACK] =
+        {.name = "stack",
+         .takes = "NAME",
+         .use = ALL,
+         .asks = true,
+         .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
+         .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
+                    "torch-fsdp, maxtext-tpu and others (the best current one known for the chip)."},
+    [OPTION_BRUTE_FORCE] = {.name = "brute-force",
+                            .use = USE_PLAN | USE_SWEEP,
+                            .asks = true,
+                            .heading = "Search and output",
+                            .help = "cut nothing: evaluate every plan"},
+    [OPTION_TIME_LIMIT] =
+        {.name = "time-limit",
+         .takes = "S",
+         .use = ALL,
+         .asks = true,
+         .help = "stop after so many seconds, with the gap that is left (exit code 4)",
+         .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
+                    "code 4."},
+    [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
+    [OPTION_PLAN] =
+        {.name = "plan",
+         .takes = "PLAN",
+         .use = ONE,
+         .help = "the plan that is meant: \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
+         .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
+                    "What is not named is chosen best."},
+    [OPTION_FROM] =
+        {.name = "from",
+         .takes = "REPORT",
+         .use = ONE,
+         .help = "a plan of a report written by --format json",
+         .details = "A plan of a report, its knobs and placement with it, that `--format json` wrote; its request is "
+                    "taken from there too.",
+         .values = "@files"},
+    [OPTION_RANK] = {.name = "rank", .takes = "N", .use = ONE, .help = "which plan of --from (1)"},
+    [OPTION_FROM_CONFIG] =
+        {.name = "from-config",
+         .takes = "FILE",
+         .use = ONE,
+         .help = "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX",
+         .details = "The plan that a launch configuration is: a YAML of MaxText or the command that starts it "
+                    "(key=value), a TOML of torchtitan or its flags, a script or the arguments of Megatron-LM, a JSON "
+                    "of DeepSpeed, and the module of JAX that `shardopt emit` writes. What it is, its keys say. "
+                    "Degrees, knobs, recomputation, batch, sequence length and the model, by its name or its sizes, "
+                    "are the file's, with its launcher's defaults; roles lie where that launcher puts them by itself. "
+                    "The machine (--chip, --slice or --nodes) and what the file leaves to others come from the "
+                    "command line, whose options (--model, --batch, --seq, --remat ...) count before the file. What "
+                    "is not understood, and what is priced as something near, is said on standard error, once each; "
+                    "what the launcher would refuse (degrees that are not the machine's, sizes that do not divide) is "
+                    "an error that names the key, what cannot be read one with file, line and column. Scripts are not "
+                    "run: variables, arrays, defaults and sums are put in as far as the file alone says what they "
+                    "are. The answer ends with --why-not.",
+         .values = "@files"},
+    [OPTION_CONFIG_FORMAT] = {.name = "config-format",
+                              .takes = "NAME",
+                              .use = ONE,
+                              .help = "which of them --from-config is (found out by its keys)",
+                              .details =
+                                  "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
+                              .values = "maxtext torchtitan megatron jax deepspeed"},
+    [OPTION_WHY_NOT] =
+        {.name = "why-not",
+         .use = USE_EXPLAIN,
+         .help = "compare with the best plan, and say which change helps (always with --from-config)",
+         .details = "Compare the plan with the best of the same request (of a configuration: what its own launcher "
+                    "can launch, unless --for says otherwise): how far behind it is, how many choices of degrees and "
+                    "schedule are faster (counted up to ten), which terms of its step are longer, and what a single "
+                    "change would gain: one knob, recomputation as the layout chooses it, another placement, or the "
+                    "smallest prime factor of one degree moved to another role. Each is a search with all the rest "
+                    "required. Of the changes that come within 0.5% of the best, the one that asks least is named, "
+                    "else the one that gains most, and from there on the next, one after the other, up to five."},
+    [OPTION_SHARD] =
+        {.name = "shard",
+         .takes = "K/N",
+         .use = USE_SWEEP,
+         .help = "only every N-th point, from the K-th: a part for `shardopt merge`",
+         .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "
+                    "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."},
+    [OPTION_RESUME] =
+        {.name = "resume",
+         .takes = "FILE",
+         .use = USE_SWEEP,
+         .help = "keep finished points there, and go on from those that are there",
+         .details = "Each finished point is a line of this file, on the disk before the next begins; a sweep that was "
+                    "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
+                    "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
+                    "error, is finished: give another file to plan it again.",
+         .values = "@files"},
+    [OPTION_CERTIFICATE] =
+        {.name = "certificate",
+         .takes = "FILE",
+         .use = USE_PLAN,
+         .help = "write there what became of every degree tuple, for others to check",
+         .details = "Write there, as a table with tabs, what became of every degree tuple on every machine and batch "
+                    "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
+                    "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
+                    "(tests/certificate/check.py). The same file for any number of threads; 112 MB for 405b on 8 pods.",
+         .values = "@files"},
+    [OPTION_FORMAT] =
+        {.name = "format",
+         .takes = "FORMAT",
+         .use = BOTH | USE_SWEEP | USE_CHECK,
+         .help = "text, json or markdown; html, csv; of a check junit (text)",
+         .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
+                    "nothing and runs nothing, with the plans and, as pictures, where a step goes, HBM against its "
+                    "limit, where the roles lie, the roofline, one step in time, the step against memory and against "
+                    "chips, time against machine and batch, and how the step and the winner move when each figure of "
+                    "the chip and of the profile is a tenth lower or higher. The last three are some fifty searches "
+                    "of their own, on machines like the first plan's: a page takes several times as long as a text. "
+                    "docs/json.md has the columns of csv.",
+         .values = "text json markdown html csv junit"},
+    [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL},
+    [OPTION_TIMING] = {.name = "timing",
+                       .use = BOTH | USE_EMIT,
+                       .help = "say on stderr how long it took",
+                       .details = "Say on standard error how long it took."},
+    [OPTION_VERBOSE] = {.name = "verbose",
+                        .letter = 'v',
+                        .use = BOTH | USE_EMIT,
+                        .help = "say on stderr what is searched",
+                        .details = "Say on standard error what is searched."},
+    [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .use = ALL, .help = "no warnings"},
+    [OPTION_COLOR] =
+        {.name = "color",
+         .takes = "WHEN",
+         .use = BOTH,
+         .help = "auto, always or never (auto)",
+         .details = "Colour in text: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never. "
+                    "On a terminal text is as wide as it is, and tables leave columns out that it has no room for.",
+         .values = "auto always never"},
+    [OPTION_VERSION] = {.name = "version", .use = ALL, .help = "print the version"},
+};
