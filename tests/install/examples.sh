@@ -51,7 +51,7 @@ offers() { # offers WORD WORDS...: the last of WORDS is being typed
 }
 while read -r command; do
     offers "$command" shardopt "${command:0:1}"
-    for option in $(shardopt "$command" --help | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u); do
+    for option in $(shardopt "$command" --help | sed -nE 's/^ +(-[a-z], )?(--[a-z][a-z-]*).*/\2/p'); do
         offers "$option" shardopt "$command" "${option:0:4}"
     done
 done <commands

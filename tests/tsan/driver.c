@@ -97,7 +97,8 @@ static char *error_table(int threads) {
     Error error = {0};
     FILE *out = open_memstream(&text, &length);
     snprintf(number, sizeof number, "%d", threads);
-    bool ok = out && command_run(&COMMAND_VALIDATE, 6, words, (Streams){.out = out, .err = stderr}, &error) == EXIT_DONE;
+    Streams streams = {.out = out, .err = stderr};
+    bool ok = out && command_run(&COMMAND_VALIDATE, 6, words, streams, &error) == EXIT_DONE;
     if (out) fclose(out);
     if (ok) return text;
     fprintf(stderr, "%s: %s\n", error.where, error.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is made from the rows of the commands: the files of docs/ are what the program prints, and every row is fit to be
- * printed. After a change of a row: shardopt help --man >docs/shardopt.1, and so on (GENERATED below). */
+/* What is made from the rows of the commands: the files of docs/ are what the program prints, and every row is fit to
+ * be printed. After a change of a row: shardopt help --man >docs/shardopt.1, and so on (GENERATED below). */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/util.h"

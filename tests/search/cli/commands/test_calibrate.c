@@ -25,7 +25,7 @@ static const struct {
     {"no run that can be replayed",
      "(head -1 $T; grep ^llmfoundry-001 $T | sed 's/h100/z80/') >$D/x.tsv; $P calibrate $D/x.tsv", 2, NULL,
      "none of its 1 runs can be replayed: llmfoundry-001: "},
-    {"an unknown option", "$P calibrate --fold 3 $T", 2, NULL, "shardopt calibrate --help"},
+    {"an unknown option", "$P calibrate --fold 3 $T", 2, NULL, "did you mean --folds"},
     {"an option twice", "$P calibrate --folds 3 --folds 4 $T", 2, NULL, "--folds: is given twice"},
     {"folds below none", "$P calibrate --folds -1 $T", 2, NULL, "--folds"},
     {"a date that is none", "$P calibrate --date 2025-13-01 $T", 2, NULL, "--date"},
