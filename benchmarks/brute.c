@@ -66,7 +66,7 @@ static int by_seconds(const void *a, const void *b) {
 }
 
 /* The exact plans of one knob setting that may be within the limit. */
-static bool solve(const OpenTuple *tuple, const struct Way *way, const Knobs *knobs, const Shard *shard, Walk *walk,
+static bool solve(const BenchTuple *tuple, const struct Way *way, const Knobs *knobs, const Shard *shard, Walk *walk,
                   Error *error) {
     const Space *space = tuple->space;
     Arena arena = {0};
@@ -120,7 +120,7 @@ static double evaluate(const BoundRows *rows, const struct Way *way, int64_t cou
     return least;
 }
 
-static bool try_knobs(OpenTuple *tuple, int64_t index, Arena *arena, Walk *walk, Error *error) {
+static bool try_knobs(BenchTuple *tuple, int64_t index, Arena *arena, Walk *walk, Error *error) {
     const Space *space = tuple->space;
     Found *found = walk->found;
     Knobs knobs = knob_space_at(&tuple->knobs, index);
@@ -171,7 +171,7 @@ static bool room_for(Walk *walk, int64_t count, Error *error) {
 /* All knob settings of one degree tuple. Families whose sizes do not divide are counted and left. */
 static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, Error *error) {
     Arena arena = {0};
-    OpenTuple tuple;
+    BenchTuple tuple;
     Count placements = placement_count(space->table, degrees);
     walk->at = clock_seconds();
     bool ok = tuple_start(space, degrees, &arena, &tuple, error) && room_for(walk, (int64_t)placements, error);

@@ -39,7 +39,7 @@ static int by_table(const void *a, const void *b) {
 
 /* Some knob settings of a tuple that are plans and fit. */
 static bool add_tuple(const Space *space, const Degrees *degrees, Arena *arena, Items *work, Error *error) {
-    OpenTuple *tuple = ARENA_NEW(arena, OpenTuple, 1);
+    BenchTuple *tuple = ARENA_NEW(arena, BenchTuple, 1);
     if (!tuple) return error_memory(error);
     if (!tuple_start(space, degrees, arena, tuple, error)) return false;
     int64_t step = max_whole(1, tuple->knob_count / KNOBS_EACH);

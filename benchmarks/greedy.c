@@ -55,7 +55,7 @@ static const char *const POINTS[] = {
 typedef struct {
     bool found;
     double seconds;       /* of the best plan */
-    double missing_bytes; /* where none fits: of the one that lacks least; INFINITY: nothing divides */
+    double missing_bytes; /* where none fits: of the one that lacks least; INFINITY means nothing divides */
 } Price;
 
 typedef struct {
@@ -99,7 +99,7 @@ static bool in_order(const Space *space, const Degrees *degrees, Placement *out)
 }
 
 /* The best layout of one knob setting on any of the tuple's placements, into *out when it is faster. */
-static bool solve(OpenTuple *tuple, int64_t index, Price *out, Error *error) {
+static bool solve(BenchTuple *tuple, int64_t index, Price *out, Error *error) {
     const Space *space = tuple->space;
     Arena arena = {0};
     Knobs knobs = knob_space_at(&tuple->knobs, index);
@@ -129,8 +129,8 @@ static bool solve(OpenTuple *tuple, int64_t index, Price *out, Error *error) {
     return ok;
 }
 
-/* The relaxed time of one knob setting, or what it lacks; false: memory is out. */
-static bool relax(OpenTuple *tuple, int64_t index, TotalsCache *sums, double *seconds, Arena *arena, Candidate *list,
+/* The relaxed time of one knob setting, or what it lacks; false means that memory is out. */
+static bool relax(BenchTuple *tuple, int64_t index, TotalsCache *sums, double *seconds, Arena *arena, Candidate *list,
                   int64_t *count, Price *out, Error *error) {
     const Space *space = tuple->space;
     Knobs knobs = knob_space_at(&tuple->knobs, index);
@@ -155,7 +155,7 @@ static bool relax(OpenTuple *tuple, int64_t index, TotalsCache *sums, double *se
 /* The best plan of some degrees. Grids: in-order, microbatches of powers of two. */
 static bool price(const Space *space, const Degrees *degrees, Hand hand, TotalsCache *sums, Price *out, Error *error) {
     Arena arena = {0};
-    OpenTuple tuple;
+    BenchTuple tuple;
     Placement placement;
     int64_t count = 0;
     bool grid = hand != HAND_GREEDY;

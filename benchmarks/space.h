@@ -62,10 +62,11 @@ typedef struct {
         Rates least, *rates;
         RateTable table;
     } * ways; /* by number of their methods; rates NULL until opened */
-} OpenTuple;
+} BenchTuple;
 
-static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, OpenTuple *out, Error *error) {
-    *out = (OpenTuple){.space = space, .degrees = degrees};
+static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, BenchTuple *out,
+                               Error *error) {
+    *out = (BenchTuple){.space = space, .degrees = degrees};
     if (!knob_space(space->setting.model, degrees, space->setting.work.sequences, &space->offers, arena, &out->knobs,
                     error))
         return false;
@@ -74,7 +75,7 @@ static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena
     return out->ways || error_memory(error);
 }
 
-static inline bool tuple_way(OpenTuple *tuple, int64_t number, Arena *arena, Error *error) {
+static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Error *error) {
     const Space *space = tuple->space;
     struct Way *way = &tuple->ways[number];
     if (way->rates) return true;
@@ -91,7 +92,7 @@ static inline bool tuple_way(OpenTuple *tuple, int64_t number, Arena *arena, Err
 }
 
 /* Why a knob setting is no plan, as the search has it; PRUNED_COUNT: it is one, and *shard is its shard. */
-static inline PruneReason tuple_admits(const OpenTuple *tuple, const Knobs *knobs, Shard *shard) {
+static inline PruneReason tuple_admits(const BenchTuple *tuple, const Knobs *knobs, Shard *shard) {
     const Space *space = tuple->space;
     PaddingSet padding;
     if (!request_admits_knobs(space->request, knobs)) return PRUNED_REQUIRE;

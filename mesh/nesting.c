@@ -44,7 +44,7 @@ int64_t nesting_orders(const Degrees *degrees) {
 }
 
 /* Puts a role after the last of the roles that come before it in the canonical order. */
-static void insert_behind_lower(Nesting *nesting, int count, Role role) {
+static void insert_after_lower(Nesting *nesting, int count, Role role) {
     int at = count;
     while (at > 0 && nesting->order[at - 1] > role) at--;
     for (int i = count; i > at; i--) nesting->order[i] = nesting->order[i - 1];
@@ -66,7 +66,7 @@ Nesting nesting_order(const Degrees *degrees, int64_t number) {
         for (int j = (int)taken; j + 1 < above - i; j++) left[j] = left[j + 1];
     }
     for (int role = 0, count = above; role < ROLE_COUNT; role++)
-        if (degrees->of[role] <= 1) insert_behind_lower(&nesting, count++, (Role)role);
+        if (degrees->of[role] <= 1) insert_after_lower(&nesting, count++, (Role)role);
     return nesting;
 }
 

@@ -38,8 +38,8 @@ typedef enum {
     FLOPS_6N,             /* 6 x active_matmul */
     FLOPS_FULL_ATTENTION, /* FLOPS_6N + 12 * N_h * H * span(full) per layer: scores and values over the full square,
                            * or the full window where there is one; MLA has its own widths */
-    FLOPS_CAUSAL,   /* FLOPS_6N + half of that term: what a causal kernel computes. MFU uses this convention here */
-    FLOPS_HARDWARE, /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N,
+    FLOPS_CAUSAL,         /* FLOPS_6N + half of that term: those of a causal kernel. MFU uses this convention here */
+    FLOPS_HARDWARE,       /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N,
                            * except that logits are not computed again */
 } FlopConvention;
 

@@ -22,7 +22,7 @@ typedef enum {
     LINE_FITTED,  /* fitted to all runs, or to all runs that are not flagged when those are excluded */
     LINE_REFIT,   /* without the flagged runs; absent if none is flagged */
     LINE_GROUPS,  /* cross-validated */
-    LINE_SOURCES, /* cross-validated, of these: */
+    LINE_SOURCES, /* cross-validated; the next two lines divide its runs */
     LINE_COVERED, /* runs of a chip that other sources have CROSS_COVERED_RUNS runs of */
     LINE_LONE,    /* the remaining runs */
     LINE_COUNT

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void add(Table *table, const char *text) {
+static void add(CalibrationTable *table, const char *text) {
     if (!text || table->failed) {
         table->failed = true;
         return;
@@ -21,13 +21,13 @@ static void add(Table *table, const char *text) {
     table->cells[table->count++] = text;
 }
 
-Table table_start(Arena *arena, int columns, int left, const char *const *heading) {
-    Table table = {.arena = arena, .columns = columns, .left = left};
+CalibrationTable table_start(Arena *arena, int columns, int left, const char *const *heading) {
+    CalibrationTable table = {.arena = arena, .columns = columns, .left = left};
     for (int i = 0; i < columns; i++) add(&table, heading[i]);
     return table;
 }
 
-void table_cell(Table *table, const char *format, ...) {
+void table_cell(CalibrationTable *table, const char *format, ...) {
     char text[512];
     va_list list;
     va_start(list, format);
@@ -50,7 +50,7 @@ static void print_padded(FILE *out, const char *text, int width, bool left) {
     if (left) fprintf(out, "%*s", blanks, "");
 }
 
-bool table_print(FILE *out, const Table *table, bool markdown) {
+bool table_print(FILE *out, const CalibrationTable *table, bool markdown) {
     int widths[TABLE_COLUMNS_MAX] = {0};
     if (table->failed) return false;
     for (int i = 0; i < table->count; i++) {

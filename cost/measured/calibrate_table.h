@@ -16,13 +16,13 @@ typedef struct {
     int columns, count, room;
     int left; /* the first columns are words, aligned to the left; the others are numbers, aligned to the right */
     bool failed;
-} Table;
+} CalibrationTable;
 
 /* `heading` holds the names of the columns. */
-Table table_start(Arena *arena, int columns, int left, const char *const *heading);
+CalibrationTable table_start(Arena *arena, int columns, int left, const char *const *heading);
 /* Writes the next cell, row by row. */
-void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_cell(CalibrationTable *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* False means that memory is out. */
-bool table_print(FILE *out, const Table *table, bool markdown);
+bool table_print(FILE *out, const CalibrationTable *table, bool markdown);
 
 #endif

@@ -36,7 +36,7 @@ static bool heading(const Writer *w, const char *text) {
     return fprintf(w->out, w->markdown ? "\n### %s\n\n" : "\n%s\n", text) > 0;
 }
 
-static void error_cells(Table *table, const ErrorStats *stats) {
+static void error_cells(CalibrationTable *table, const ErrorStats *stats) {
     if (stats->count == 0) {
         table_cell(table, "-");
         table_cell(table, "-");
@@ -49,7 +49,7 @@ static void error_cells(Table *table, const ErrorStats *stats) {
 static bool summary(Writer *w) {
     static const char *const HEADING[] = {"error of predicted steps", "runs", "median", "p90", "worst", "bias",
                                           "families: median",         "p90"};
-    Table table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
     for (int line = 0; line < LINE_COUNT; line++) {
         const ErrorStats *stats = &w->c->lines[line];
         if (stats->count == 0) continue;
@@ -73,7 +73,7 @@ static bool groups(Writer *w, const char *title, const CalibrateGroup *group, in
     const char *names[COUNT_OF(HEADING)];
     memcpy(names, HEADING, sizeof names);
     names[0] = chips ? "chip" : "source";
-    Table table = table_start(&w->arena, columns, 1, names);
+    CalibrationTable table = table_start(&w->arena, columns, 1, names);
     for (int g = 0; g < count; g++) {
         table_cell(&table, "%s", group[g].name);
         table_cell(&table, "%" PRId64, group[g].fitted.count);
@@ -93,7 +93,7 @@ static bool groups(Writer *w, const char *title, const CalibrateGroup *group, in
 }
 
 /* Writes the deviation in percent of the value, where that is meaningful. */
-static void deviation_cell(Table *table, double deviation) {
+static void deviation_cell(CalibrationTable *table, double deviation) {
     if (deviation < 0.5)
         table_cell(table, "%.0f%%", 100 * deviation);
     else
@@ -105,7 +105,7 @@ static bool figures(Writer *w) {
     static const char *const WORDS[] = {
         [FIT_OF_RUNS] = "", [FIT_LEANS] = "leans on its prior", [FIT_KEPT_PRIOR] = "kept its prior"};
     const Calibration *c = w->c;
-    Table table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
     int determined = 0;
     for (int j = 0; j < c->model.parameter_count; j++) {
         const FitParameter *parameter = &c->model.parameters[j];
@@ -145,7 +145,7 @@ static int by_magnitude(const void *a, const void *b) {
     return (x->run > y->run) - (x->run < y->run);
 }
 
-static void error_cell(Table *table, const Calibration *c, CalibrateLine line, int32_t run) {
+static void error_cell(CalibrationTable *table, const Calibration *c, CalibrateLine line, int32_t run) {
     if (c->seconds[line] && c->seconds[line][run] > 0)
         table_cell(table, "%+.1f%%", 100 * error_of(c, line, run));
     else
@@ -163,7 +163,7 @@ static bool worst(Writer *w) {
     for (int32_t i = 0; i < c->model.problem->run_count; i++)
         if (c->seconds[line][i] > 0) ranked[count++] = (Ranked){fabs(error_of(c, line, i)), i};
     qsort(ranked, (size_t)count, sizeof *ranked, by_magnitude);
-    Table table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
     for (int32_t k = 0; k < count && k < shown; k++) {
         const FitRun *run = &c->model.problem->runs[ranked[k].run];
         table_cell(&table, "%s", run->id);
@@ -196,7 +196,7 @@ static bool facts(Writer *w) {
 static bool skipped(Writer *w) {
     static const char *const HEADING[] = {"not replayed", "because"};
     if (!w->facts->verbose || w->facts->skipped_count == 0) return true;
-    Table table = table_start(&w->arena, COUNT_OF(HEADING), 2, HEADING);
+    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 2, HEADING);
     for (int64_t i = 0; i < w->facts->skipped_count; i++) {
         table_cell(&table, "%s", w->facts->skipped[i].id);
         table_cell(&table, "%s", w->facts->skipped[i].reason);

@@ -101,7 +101,7 @@ typedef enum {
     ACTIVATION_LAYER_INPUT,     /* residual stream: the checkpoint of a layer; saved or offloaded, never recomputed */
     ACTIVATION_ATTENTION_INPUT, /* normed, gathered over tensor */
     ACTIVATION_QKV,
-    ACTIVATION_CONTEXT,   /* what attention returns, and its log-sum-exp */
+    ACTIVATION_CONTEXT,   /* the output of attention, and its log-sum-exp */
     ACTIVATION_MIDDLE,    /* residual stream between the blocks */
     ACTIVATION_MLP_INPUT, /* normed, gathered over tensor; experts: dispatched tokens too */
     ACTIVATION_GATE_UP,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/plan/shard.h: what one chip holds and computes under given degrees: the bridge from whole tensors to local ones.
- * All numbers are real, so that break-even points can be searched between whole degrees; plans fill them with whole
- * (padded) numbers. */
+/* cost/plan/shard.h: the part of a model that one chip holds and computes under given degrees: the bridge from whole
+ * tensors to local ones. All numbers are real, so that break-even points can be searched between whole degrees; plans
+ * fill them with whole (padded) numbers. */
 #ifndef SHARDOPT_COST_PLAN_SHARD_H
 #define SHARDOPT_COST_PLAN_SHARD_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/stage/stage_totals.h: the op list of a stage added up by part: what resources, memory and rules are made of.
- * Everything made of sums is non-decreasing in each of their figures, so component-wise least sums give lower bounds.
- * Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and sharding
- * alone: searches keep them. */
+/* cost/stage/stage_totals.h: the op list of a stage added up by part: resources, memory and rules are made of these
+ * sums. Everything made of them is non-decreasing in each of their figures, so component-wise least sums give lower
+ * bounds. Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and
+ * sharding alone: searches keep them. */
 #ifndef SHARDOPT_COST_STAGE_STAGE_TOTALS_H
 #define SHARDOPT_COST_STAGE_STAGE_TOTALS_H
 

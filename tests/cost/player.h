@@ -18,7 +18,7 @@ typedef struct {
     double end;
     /* when a chunk's last backward begins and ends: from then on its gradients are whole */
     double last_begins[PLAY_RANKS][PLAY_CHUNKS], last_ends[PLAY_RANKS][PLAY_CHUNKS];
-} Outcome;
+} Playback;
 
 static inline double play_held(const Play *play, int rank) {
     bool split = false;
@@ -34,10 +34,10 @@ static inline double play_held(const Play *play, int rank) {
     return (double)most / (play->two_ways ? 1 : play->chunks);
 }
 
-static inline Outcome play_out(const Play *play, PassSeconds seconds) {
+static inline Playback play_out(const Play *play, PassSeconds seconds) {
     Arena arena = {0};
     Played played;
-    Outcome outcome = {0};
+    Playback outcome = {0};
     double busy = 0;
     bool even = true;
     cr_assert(play->ranks <= PLAY_RANKS && play->microbatches <= PLAY_MICROBATCHES && play->chunks <= PLAY_CHUNKS);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of NAME= or NAME+= at the start of a word; 0: it is none. */
+/* The name of NAME= or NAME+= at the start of a word; 0 means it is none. */
 static size_t assigned_name(const char *text, bool *adds) {
     size_t length = 0;
     while (isalnum((unsigned char)text[length]) || text[length] == '_' ||
@@ -123,10 +123,10 @@ static Condition condition_of(const ShellWords *words) {
     return CONDITION_UNKNOWN;
 }
 
-static void take_branch(Branch *branch, Condition condition) {
-    *branch = (Branch){.skips = branch->settled || condition == CONDITION_FALSE,
-                       .settled = branch->settled || condition != CONDITION_FALSE,
-                       .guarded = condition == CONDITION_UNKNOWN || branch->guarded};
+static void take_branch(ConditionBranch *branch, Condition condition) {
+    *branch = (ConditionBranch){.skips = branch->settled || condition == CONDITION_FALSE,
+                                .settled = branch->settled || condition != CONDITION_FALSE,
+                                .guarded = condition == CONDITION_UNKNOWN || branch->guarded};
 }
 
 static bool is_word(const ShellWord *word, const char *text) { return !word->quoted && strcmp(word->text, text) == 0; }
@@ -151,7 +151,7 @@ static bool take_keywords(Shell *shell, ShellWords *words, char ended, int64_t *
             Condition condition = ended == '&' || ended == '|' ? CONDITION_UNKNOWN : condition_of(&rest);
             if (begins && shell->branch_count == CONFIG_DEPTH_MAX)
                 return shell_wrong(shell, "nests too deep; give a launch script");
-            if (begins) shell->branches[shell->branch_count++] = (Branch){0};
+            if (begins) shell->branches[shell->branch_count++] = (ConditionBranch){0};
             if (shell->branch_count > 0) take_branch(&shell->branches[shell->branch_count - 1], condition);
             *taken = words->count;
         } else if (is_word(word, "else")) {

@@ -12,7 +12,7 @@ typedef struct {
     bool skips;   /* the branch that is open is not taken */
     bool settled; /* a branch was taken: no other is */
     bool guarded; /* nobody knows whether it is taken */
-} Branch;
+} ConditionBranch;
 
 typedef struct {
     Cursor cursor;
@@ -21,7 +21,7 @@ typedef struct {
     Error *error;
     int64_t words, commands_room;
     size_t bytes; /* of all words so far: what a variable of variables can grow to is bounded */
-    Branch branches[CONFIG_DEPTH_MAX];
+    ConditionBranch branches[CONFIG_DEPTH_MAX];
     int branch_count, cases;
     /* the word that is being put together */
     char *word;
@@ -31,7 +31,7 @@ typedef struct {
     bool open;
     ShellWords *into;
     bool vanished;     /* "$@" or an empty array stood between quotes: no word at all */
-    const char *until; /* the word that ends the text behind <<, which begins with the next line; NULL: none */
+    const char *until; /* the word that ends the text behind <<, which begins with the next line; NULL means none */
     size_t until_length;
 } Shell;
 
@@ -45,7 +45,7 @@ bool shell_piece(Shell *shell);
 bool shell_end_word(Shell *shell);
 void shell_drop(Shell *shell);
 
-/* NULL: there is none. */
+/* NULL means there is none. */
 ShellVariable *shell_variable(const ShellScript *script, const char *name, size_t length);
 
 #endif

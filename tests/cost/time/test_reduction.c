@@ -12,7 +12,7 @@ enum { BUCKETS = 256 }; /* of a chunk: its layers */
 /* When all gradients of the worst rank are reduced, beyond the end of the last backward. The reductions of a rank stand in
  * one queue; a bucket of a chunk joins it as the chunk's last backward passes its layers. */
 static double played_beyond(const Play *play, PassSeconds seconds, double R) {
-    Outcome played = play_out(play, seconds);
+    Playback played = play_out(play, seconds);
     double worst = 0;
     for (int rank = 0; rank < play->ranks; rank++) {
         double at = 0;

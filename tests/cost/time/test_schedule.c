@@ -71,7 +71,7 @@ Test(schedule, circular_iterations) {
 }
 
 static void expect_played(const char *name, const Play *play, Schedule schedule, PassSeconds s) {
-    Outcome played = play_out(play, s);
+    Playback played = play_out(play, s);
     double p = play->ranks, m = play->microbatches, v = play->two_ways ? 1 : play->chunks;
     InFlight held = schedule_in_flight(schedule, p, m, v);
     double idle = idle_of(schedule, p, m, v, s);
@@ -125,7 +125,7 @@ Test(schedule, partial_groups_as_played) {
         for (int m = 1; m <= 3 * p + 1; m++)
             for (int v = 1; v <= PLAY_CHUNKS; v++) {
                 PassSeconds s = random_seconds(&state);
-                Outcome played = play_out(forwards_first(p, m, v, p), s);
+                Playback played = play_out(forwards_first(p, m, v, p), s);
                 cr_expect_not(played.stuck);
                 cr_expect_float_eq((p - 1) * (s.F + s.B) * bubble_factor(p, m, v), played.idle, 1e-9 * m,
                                    "p=%d m=%d v=%d: %g played", p, m, v, played.idle);
@@ -143,7 +143,7 @@ Test(schedule, dualpipe_as_played) {
             expect_played("dualpipe", dual_pipe(p, m), SCHEDULE_DUALPIPE, (PassSeconds){unit, 2 * unit, unit});
             double F = random_between(&state, 1, 2), W = F * random_between(&state, 0.5, 1);
             PassSeconds s = {F, W + F * random_between(&state, 1, 1.8), W};
-            Outcome played = play_out(dual_pipe(p, m), s);
+            Playback played = play_out(dual_pipe(p, m), s);
             double idle = idle_of(SCHEDULE_DUALPIPE, p, m, 1, s);
             cr_expect_not(played.stuck);
             cr_expect_leq(played.idle, idle + 1e-9 * m, "p=%d m=%d: %g played, %g", p, m, played.idle, idle);

@@ -11,9 +11,9 @@
 
 typedef struct {
     uint64_t state;
-} Draw;
+} GraphDraw;
 
-static inline int64_t draw(Draw *draws, int64_t limit) {
+static inline int64_t draw(GraphDraw *draws, int64_t limit) {
     draws->state = draws->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (int64_t)((draws->state >> 33) % (uint64_t)limit);
 }
@@ -27,7 +27,7 @@ typedef struct {
 /* The graph lies in the arena. A node in four is never in memory; edges repeat, run both ways and lead back to their
  * node. A tied edge has one finite entry in each row. Limits are tight: somewhere between the least and the most that
  * can be live. */
-static inline StrategyGraph random_graph(Draw *draws, RandomShape shape, Arena *arena) {
+static inline StrategyGraph random_graph(GraphDraw *draws, RandomShape shape, Arena *arena) {
     StrategyGraph graph = {.node_count = 1 + (int)draw(draws, shape.nodes_max)};
     int n = graph.node_count;
     graph.edge_count = (int)draw(draws, shape.edges_max + 1);

@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-static double noise(Draw *draws, double size) { return size * ((double)draw(draws, 2000001) / 1e6 - 1); }
+static double noise(GraphDraw *draws, double size) { return size * ((double)draw(draws, 2000001) / 1e6 - 1); }
 
 /* The optimum of the graph with a single state of one node of the core; -1 means that none fits. */
 static int64_t optimum_with(const StrategyGraph *graph, const Reduction *reduction, int node, int state,
@@ -29,7 +29,7 @@ typedef struct {
 } Tally;
 
 /* One graph, with messages and prices that are random, or the solver's with noise. */
-static void check(const StrategyGraph *graph, int64_t horizon, Draw *draws, Workspace *space, Tally *tally) {
+static void check(const StrategyGraph *graph, int64_t horizon, GraphDraw *draws, Workspace *space, Tally *tally) {
     int64_t best = optimum_of(graph, horizon);
     Reduction *reduction = reduction_new(graph, space);
     if (reduction->infeasible || !reduction_run(reduction)) {
@@ -62,7 +62,7 @@ static void check(const StrategyGraph *graph, int64_t horizon, Draw *draws, Work
 Test(graph_certify, bounds_from_any_messages) {
     static const RandomShape SHAPE = {7, 3, 14, 1000, 4, 0, 12};
     static Workspace space;
-    Draw draws = {7};
+    GraphDraw draws = {7};
     Tally tally = {0};
     cr_assert_eq(setjmp(space.out), 0);
     for (int n = 0; n < 12000; n++) {

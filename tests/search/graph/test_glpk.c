@@ -100,7 +100,7 @@ Test(graph_glpk, mid_sizes) {
         {"dense", {14, 4, 40, 100, 4, 5, 16}},
         {"nothing forbidden", {25, 5, 30, 100, 0, 0, 30}},
     };
-    Draw draws = {11};
+    GraphDraw draws = {11};
     int feasible = 0;
     glp_term_out(GLP_OFF);
     for (size_t k = 0; k < COUNT_OF(ROWS); k++)

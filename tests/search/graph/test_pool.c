@@ -65,7 +65,7 @@ static void check(const StrategyGraph *graph, int64_t horizon, int workers, Work
 Test(graph_pool, members_are_what_they_say) {
     static const RandomShape SHAPE = {9, 3, 20, 1000, 0, 0, 12};
     static Workspace space;
-    Draw draws = {3};
+    GraphDraw draws = {3};
     Tally tally = {0};
     cr_assert_eq(setjmp(space.out), 0);
     for (int n = 0; n < 3000; n++) {

@@ -40,7 +40,7 @@ static const struct {
 };
 
 Test(graph_solve, equals_trying_every_choice) {
-    Draw draws = {1};
+    GraphDraw draws = {1};
     int feasible = 0, infeasible = 0;
     for (size_t k = 0; k < COUNT_OF(SHAPES); k++)
         for (int n = 0; n < SHAPES[k].count; n++) {
@@ -69,7 +69,7 @@ Test(graph_solve, equals_trying_every_choice) {
  * number of threads, and their claims about it have to be true. */
 Test(graph_solve, large_is_the_same_for_any_threads) {
     static const RandomShape SHAPE = {9000, 3, 16000, 1000, 0, 0, 40};
-    Draw draws = {2};
+    GraphDraw draws = {2};
     int large = 0;
     for (int n = 0; n < 6; n++) {
         Arena arena = {0};
