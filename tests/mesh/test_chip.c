@@ -259,7 +259,7 @@ static const struct {
     const char *words[4];
     int code;
     const char *holds;
-} COMMANDS[] = {
+} COMMAND_ROWS[] = {
     {{"chips"}, 0, "tpu-v5p"},
     {{"chips", "v5p"}, 0, "102005473280"},
     {{"chips", "v5p"}, 0, "largest schedulable slice: 6,144 chips"},
@@ -276,15 +276,15 @@ static const struct {
 };
 
 Test(chip, command) {
-    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
+    for (size_t i = 0; i < COUNT_OF(COMMAND_ROWS); i++) {
         Error error = {0};
         char *words[5] = {0}, *text = NULL;
         int count = 0;
-        for (; count < 4 && COMMANDS[i].words[count]; count++)
-            words[count] = arena_text(&arena, COMMANDS[i].words[count]);
-        cr_expect_eq(run(words, count, &text, &error), COMMANDS[i].code, "row %zu: %s", i, error.text);
-        cr_expect_not_null(strstr(text, COMMANDS[i].holds), "row %zu: %s", i, text);
-        if (COMMANDS[i].code != 0) {
+        for (; count < 4 && COMMAND_ROWS[i].words[count]; count++)
+            words[count] = arena_text(&arena, COMMAND_ROWS[i].words[count]);
+        cr_expect_eq(run(words, count, &text, &error), COMMAND_ROWS[i].code, "row %zu: %s", i, error.text);
+        cr_expect_not_null(strstr(text, COMMAND_ROWS[i].holds), "row %zu: %s", i, text);
+        if (COMMAND_ROWS[i].code != 0) {
             cr_expect_str_empty(text, "row %zu", i);
             cr_expect_neq(error.kind, ERROR_NONE, "row %zu", i);
         }
