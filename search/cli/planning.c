@@ -2,6 +2,7 @@
 #include "search/cli/planning.h"
 
 #include "base/number.h"
+#include "search/cli/interrupt.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -59,6 +60,7 @@ bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat 
 }
 
 int exit_of_result(const SearchResult *result) {
+    if (result->interrupted || interrupt_came(NULL)) return EXIT_INTERRUPTED;
     if (result->certificate.proof == PROOF_GAP) return EXIT_LIMIT;
     return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
 }

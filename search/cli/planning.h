@@ -23,7 +23,7 @@ TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams stre
 /* The report in one of the forms; `facts` only a page takes, and NULL does. */
 bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error);
 
-/* A gap comes before "no plan fits": a search that was cut short has not shown that. */
+/* An interrupt comes first, then a gap before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);
 
 #endif

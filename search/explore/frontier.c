@@ -9,7 +9,7 @@
 
 enum { KEPT = 16, GROUPS_KEPT = 4 };
 
-/* Verdicts of one level under the roles inside of it: axes alike settle the same costs many times. */
+/* Verdicts of one level under the roles inside of it: axes that are alike settle the same costs many times. */
 typedef struct {
     CollectiveCost cost[KEPT][GROUPS_KEPT];
     bool wanted[KEPT];
@@ -18,12 +18,9 @@ typedef struct {
 
 typedef struct {
     const OpenTuple *tuple;
-    int machine;
-    LauncherSet able_launchers;
-    BoundAt bound;
-    const void *what;
-    double threshold;
+    const FrontierQuery *query;
     PlacementList *list;
+    int machine;
     Rates least, partly; /* partly: the settled groups at their cost, the others at their least */
     BranchVerdicts verdicts[ROLE_COUNT];
     bool no_memory;
@@ -61,22 +58,32 @@ static void take_costs(const RatesWalk *walk, int level, const Rates *from, Rate
     }
 }
 
+static double ranked_bound(const FrontierWalk *walking, const Rates *rates) {
+    return walking->query->bound(walking->query->what, rates) * walking->tuple->problem->scale;
+}
+
+/* Sets walking->partly to what is known on entering a level. */
+static void settle_level(FrontierWalk *walking, const RatesWalk *walk, int level) {
+    for (int inner = level + 1; inner < ROLE_COUNT; inner++) {
+        walking->verdicts[inner].count = 0;
+        take_costs(walk, inner, &walking->least, &walking->partly);
+    }
+    take_costs(walk, level, &walk->rates, &walking->partly);
+}
+
 static bool enter(RatesWalk *walk, int level) {
-    FrontierWalk *finding = walk->context;
+    FrontierWalk *walking = walk->context;
     CollectiveCost cost[GROUP_COUNT];
     int groups = walk->settled_count[level];
-    BranchVerdicts *verdicts = &finding->verdicts[level];
-    for (int inner = level + 1; inner < ROLE_COUNT; inner++) {
-        finding->verdicts[inner].count = 0;
-        take_costs(walk, inner, &finding->least, &finding->partly);
-    }
-    take_costs(walk, level, &walk->rates, &finding->partly);
+    BranchVerdicts *verdicts = &walking->verdicts[level];
+    if (explorer_stops(walking->tuple->explorer)) return false;
+    settle_level(walking, walk, level);
     for (int i = 0; i < groups; i++) cost[i] = walk->rates.cost[walk->settled[level][i].group];
     int known = groups <= GROUPS_KEPT ? verdict_on(verdicts, cost, groups) : -1;
     if (known >= 0) return verdicts->wanted[known];
-    double bound = finding->bound(finding->what, &finding->partly) * finding->tuple->problem->scale;
-    bool wanted = bound <= finding->threshold;
-    if (!wanted) finding->list->cut_bound = min_real(finding->list->cut_bound, bound);
+    double bound = ranked_bound(walking, &walking->partly);
+    bool wanted = bound <= walking->query->threshold;
+    if (!wanted) walking->list->cut_bound = min_real(walking->list->cut_bound, bound);
     if (groups <= GROUPS_KEPT && verdicts->count < KEPT) {
         memcpy(verdicts->cost[verdicts->count], cost, (size_t)groups * sizeof(*cost));
         verdicts->wanted[verdicts->count++] = wanted;
@@ -85,66 +92,64 @@ static bool enter(RatesWalk *walk, int level) {
 }
 
 /* Whether the placement is one that is asked for and that some launcher in question makes. */
-static bool admitted(const FrontierWalk *finding, const RatesWalk *walk) {
-    const ExploreProblem *problem = finding->tuple->problem;
+static bool admitted(const FrontierWalk *walking, const RatesWalk *walk) {
+    const ExploreProblem *problem = walking->tuple->problem;
     const Request *request = problem->request;
     if (!request_admits_placement(request, walk->nested_mesh->mesh, &walk->placement)) return false;
-    LauncherSet able_launchers = finding->able_launchers, placing;
-    if (able_launchers == ANY_LAUNCHER) able_launchers = request->space.launchers; /* of which one has to, or none */
-    if (able_launchers == 0) return true;
-    launchers_placing(able_launchers, walk->nested_mesh, problem->setting.chip->name, &walk->placement, 1, &placing);
+    LauncherSet able = walking->query->able_launchers, placing;
+    if (able == ANY_LAUNCHER) able = request->space.launchers; /* one of those asked for has to, or none where 0 */
+    if (able == 0) return true;
+    launchers_placing(able, walk->nested_mesh, problem->setting.chip->name, &walk->placement, 1, &placing);
     return placing != 0;
 }
 
 static void visit(RatesWalk *walk) {
-    FrontierWalk *finding = walk->context;
-    PlacementList *list = finding->list;
-    double bound = finding->bound(finding->what, &walk->rates) * finding->tuple->problem->scale;
+    FrontierWalk *walking = walk->context;
+    PlacementList *list = walking->list;
+    double bound = ranked_bound(walking, &walk->rates);
     list->visited++;
-    if (!admitted(finding, walk)) {
+    if (!admitted(walking, walk)) {
         list->refused++;
         return;
     }
-    if (bound > finding->threshold) {
+    if (bound > walking->query->threshold) {
         list->cut_bound = min_real(list->cut_bound, bound);
         return;
     }
     BoundedPlacement item = {
-        .bound = bound, .machine = finding->machine, .placement = walk->placement, .rates = walk->rates};
-    finding->no_memory = finding->no_memory || !placement_list_add(list, &item);
+        .bound = bound, .machine = walking->machine, .placement = walk->placement, .rates = walk->rates};
+    walking->no_memory = walking->no_memory || !placement_list_add(list, &item);
 }
 
-static bool find_on(FrontierWalk *finding, int64_t methods_index, ExploreCache *cache, Error *error) {
-    const OpenTuple *tuple = finding->tuple;
+/* The wanted placements on walking->machine. */
+static bool find_on_machine(FrontierWalk *walking) {
+    const OpenTuple *tuple = walking->tuple;
     const ExploreProblem *problem = tuple->problem;
+    Explorer *explorer = tuple->explorer;
+    int64_t methods_index = walking->query->methods_index;
     Methods methods = method_space_at(&tuple->space.methods, methods_index);
-    open_tuple_least_rates_on(tuple, finding->machine, methods_index, &finding->least);
-    finding->partly = finding->least;
-    for (int level = 0; level < ROLE_COUNT; level++) finding->verdicts[level].count = 0;
-    double bound = finding->bound(finding->what, &finding->least) * problem->scale;
-    if (bound > finding->threshold) {
-        finding->list->cut_bound = min_real(finding->list->cut_bound, bound);
+    open_tuple_least_rates_on(tuple, walking->machine, methods_index, &walking->least);
+    walking->partly = walking->least;
+    for (int level = 0; level < ROLE_COUNT; level++) walking->verdicts[level].count = 0;
+    double bound = ranked_bound(walking, &walking->least);
+    if (bound > walking->query->threshold) {
+        walking->list->cut_bound = min_real(walking->list->cut_bound, bound);
         return true;
     }
-    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[finding->machine],
+    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[walking->machine],
                       .methods = &methods,
-                      .memo = cache->memo,
-                      .site = problem->first_machine + finding->machine,
+                      .memo = explorer->cache->memo,
+                      .site = problem->first_machine + walking->machine,
                       .visit = visit,
                       .enter = enter,
-                      .context = finding};
-    return (rates_walk(&walk, tuple->degrees) && !finding->no_memory) || error_memory(error);
+                      .context = walking};
+    if (!rates_walk(&walk, tuple->degrees) || walking->no_memory) return error_memory(&explorer->error);
+    return !explorer->interrupted;
 }
 
-bool frontier_find(const OpenTuple *tuple, int64_t methods_index, LauncherSet able_launchers, BoundAt bound,
-                   const void *what, double threshold, ExploreCache *cache, PlacementList *list, Error *error) {
-    FrontierWalk finding = {.tuple = tuple,
-                            .able_launchers = able_launchers,
-                            .bound = bound,
-                            .what = what,
-                            .threshold = threshold,
-                            .list = list};
-    for (; finding.machine < tuple->problem->machine_count; finding.machine++)
-        if (!find_on(&finding, methods_index, cache, error)) return false;
+bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list) {
+    FrontierWalk walking = {.tuple = tuple, .query = query, .list = list};
+    for (; walking.machine < tuple->problem->machine_count; walking.machine++)
+        if (!find_on_machine(&walking)) return false;
     return true;
 }

@@ -4,21 +4,20 @@
 #include "base/util.h"
 #include "search/launch/placement.h"
 
-bool open_tuple_make(OpenTuple *tuple, const ExploreProblem *problem, const Degrees *degrees, Arena *arena,
-                     Error *error) {
-    *tuple = (OpenTuple){.problem = problem, .degrees = degrees, .arena = arena};
+bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
+    const ExploreProblem *problem = explorer->problem;
+    *tuple = (OpenTuple){.explorer = explorer, .problem = problem, .degrees = degrees, .arena = arena};
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
-                    &tuple->space, error))
+                    &tuple->space, &explorer->error))
         return false;
     size_t methods = (size_t)tuple->space.method_count;
     tuple->least = ARENA_NEW(arena, Rates, methods);
     tuple->on = ARENA_NEW(arena, MachinePlacements, (size_t)problem->machine_count);
-    if (!tuple->least || !tuple->on) return error_memory(error);
+    if (!tuple->least || !tuple->on) return error_memory(&explorer->error);
     for (int64_t i = 0; i < tuple->space.method_count; i++) {
-        Methods methods_index = method_space_at(&tuple->space.methods, i);
-        lower_bound_rates_of(problem->least, degrees, &methods_index, &tuple->least[i]);
-        lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &methods_index,
-                                 &tuple->least[i]);
+        Methods one = method_space_at(&tuple->space.methods, i);
+        lower_bound_rates_of(problem->least, degrees, &one, &tuple->least[i]);
+        lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &one, &tuple->least[i]);
     }
     for (int i = 0; i < problem->machine_count; i++) {
         tuple->on[i].total = placement_count(problem->tables[i], degrees);
@@ -27,19 +26,19 @@ bool open_tuple_make(OpenTuple *tuple, const ExploreProblem *problem, const Degr
     return true;
 }
 
-bool open_tuple_launchers(OpenTuple *tuple, int machine, Error *error) {
+bool open_tuple_launchers(OpenTuple *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[machine];
     LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->space.launchers;
     if (on->able_launchers) return true;
     on->able_launchers = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
-    if (!on->able_launchers) return error_memory(error);
+    if (!on->able_launchers) return error_memory(&tuple->explorer->error);
     launchers_placing(asked ? asked : all, &problem->nested_meshes[machine], problem->setting.chip->name,
                       on->placements, on->count, on->able_launchers);
     return true;
 }
 
-/* One walk over all placements on a machine, the first time into the list of placements too. */
+/* One walk over all placements on a machine; the first one lists the placements too. */
 typedef struct {
     Rates *rates;
     int64_t room;
@@ -57,14 +56,14 @@ static void list_placement(RatesWalk *walk) {
 }
 
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
-static bool choose_placements(OpenTuple *tuple, int machine, Error *error) {
+static bool choose_placements(OpenTuple *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
     MachinePlacements *on = &tuple->on[machine];
     if (!request->space.launchers && request->space.pin_count == 0) return true;
-    if (request->space.launchers && !open_tuple_launchers(tuple, machine, error)) return false;
+    if (request->space.launchers && !open_tuple_launchers(tuple, machine)) return false;
     on->walk_index = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
-    if (!on->walk_index) return error_memory(error);
+    if (!on->walk_index) return error_memory(&tuple->explorer->error);
     int64_t kept = 0;
     for (int64_t i = 0; i < on->count; i++) {
         if (request->space.launchers && !on->able_launchers[i]) continue;
@@ -77,7 +76,8 @@ static bool choose_placements(OpenTuple *tuple, int machine, Error *error) {
     return true;
 }
 
-static bool open_places(OpenTuple *tuple, int machine, Error *error) {
+static bool open_machine(OpenTuple *tuple, int machine) {
+    Error *error = &tuple->explorer->error;
     MachinePlacements *on = &tuple->on[machine];
     size_t methods = (size_t)tuple->space.method_count;
     if (on->total > PLACEMENTS_MAX)
@@ -90,31 +90,37 @@ static bool open_places(OpenTuple *tuple, int machine, Error *error) {
     return (on->placements && on->tables && on->filled) || error_memory(error);
 }
 
-bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index, ExploreCache *cache, Error *error) {
+/* Walks all placements on a machine under one number of methods, into `listing`. */
+static bool walk_machine(OpenTuple *tuple, int machine, int64_t methods_index, PlacementWalk *listing) {
     const ExploreProblem *problem = tuple->problem;
+    Error *error = &tuple->explorer->error;
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
+    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[machine],
+                      .methods = &methods,
+                      .memo = tuple->explorer->cache->memo,
+                      .site = problem->first_machine + machine,
+                      .visit = list_placement,
+                      .context = listing};
+    if (!listing->rates || !rates_walk(&walk, tuple->degrees)) return error_memory(error);
+    if ((Count)listing->at == tuple->on[machine].total) return true;
+    return error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
+}
+
+bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index) {
     MachinePlacements *on = &tuple->on[machine];
     bool first = !on->placements;
     if (!first && on->filled[methods_index]) return true;
-    if (first && !open_places(tuple, machine, error)) return false;
+    if (first && !open_machine(tuple, machine)) return false;
     Arena arena = {0};
-    Methods methods = method_space_at(&tuple->space.methods, methods_index);
     PlacementWalk listing = {.rates = ARENA_NEW(&arena, Rates, (size_t)on->count),
                              .room = on->count,
                              .placements = first ? on->placements : NULL,
                              .walk_index = on->walk_index};
-    RatesWalk walk = {.nested_mesh = &problem->nested_meshes[machine],
-                      .methods = &methods,
-                      .memo = cache->memo,
-                      .site = problem->first_machine + machine,
-                      .visit = list_placement,
-                      .context = &listing};
-    bool ok = (listing.rates && rates_walk(&walk, tuple->degrees)) || error_memory(error);
-    if (ok && (Count)listing.at != on->total)
-        ok = error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
-    ok = ok && (!first || choose_placements(tuple, machine, error));
+    bool ok = walk_machine(tuple, machine, methods_index, &listing) && (!first || choose_placements(tuple, machine));
     for (int64_t i = 0; ok && first && on->walk_index && i < on->count; i++)
         listing.rates[i] = listing.rates[on->walk_index[i]];
-    ok = ok && rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[methods_index], error);
+    ok = ok &&
+         rate_table_fill(listing.rates, on->count, tuple->arena, &on->tables[methods_index], &tuple->explorer->error);
     on->filled[methods_index] = ok;
     arena_free(&arena);
     return ok;

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-static void lower_limit(const ExploreProblem *problem, const BestPlanList *list, double *limit) {
-    for (int64_t row = 0; row < list->count && problem->request->control.top == 1; row++)
-        *limit = min_real(*limit, list->rows[row].ranked_seconds);
+/* Where one plan is wanted, what was found is the limit from here on. */
+static void lower_limit(const Explorer *explorer, double *limit) {
+    for (int64_t i = 0; i < explorer->plans.count && explorer->problem->request->control.top == 1; i++)
+        *limit = min_real(*limit, explorer->plans.items[i].ranked_seconds);
 }
 
 /* Counts once more, `times` times, what `stats` has gained since `before`. */
@@ -16,37 +17,39 @@ static void repeat(ExploreStats *stats, const ExploreStats *before, int64_t time
     for (int i = 0; i < PRUNED_COUNT; i++) stats->pruned[i] += (stats->pruned[i] - before->pruned[i]) * (Count)times;
 }
 
-static bool explore_all(const ExploreProblem *problem, NestedMesh *nested_meshes, const Degrees *degrees, double *limit,
-                        ExploreCache *cache, BestPlanList *list, ExploreStats *stats, Error *error) {
-    ExploreProblem own = *problem;
-    own.nested_meshes = nested_meshes;
+/* Every order, on meshes of the explorer's problem that can be changed. */
+static bool explore_all(Explorer *explorer, NestedMesh *nested_meshes, const Degrees *degrees, double *limit) {
     for (int64_t order = 0, orders = nesting_orders(degrees); order < orders; order++) {
-        ExploreStats before = *stats;
+        ExploreStats before = explorer->stats;
         Nesting nesting = nesting_order(degrees, order);
-        for (int i = 0; i < problem->machine_count; i++) nested_meshes[i].nesting = nesting;
-        stats->ordered = false;
-        if (!explore_tuple(&own, degrees, *limit, cache, list, stats, error)) return false;
-        lower_limit(problem, list, limit);
-        if (!stats->ordered) {
-            repeat(stats, &before, orders - 1 - order);
+        for (int i = 0; i < explorer->problem->machine_count; i++) nested_meshes[i].nesting = nesting;
+        explorer->stats.ordered = false;
+        if (!explore_tuple(explorer, degrees, *limit)) return false;
+        lower_limit(explorer, limit);
+        if (!explorer->stats.ordered) {
+            repeat(&explorer->stats, &before, orders - 1 - order);
             return true;
         }
     }
     return true;
 }
 
-bool explore_orders(const ExploreProblem *problem, const Degrees *degrees, double *limit, ExploreCache *cache,
-                    BestPlanList *list, ExploreStats *stats, Error *error) {
+bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit) {
+    const ExploreProblem *problem = explorer->problem;
     if (!problem->request->space.nesting_all) {
-        if (!explore_tuple(problem, degrees, *limit, cache, list, stats, error)) return false;
-        lower_limit(problem, list, limit);
+        if (!explore_tuple(explorer, degrees, *limit)) return false;
+        lower_limit(explorer, limit);
         return true;
     }
     Arena arena = {0};
+    ExploreProblem own = *problem;
     NestedMesh *nested_meshes = ARENA_NEW(&arena, NestedMesh, (size_t)problem->machine_count);
-    if (!nested_meshes) return error_memory(error);
+    if (!nested_meshes) return error_memory(&explorer->error);
     memcpy(nested_meshes, problem->nested_meshes, (size_t)problem->machine_count * sizeof(NestedMesh));
-    bool ok = explore_all(problem, nested_meshes, degrees, limit, cache, list, stats, error);
+    own.nested_meshes = nested_meshes;
+    explorer->problem = &own;
+    bool ok = explore_all(explorer, nested_meshes, degrees, limit);
+    explorer->problem = problem;
     arena_free(&arena);
     return ok;
 }

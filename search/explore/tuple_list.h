@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/explore/tuple_list.h: the space of a search laid out: its machines, and every degree tuple on each with every batch it may
- * have, bounded. What does not divide is never listed: all plans of a machine are counted in closed form, and those that
- * are not listed are what is left of them. A space of many tuples is laid out and searched in shares, some sites after
- * the others, each against the best plans so far. Internal to search.c and the certificate. */
+/* search/explore/tuple_list.h: the space of a search as a list: its machines, and every degree tuple on each with every
+ * batch it may have, bounded. What does not divide is never listed: all plans of a machine are counted in closed form,
+ * and the plans that are not listed are the remainder. A space of many tuples is listed and searched in shares, one part
+ * of the machines after the other, each against the best plans so far. docs/search.md, "The question and the space". */
 #ifndef SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
 #define SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
 
-#include "search/explore/explore.h"
+#include "search/explore/explorer.h"
 #include "search/space/plan_count.h"
 
 /* One machine of the space. */
 typedef struct {
     Machine machine;
-    Mesh mesh; /* the profile's rates */
+    Mesh mesh; /* with the profile's rates */
 } MachineShape;
 
-/* Machines of as many devices: the same degrees can be given to roles on each. */
+/* Machines with the same device count: the same degrees can be given to roles on each. */
 typedef struct {
-    int first, shape_count;  /* Tuples.shapes */
-    int64_t tuples, batches; /* degree tuples in all; the most batches of one */
+    int first, shape_count;  /* of TupleList.shapes */
+    int64_t tuples, batches; /* degree tuples in all; the most batches of one tuple */
+    bool counted;            /* false until `plans` is known */
     Count plans;             /* in all, on all of the machines */
-    Degrees *degrees;        /* tuples that may divide, of the share that is laid out */
-    int64_t count;
+    Degrees *degrees;        /* tuples that may divide, while the group is in the listed share */
+    int64_t count;           /* of `degrees` */
     const LowerBoundRates *least;
     Offers offers;
     PaddingRule padding; /* padding_on() */
 } DeviceCountGroup;
 
-/* One degree tuple on the machines of one site with the batch asked for, or with a range of others that its replicas divide. */
+/* One degree tuple on the machines of one group with the batch asked for, or with a range of others that its replicas
+ * divide. */
 typedef struct {
     double bound;         /* ranked */
     int64_t first, last;  /* numbers of its batches: tuple_batches_sequences() */
-    int32_t group, tuple; /* sites[site].degrees[tuple] */
+    int32_t group, tuple; /* groups[group].degrees[tuple] */
 } TupleBatches;
 
-/* What the entries leave out, and all that they are part of. */
+/* What the entries of a share leave out, and all that they are part of. */
 typedef struct {
-    Count plans, pruned[PRUNED_COUNT]; /* plans: pruned ones and those of the entries */
-    double least_floor;   /* the least group_floor_seconds() of what was not reached in time; INFINITY: all was */
-    double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY: none lacks any */
+    Count plans, pruned[PRUNED_COUNT]; /* plans: the pruned ones and those of the entries */
+    Count entry_plans;                 /* those of the entries alone */
+    double least_floor;   /* the least group_floor_seconds() of what was not reached in time; INFINITY where all was */
+    double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY where none lacks any */
     Degrees missing_degrees;
     int64_t batches; /* the most that one tuple may have */
 } Coverage;
@@ -46,7 +49,7 @@ typedef struct {
 /* What one thread has for itself. */
 typedef struct {
     PlanCounter *counter;
-    Arena lasting, passing; /* until tuple_list_free; until the next share is laid out */
+    Arena lasting, passing; /* until tuple_list_free; until the next share is listed */
 } TupleListWorker;
 
 typedef struct {
@@ -59,40 +62,44 @@ typedef struct {
     int shape_count;
     DeviceCountGroup *groups;
     int group_count;
-    int listed_groups;     /* of them: sites below this were laid out */
+    int listed_groups;     /* groups below this have been listed, in this share or before */
     TupleBatches *entries; /* of this share, tuples in question by rising bound; freed by tuple_list_free */
     int64_t entry_count;
     Coverage coverage; /* of this share */
     int threads;
     TupleListWorker *workers;
-    double seconds_preparing; /* what the sites so far took to be counted and listed */
+    double seconds_preparing; /* that the groups so far took to be counted and listed */
+    bool interrupted;         /* a share was not listed to its end: the rest of it counts as not reached in time */
 } TupleList;
 
-/* The machines alone. `out` wants tuple_list_free even after a failure. */
+/* Lists the machines alone. `out` wants tuple_list_free even after a failure. */
 bool tuple_list_make(const Request *request, int threads, Arena *arena, TupleList *out, Error *error);
 void tuple_list_free(TupleList *tuples);
 
-/* Lays out the next share, in place of the one before: sites from `laid` on, until there are many tuples, with one cache
- * a thread. At clock_seconds() `until` no further sites are begun, but at least some; from `over` on tuples are no longer
- * bounded, but counted as not reached in time; 0: no limit. Which sites make a share depends on nothing else but the
- * clock. False: memory is out, or the space is too large to list. */
+/* Lists the next share in place of the one before: groups from listed_groups on, until there are many tuples, with one
+ * cache for each thread. When the clock reads `until`, no further groups are begun after the first ones; from `over` on
+ * tuples are no longer bounded, but counted as not reached in time; 0 means no limit. Which groups make a share depends
+ * on nothing else but the clock. False means that memory is out, or that the space is too large to list. */
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error);
 
-/* All sites that are left, as not reached in time: counted, with their floors for bounds. */
+/* Takes all groups that are left as not reached in time: counted, with their floors for bounds. A search that was
+ * interrupted does not wait for the count of their plans (group.counted). */
 bool tuple_list_leave(TupleList *tuples, Error *error);
 
-/* About how long that takes, by the sites so far. */
+/* About how long that takes, by the groups so far. */
 double tuple_list_seconds_to_leave(const TupleList *tuples);
 
-/* Lists all the degree tuples of one site, in place of what was laid out before, and bounds none. */
+/* Lists all the degree tuples of one group, in place of what was listed before, and bounds none. */
 bool tuple_list_whole_group(TupleList *tuples, int group, Error *error);
 
-/* Ranked seconds that no plan on a site goes below: what the model computes, at the chips' peak. */
+/* Ranked seconds that no plan on a group of machines goes below: what the model computes, at the chips' peak. */
 double group_floor_seconds(const TupleList *tuples, int group);
 
-/* One site with one batch, as explore.h and the bounds want it; and one of its machines alone. */
+/* One group with one batch, as explorer.h and the bounds want it; and one of its machines alone. */
 ExploreProblem tuple_list_problem(const TupleList *tuples, int group, int64_t sequences);
 ExploreProblem tuple_list_problem_of_shape(const TupleList *tuples, int shape, int64_t sequences);
+
+/* ---- entries ---- */
 
 /* Sequences of batch `number` of a tuple: 0 is the one asked for, the others rise. */
 int64_t tuple_batches_sequences(const TupleList *tuples, const TupleBatches *entry, int64_t number);
@@ -101,7 +108,7 @@ int64_t tuple_batches_sequences(const TupleList *tuples, const TupleBatches *ent
  * replica: smaller matmuls, the same weights and updates), so that the largest batch bounds all. */
 double tuple_batches_bound(const TupleList *tuples, const TupleBatches *entry, TotalsCache *cache);
 
-/* Placements of an entry's degrees on all machines of its site. */
+/* Placements of an entry's degrees on all machines of its group. */
 Count tuple_batches_placements(const TupleList *tuples, const TupleBatches *entry);
 
 /* Orders of its roles that its plans are counted in. */
@@ -113,7 +120,7 @@ Count tuple_batches_plans(const TupleList *tuples, const TupleBatches *entry);
 /* What bounds alone say of an entry. */
 typedef struct {
     bool out;           /* no plan of it is in question */
-    PruneReason reason; /* then */
+    PruneReason reason; /* why it is out, where it is */
     double missing;     /* PRUNED_MEMORY: bytes above the limit */
 } TupleVerdict;
 /* Sets entry->bound where it is not out. */

@@ -22,7 +22,7 @@ void request_copy(const Request *request, Request *copy) {
 static bool ask_within(Report *report, Request *changed, double limit, SideAnswer *out, Error *error) {
     Arena arena = {0};
     SearchResult result = {0};
-    *out = (SideAnswer){.cut_short = report->seconds_left == 0};
+    *out = (SideAnswer){.cut_short = report->seconds_left == 0 || world_stops(&changed->control.world)};
     if (out->cut_short) return true;
     changed->control.limit_seconds = limit;
     changed->control.time_limit_seconds = max_real(0, report->seconds_left);

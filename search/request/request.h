@@ -6,6 +6,7 @@
 #include "cost/profile/precision.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
+#include "search/request/world.h"
 
 #include <cjson/cJSON.h>
 
@@ -99,7 +100,8 @@ typedef struct {
     bool brute_force;
     bool keep_ledger;          /* the result keeps what --certificate writes */
     int threads;               /* 0 means OpenMP's own choice */
-    double time_limit_seconds; /* 0 means none */
+    double time_limit_seconds; /* 0 means none; it is kept only where the world has a clock */
+    World world;               /* clock, interrupt and progress, handed in by the caller */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
     /* Tests alone set it, to see that a wrong bound is noticed: the bounds of degrees are multiplied by 1 + this. */

@@ -3,15 +3,16 @@
  *
  * Space: every offered machine (the asked one and, within max_idle, its idle shapes) x every batch within the tolerance
  * x every factorization x knobs, in one order of the roles or, --nesting all, in every one: each degree tuple in all
- * orders of its roles above 1, counted as so many plans, also where two place the same since roles share no axis. Order
- * of the loops: degrees by rising bound, then knobs, then placements, then layouts (reference/search.md, section 3).
- */
+ * orders of its roles above 1, counted as so many plans, also where two place the same since roles share no axis. The
+ * loops go over degrees by rising bound, then knobs, then placements, then layouts (docs/search.md, "Levels, blocks and
+ * threads"). */
 #ifndef SHARDOPT_SEARCH_WALK_SEARCH_H
 #define SHARDOPT_SEARCH_WALK_SEARCH_H
 
 #include "search/answer/search_result.h"
 
-/* Everything in `result` lives in `arena`. No plan that fits is an answer (plan_count 0), not an error. */
+/* Everything in `result` lives in `arena`. That no plan fits is an answer (plan_count 0), not an error; so is a search that
+ * was interrupted, with the best plans so far. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 #endif

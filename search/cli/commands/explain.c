@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "search/cli/commands.h"
 #include "search/cli/data_files.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -108,7 +109,11 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     options_of_line(line, &options);
     Report *report = ARENA_NEW(line->arena, Report, 1);
     if (!report) return error_memory(error), EXIT_DEFECT;
-    return explain(&options, line->arena, streams, report, error) ? exit_of_result(&report->result) : EXIT_USAGE;
+    InterruptScope scope;
+    interrupt_begin(&scope);
+    bool ok = explain(&options, line->arena, streams, report, error);
+    interrupt_end(&scope);
+    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
 }
 
 const Command COMMAND_EXPLAIN = {

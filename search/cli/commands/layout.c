@@ -6,42 +6,28 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
 #include "search/cli/commands/layout_options.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/views/layout_view.h"
 #include "search/graph/read.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Of a file, and of what is inflated from one. */
 static const size_t BYTES_MAX = (size_t)2 << 30;
 /* What is under way when the limit comes is finished, and the result evaluated and written: that must fit in too. */
 static const double RESERVE_SECONDS = 0.25, RESERVE_SHARE = 0.01;
 
-static volatile sig_atomic_t interrupts;
-
-/* The first interrupt ends the search, and the best so far is printed; the second one ends the program. */
-static void on_interrupt(int number) {
-    (void)number;
-    if (interrupts++ > 0) _exit(EXIT_INTERRUPTED);
-}
-
 typedef struct {
     FILE *err;
     double start;
-} World;
+} LayoutWorld;
 
-static double world_seconds(void *context) { return clock_seconds() - ((World *)context)->start; }
-
-static bool world_interrupted(void *context) {
-    (void)context;
-    return interrupts > 0;
-}
+static double world_seconds(void *context) { return clock_seconds() - ((LayoutWorld *)context)->start; }
 
 static void world_progress(void *context, const GraphProgress *progress) {
-    World *world = context;
+    LayoutWorld *world = context;
     char cost[NUMBER_TEXT_SIZE], bound[NUMBER_TEXT_SIZE];
     fprintf(world->err, "shardopt: %.1f s: %s: cost %s, bound %s", progress->seconds, progress->stage,
             progress->found ? number_grouped(progress->cost, cost) : "none yet",
@@ -92,13 +78,13 @@ static int exit_of_layout(const GraphResult *result) {
 }
 
 static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
-    World world = {.err = streams.err, .start = clock_seconds()};
+    LayoutWorld world = {.err = streams.err, .start = clock_seconds()};
     StrategyGraph graph = {0}; /* a file that cannot be read leaves it so */
     GraphResult result;
     GraphControl control = {
         .context = &world,
         .seconds = world_seconds,
-        .interrupted = world_interrupted,
+        .interrupted = interrupt_came,
         .progress = options->verbose && !options->quiet ? world_progress : NULL,
         .time_limit = fmax((1 - RESERVE_SHARE) * options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
         .effort = options->effort,
@@ -121,12 +107,10 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     LayoutOptions options;
     int code = EXIT_USAGE;
     if (!layout_options_read(line, &options, error)) return code;
-    interrupts = 0;
-    struct sigaction old, own = {.sa_handler = on_interrupt};
-    bool handled =
-        sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN && sigaction(SIGINT, &own, NULL) == 0;
+    InterruptScope scope;
+    interrupt_begin(&scope);
     layout(&options, line->arena, streams, &code, error);
-    if (handled) sigaction(SIGINT, &old, NULL);
+    interrupt_end(&scope);
     return code;
 }
 

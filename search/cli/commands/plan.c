@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "search/cli/commands.h"
 #include "search/cli/data_files.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -26,8 +27,14 @@ static bool write_report(const Report *report, const PageFacts *facts, const Out
 }
 
 /* Written while it is made: it can be hundreds of megabytes. */
-static bool write_certificate(const Report *report, const char *path, Error *error) {
-    FileStream *stream = file_stream_open(path, error);
+static bool write_certificate(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
+    if (!choice->certificate) return true;
+    if (report->result.interrupted) {
+        fprintf(streams.err,
+                "shardopt: warning: --certificate: the search was interrupted; no certificate is written\n");
+        return true;
+    }
+    FileStream *stream = file_stream_open(choice->certificate, error);
     if (!stream) return false;
     bool ok = certificate_write(&(SearchRecord){report->request, &report->result, report->data_sha256},
                                 file_stream_out(stream), error);
@@ -58,8 +65,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     planning_announce(request, &choice, streams.err);
     request->control.keep_ledger = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
-        (choice.certificate && !write_certificate(report, choice.certificate, error)) ||
-        !write_report(report, facts, &choice, streams, error))
+        !write_certificate(report, &choice, streams, error) || !write_report(report, facts, &choice, streams, error))
         return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
@@ -70,7 +76,11 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     options_of_line(line, &options);
     Report *report = ARENA_NEW(line->arena, Report, 1);
     if (!report) return error_memory(error), EXIT_DEFECT;
-    return plan(&options, line->arena, streams, report, error) ? exit_of_result(&report->result) : EXIT_USAGE;
+    InterruptScope scope;
+    interrupt_begin(&scope);
+    bool ok = plan(&options, line->arena, streams, report, error);
+    interrupt_end(&scope);
+    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
 }
 
 const Command COMMAND_PLAN = {

@@ -262,11 +262,13 @@ static void write_plan(const Request *request, const RankedPlan *ranked, TextOut
 }
 
 /* Why the exit code is that of a limit. */
-static void write_gap(const Certificate *certificate, TextOut out) {
+static void write_gap(const SearchResult *result, TextOut out) {
+    const Certificate *certificate = &result->certificate;
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     Prose text = {0};
     if (certificate->proof != PROOF_GAP) return;
-    prose_add(&text, "Not proven: a limit ended the search for what was left open, its layout or its knobs");
+    prose_add(&text, "Not proven: %s ended the search for what was left open, its layout or its knobs",
+              result->interrupted ? "an interrupt" : "a limit");
     if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
         prose_add(&text, "; the best might take %s", step_text(certificate->best_bound_seconds, seconds));
     prose_add(&text, " (gap %s).", share_text(certificate->gap, share));
@@ -282,7 +284,7 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     verdict_write(request, ranked, out);
     fputc('\n', out.file);
     write_plan(request, ranked, out);
-    write_gap(&report->result.certificate, out);
+    write_gap(&report->result, out);
     fprintf(out.file, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);

@@ -146,7 +146,9 @@ static void write_all_cut(const Report *report, TextOut out) {
 }
 
 void shortfall_write(const Report *report, TextOut out) {
-    if (report->result.certificate.proof == PROOF_GAP)
+    if (report->result.interrupted)
+        prose_write(out, "", "", "No plan was found before the search was interrupted.");
+    else if (report->result.certificate.proof == PROOF_GAP)
         prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
     else if (report->result.shortfall.known)
         write_shortfall(report, out);

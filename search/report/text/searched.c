@@ -29,6 +29,8 @@ static void write_space(const Report *report, TextOut out) {
     prose_add(&text, "; with knobs, %s", certificate->machines > 1 ? "" : "this machine");
     if (certificate->machines > 1) prose_add(&text, "%d shapes of machine", certificate->machines);
     if (certificate->batches > 1) prose_add(&text, " and up to %d batches", certificate->batches);
+    if (report->result.machines_not_counted > 0)
+        prose_add(&text, " (%d of them not counted)", report->result.machines_not_counted);
     prose_add(&text, ", %s plans, all covered: %s evaluated", count_text(certificate->plans_covered, true, a),
               count_text(certificate->plans_evaluated, true, b));
     for (int i = 0; i < PRUNED_COUNT; i++)
@@ -58,7 +60,9 @@ static void add_gap(const Report *report, Prose *to) {
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->control.time_limit_seconds > 0;
     prose_add(to, "Not proven: %s",
-              limited ? "a limit ended the search" : "the work limit of the layout's solver left one open");
+              report->result.interrupted ? "the search was interrupted"
+              : limited                  ? "a limit ended the search"
+                                         : "the work limit of the layout's solver left one open");
     if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
         prose_add(to, "; what is left might take %s", step_text(certificate->best_bound_seconds, seconds));
     prose_add(to, " (gap %s).", share_text(certificate->gap, share));

@@ -114,11 +114,12 @@ bool plans_write(const Report *report, TextOut out) {
     char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
     const RankedPlan *first = &result->plans[0];
     Prose counts = {0};
-    prose_add(&counts,
-              "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
-              count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
-              first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
-              report->request->control.variants ? "" : ": --variants");
+    if (first->equal_placements > 0) /* else the search was interrupted before they were counted */
+        prose_add(&counts,
+                  "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
+                  count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
+                  first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
+                  report->request->control.variants ? "" : ": --variants");
     if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
     if (any_other) prose_add(&counts, " A launcher with a change of time takes the plan and places it otherwise.");
     prose_write(out, "    ", "    ", counts.text);

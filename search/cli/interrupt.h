@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/interrupt.h: Ctrl-C as a wish to end with what is known, and the world that searches are handed. */
+#ifndef SHARDOPT_SEARCH_CLI_INTERRUPT_H
+#define SHARDOPT_SEARCH_CLI_INTERRUPT_H
+
+#include "search/request/world.h"
+
+#include <signal.h>
+
+typedef struct {
+    struct sigaction before;
+    bool handled; /* SIGINT was not ignored */
+} InterruptScope;
+
+/* From here to interrupt_end() the first SIGINT is only noted; the second one ends the program with exit code 130. Where
+ * SIGINT is ignored it stays so. */
+void interrupt_begin(InterruptScope *scope);
+void interrupt_end(const InterruptScope *scope);
+
+/* Whether a SIGINT has come since the last interrupt_begin(). As World.interrupted and GraphControl.interrupted. */
+bool interrupt_came(void *context);
+
+/* The world of the command line: a monotonic clock, and SIGINT between interrupt_begin() and interrupt_end(). */
+World cli_world(void);
+
+#endif

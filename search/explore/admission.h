@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/explore/admission.h: whether sizes, requirements and launchers allow a knob setting at all. */
+#ifndef SHARDOPT_SEARCH_EXPLORE_ADMISSION_H
+#define SHARDOPT_SEARCH_EXPLORE_ADMISSION_H
+
+#include "search/explore/open_tuple.h"
+
+typedef struct {
+    Shard shard;                /* of the knobs */
+    LauncherSet able_launchers; /* one of them must be able to place roles so; ANY_LAUNCHER means that none has to */
+    PruneReason reason;         /* why the knobs are not admitted, where they are not */
+} Admission;
+bool knobs_admitted(const OpenTuple *tuple, const Knobs *knobs, Admission *out);
+
+#endif

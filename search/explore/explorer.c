@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/explore/explorer.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+ExploreStats explore_stats_new(double threshold) {
+    return (ExploreStats){.least_cut_bound = INFINITY,
+                          .least_open_bound = INFINITY,
+                          .least_missing = INFINITY,
+                          .best_seconds = INFINITY,
+                          .threshold = threshold,
+                          .least_above_threshold = INFINITY};
+}
+
+void explore_note_evaluated(ExploreStats *stats, double bound) {
+    if (bound > stats->threshold * CUT) stats->least_above_threshold = min_real(stats->least_above_threshold, bound);
+}
+
+void explore_note_cut(ExploreStats *stats, double bound) {
+    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+    explore_note_evaluated(stats, bound);
+}
+
+void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Knobs *knobs, double missing) {
+    if (missing >= stats->least_missing) return;
+    stats->least_missing = missing;
+    stats->missing_degrees = *degrees;
+    stats->missing_knobs = *knobs;
+}
+
+bool explore_cache_new(ExploreCache *out, Error *error) {
+    *out = (ExploreCache){.sums = totals_cache_new(), .memo = collective_memo_new()};
+    return (out->sums && out->memo) || error_memory(error);
+}
+
+void explore_cache_free(ExploreCache *cache) {
+    totals_cache_free(cache->sums);
+    collective_memo_free(cache->memo);
+}
+
+bool explorer_stops(Explorer *explorer) {
+    explorer->interrupted = explorer->interrupted || world_stops(&explorer->problem->request->control.world);
+    return explorer->interrupted;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
+#include "base/util.h"
+#include "search/explore/explore.h"
+
+#include <math.h>
+
+/* What bounds of one range are, before they are compared. */
+typedef struct {
+    Explorer *explorer;
+    const Degrees *degrees;
+    double threshold;      /* ranked */
+    Methods methods;       /* of the ranges that are looked at now */
+    Rates least;           /* under these methods, over all machines */
+    StageSplit split;      /* likewise */
+    double bound, missing; /* the least so far of what is too slow, and of what is too large */
+} RangeCut;
+
+/* Whether microbatches of low .. high sequences are all too slow or too large, in halves where one bound does not say
+ * so. */
+static bool microbatch_range_is_cut(RangeCut *cut, int64_t low, int64_t high) {
+    const ExploreProblem *problem = cut->explorer->problem;
+    double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
+    if (explorer_stops(cut->explorer)) return false;
+    double seconds =
+        range_bound(&problem->setting, &problem->offers, problem->padding, &cut->least, cut->explorer->cache->sums,
+                    cut->degrees, &cut->methods, cut->split, low, high, cut->threshold * CUT / scale, &bytes) *
+        scale * SLACK;
+    if (!(seconds < INFINITY)) return true;
+    if (seconds > cut->threshold * CUT) {
+        cut->bound = min_real(cut->bound, seconds);
+        return true;
+    }
+    if (bytes > limit) {
+        cut->missing = min_real(cut->missing, bytes - limit);
+        return true;
+    }
+    if (low == high) return false;
+    int64_t middle = low + (high - low) / 2;
+    return microbatch_range_is_cut(cut, low, middle) && microbatch_range_is_cut(cut, middle + 1, high);
+}
+
+/* Every microbatch under the methods of the cut, with each split of the layers. */
+static bool methods_are_cut(RangeCut *cut) {
+    const ExploreProblem *problem = cut->explorer->problem;
+    const Degrees *degrees = cut->degrees;
+    int64_t most = max_whole(1, problem->setting.work.sequences / degrees_replicas(degrees));
+    lower_bound_rates_of(problem->least, degrees, &cut->methods, &cut->least);
+    lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &cut->methods, &cut->least);
+    for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++) {
+        cut->split = (StageSplit)split;
+        if (!microbatch_range_is_cut(cut, 1, most)) return false;
+    }
+    return true;
+}
+
+bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, double *bound, double *missing) {
+    RangeCut cut = {
+        .explorer = explorer, .degrees = degrees, .threshold = threshold, .bound = INFINITY, .missing = INFINITY};
+    MethodSpace space;
+    method_space(degrees, &explorer->problem->offers, &space);
+    space.context_count = 1; /* the bound of a range holds for all context methods */
+    for (int64_t index = 0; index < method_space_size(&space); index++) {
+        cut.methods = method_space_at(&space, index);
+        if (!methods_are_cut(&cut)) return false;
+    }
+    *bound = cut.bound;
+    *missing = cut.missing;
+    return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/request/world.h: what a search knows of the world. It has no clock of its own and sees no signal: the caller
+ * hands both in. */
+#ifndef SHARDOPT_SEARCH_REQUEST_WORLD_H
+#define SHARDOPT_SEARCH_REQUEST_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How far a search is. */
+typedef struct {
+    double seconds;       /* since it began; 0 without a clock */
+    bool found;           /* whether some plan is known */
+    double best_seconds;  /* ranked time of the best plan so far */
+    double bound_seconds; /* ranked; no plan that has not been looked at is faster */
+} SearchProgress;
+
+/* All zero is a world without a clock, in which nobody interrupts and nobody looks. */
+typedef struct {
+    void *context;
+    /* Seconds since some moment, never set back. NULL means that there is no clock: no time limit is kept, and a search
+     * takes 0 seconds. */
+    double (*seconds)(void *context);
+    /* Whether to end with what is known. It is asked often and from any thread, so it must be cheap and must not go back
+     * to false. NULL means never. */
+    bool (*interrupted)(void *context);
+    /* Called now and then by the thread that searches. NULL means that nobody looks. */
+    void (*progress)(void *context, const SearchProgress *progress);
+} World;
+
+static inline double world_clock(const World *world) { return world->seconds ? world->seconds(world->context) : 0; }
+
+static inline bool world_stops(const World *world) { return world->interrupted && world->interrupted(world->context); }
+
+#endif

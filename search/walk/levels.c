@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search goes up
+ * in levels. At each level the tuples whose bound is not above it are opened, in rising order of their bounds, and what is
+ * above the level stays closed in them: a tuple takes the least bound of that for its own, and comes again when a level
+ * has reached it. So a plan is looked for only where the bounds, all of them, have nothing better to offer. Without
+ * levels, the tuples of the lowest bounds, which often fit nowhere, would be searched to their end before anything is
+ * known. Within a level tuples are taken in blocks against the threshold of the block's start, so that counts are the
+ * same for any number of threads; blocks grow, so that early ones tighten the threshold. docs/search.md, "Levels, blocks
+ * and threads". */
+#include "search/walk/walk.h"
+
+#include "base/util.h"
+#include "search/explore/bounded_index.h"
+#include "search/explore/explore.h"
+#include "search/explore/orders.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_MOST = 32 };
+/* By how much a level is above the one before: little while the first plans may be near, then more and more, since where
+ * nothing fits there is no end to go up to. */
+static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
+enum { LEVELS_SMALL = 4 };
+
+/* What one opening of an entry gave. */
+typedef struct {
+    Explorer explorer;
+    bool ok;
+} Opening;
+
+/* What the walk through one share of the space works on. */
+typedef struct {
+    Search *search;
+    Opening openings[BLOCK_MOST];
+    BoundedIndex *order; /* of the entries of a level */
+    int64_t count;       /* of them */
+    double level;        /* ranked */
+} Walk;
+
+/* ---- one entry ---- */
+
+static const Degrees *degrees_of(const Search *search, const TupleBatches *entry) {
+    return &search->tuples.groups[entry->group].degrees[entry->tuple];
+}
+
+/* Whether nothing of an entry's batches can be within the limit and fit; then its plans are counted. */
+static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, double limit, Explorer *explorer) {
+    const TupleList *tuples = &search->tuples;
+    ExploreStats *stats = &explorer->stats;
+    const Degrees *degrees = degrees_of(search, entry);
+    double bound, missing;
+    if (search->request->control.brute_force) return false;
+    ExploreProblem problem =
+        tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
+    explorer->problem = &problem;
+    bool cut = tuple_range_is_cut(explorer, degrees, limit, &bound, &missing);
+    explorer->problem = NULL;
+    if (!cut) return false;
+    stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
+                  : missing < INFINITY ? PRUNED_MEMORY
+                                       : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
+    stats->threshold = limit;
+    explore_note_cut(stats, bound);
+    explore_note_missing(stats, degrees, &(Knobs){0}, missing);
+    return true;
+}
+
+/* One batch of an entry. */
+static bool explore_batch(Search *search, const TupleBatches *entry, double *limit, Explorer *explorer) {
+    const TupleList *tuples = &search->tuples;
+    ExploreProblem problem =
+        tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->first));
+    explorer->problem = &problem;
+    bool ok = explore_orders(explorer, degrees_of(search, entry), limit);
+    explorer->problem = NULL;
+    return ok;
+}
+
+/* An entry's batches, in halves where there are many, the largest first: what the bounds of a part leave is explored.
+ * Where one plan is wanted, the best of a batch is the limit of the next. */
+static bool explore_entry(Search *search, TupleBatches entry, double *limit, Explorer *explorer) {
+    const TupleList *tuples = &search->tuples;
+    ExploreStats *stats = &explorer->stats;
+    if (entry.first == entry.last) return explore_batch(search, &entry, limit, explorer);
+    entry.bound = tuple_batches_bound(tuples, &entry, explorer->cache->sums);
+    if (entry.bound > *limit * CUT && !search->request->control.brute_force) {
+        stats->pruned[PRUNED_DEGREE_BOUND] += tuple_batches_plans(tuples, &entry);
+        stats->threshold = *limit;
+        explore_note_cut(stats, entry.bound);
+        return true;
+    }
+    if (tuple_batches_are_cut(search, &entry, *limit, explorer)) return true;
+    if (explorer->interrupted) return false;
+    TupleBatches low = entry, high = entry;
+    low.last = entry.first + (entry.last - entry.first) / 2;
+    high.first = low.last + 1;
+    return explore_entry(search, high, limit, explorer) && explore_entry(search, low, limit, explorer);
+}
+
+/* ---- one block ---- */
+
+static bool note_opened(Search *search, int64_t index, Error *error) {
+    if (search->last[index]) return true;
+    search->last[index] = malloc(sizeof(ExploreStats));
+    if (!search->last[index]) return error_memory(error);
+    search->certificate->degree_tuples_opened += search->tuples.groups[search->tuples.entries[index].group].shape_count;
+    search->last[index]->best_seconds = INFINITY;
+    return true;
+}
+
+/* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans are
+ * kept, and the entry is as it was before. */
+static bool settle(Search *search, int64_t index, const Opening *opening, Error *error) {
+    TupleBatches *entry = &search->tuples.entries[index];
+    const Explorer *explorer = &opening->explorer;
+    if (!opening->ok && !explorer->interrupted) {
+        *error = explorer->error;
+        return false;
+    }
+    double best = INFINITY;
+    for (int64_t i = 0; i < explorer->plans.count; i++) {
+        best = min_real(best, explorer->plans.items[i].ranked_seconds);
+        search_keep(search, &explorer->plans.items[i]);
+    }
+    if (!opening->ok) return true;
+    if (!note_opened(search, index, error)) return false;
+    best = min_real(best, search->last[index]->best_seconds);
+    entry->bound = max_real(entry->bound, explorer->stats.least_above_threshold);
+    *search->last[index] = explorer->stats;
+    search->last[index]->best_seconds = best;
+    return true;
+}
+
+static void open_entry(Search *search, int64_t index, double limit, Opening *opening) {
+    memset(opening, 0, sizeof(*opening));
+    opening->explorer = (Explorer){.cache = &search->caches[omp_get_thread_num()],
+                                   .stats = explore_stats_new(limit),
+                                   .interrupted = world_stops(&search->request->control.world)};
+    opening->ok = !opening->explorer.interrupted &&
+                  explore_entry(search, search->tuples.entries[index], &limit, &opening->explorer);
+}
+
+/* Opens entries order[from .. to - 1]. */
+static bool run_block(Walk *walk, int64_t from, int64_t to, Error *error) {
+    Search *search = walk->search;
+    double limit = min_real(walk->level, search_threshold(search));
+    bool ok = true;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
+    for (int64_t i = from; i < to; i++) open_entry(search, walk->order[i].index, limit, &walk->openings[i - from]);
+    for (int64_t i = from; i < to; i++) {
+        Opening *opening = &walk->openings[i - from];
+        ok = ok && settle(search, walk->order[i].index, opening, error);
+        search->interrupted = search->interrupted || opening->explorer.interrupted;
+        free(opening->explorer.plans.items);
+    }
+    search->timed_out = search->timed_out || search->interrupted;
+    return ok;
+}
+
+/* ---- levels ---- */
+
+static void tell_progress(const Search *search, double bound) {
+    const World *world = &search->request->control.world;
+    if (!world->progress) return;
+    SearchProgress progress = {.seconds = world_clock(world) - search->started,
+                               .found = search->best_count > 0,
+                               .best_seconds = search->best_count > 0 ? search->best[0].ranked_seconds : INFINITY,
+                               .bound_seconds = bound};
+    world->progress(world->context, &progress);
+}
+
+/* Opens the entries in walk->order, all of which reach up to the level, as long as they are not beaten. */
+static bool run_level(Walk *walk, Error *error) {
+    Search *search = walk->search;
+    int64_t block = 1, blocks = 0;
+    for (int64_t at = 0; at < walk->count;) {
+        if (search_beats(search, walk->order[at].bound) || search_is_over(search)) return true;
+        tell_progress(search, walk->order[at].bound);
+        /* Where the level is what limits, another block before it would tighten little. */
+        if (walk->level <= search_threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, walk->count / 16));
+        int64_t to = min_whole(walk->count, at + block);
+        if (!run_block(walk, at, to, error)) return false;
+        at = to;
+        if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
+    }
+    return true;
+}
+
+/* Lists the entries with a bound up to the level, by rising bound; an infinite bound means that nothing is left of an
+ * entry. */
+static void list_level(Walk *walk) {
+    const Search *search = walk->search;
+    bool brute = search->request->control.brute_force;
+    walk->count = 0;
+    for (int64_t i = 0; i < search->tuples.entry_count; i++) {
+        double bound = search->tuples.entries[i].bound;
+        if (brute || (bound <= walk->level && bound < INFINITY)) walk->order[walk->count++] = (BoundedIndex){bound, i};
+    }
+    bounded_indices_sort(walk->order, walk->count);
+}
+
+static double least_bound(const Search *search) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < search->tuples.entry_count; i++) least = min_real(least, search->tuples.entries[i].bound);
+    return least;
+}
+
+static bool run_levels(Walk *walk, Error *error) {
+    Search *search = walk->search;
+    bool brute = search->request->control.brute_force, done = search->tuples.entry_count == 0;
+    double step = LEVEL_STEP;
+    for (int levels = 0; !done && !search_is_over(search); levels++) {
+        double least = least_bound(search);
+        if (isinf(least) || search_beats(search, least)) break;
+        /* Where the best are known, of other machines or orders, there is nothing to go up for. */
+        if (levels == 0) done = brute || search->best_count == search->request->control.top;
+        walk->level = done ? INFINITY : (1 + step) * max_real(walk->level, least);
+        if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
+        list_level(walk);
+        if (!run_level(walk, error)) return false;
+    }
+    return true;
+}
+
+/* ---- what became of the entries ---- */
+
+static Count plans_of_stats(const ExploreStats *stats) {
+    Count plans = stats->evaluated;
+    for (int i = 0; i < PRUNED_COUNT; i++) plans += stats->pruned[i];
+    return plans;
+}
+
+/* An entry that was never opened. After an interrupt, which does not wait, the plans of all of these are counted
+ * together. */
+static void count_closed(Search *search, const TupleBatches *entry) {
+    bool open = search->timed_out && !search_beats(search, entry->bound);
+    if (!search->interrupted)
+        search->stats.pruned[open ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] +=
+            tuple_batches_plans(&search->tuples, entry);
+    search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, entry->bound);
+    certificate_note(search->certificate, &search->tuples, entry, NULL);
+}
+
+/* An entry by its last opening, which a limit may have cut off. */
+static bool count_opened(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
+    bool open = search->timed_out && !search_beats(search, entry->bound);
+    for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
+        last->pruned[PRUNED_TIME_LIMIT] += last->pruned[reason];
+        last->pruned[reason] = 0;
+    }
+    search_merge_stats(&search->stats, last);
+    certificate_note(search->certificate, &search->tuples, entry, last);
+    if (search->ledger && !ledger_add(search->ledger, &search->tuples, entry, last)) return error_memory(error);
+    return true;
+}
+
+/* Counts what the last openings gave, and what was never opened or, when time ran out, not to the end. */
+static bool count_entries(Search *search, Error *error) {
+    const TupleList *tuples = &search->tuples;
+    Count closed = tuples->coverage.entry_plans;
+    for (int64_t i = 0; i < tuples->entry_count; i++) {
+        ExploreStats *last = search->last[i];
+        if (!last) {
+            count_closed(search, &tuples->entries[i]);
+            continue;
+        }
+        closed -= plans_of_stats(last);
+        if (!count_opened(search, &tuples->entries[i], last, error)) return false;
+    }
+    if (search->interrupted) search->stats.pruned[PRUNED_TIME_LIMIT] += closed;
+    return true;
+}
+
+bool search_walk(Search *search, Error *error) {
+    size_t count = (size_t)search->tuples.entry_count;
+    Walk *walk = calloc(1, sizeof *walk);
+    BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
+    search->last = calloc(count + 1, sizeof(ExploreStats *));
+    bool ok = (walk && order && search->last) || error_memory(error);
+    if (ok) {
+        walk->search = search;
+        walk->order = order;
+        ok = run_levels(walk, error) && count_entries(search, error);
+    }
+    for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
+    free(search->last);
+    free(order);
+    free(walk);
+    return ok;
+}

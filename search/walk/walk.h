@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/walk/walk.h: the state of a search, and its parts: the k best plans, the walk up in levels, the answer. Internal
+ * to this folder. */
+#ifndef SHARDOPT_SEARCH_WALK_WALK_H
+#define SHARDOPT_SEARCH_WALK_WALK_H
+
+#include "search/explore/tuple_list.h"
+#include "search/proof/certificate.h"
+
+typedef struct {
+    const Request *request;
+    Arena *arena;
+    TupleList tuples;
+    ExploreCache *caches; /* one for each thread */
+    int threads;
+    BestPlan *best; /* the k best plans, sorted */
+    int best_count;
+    ExploreStats stats;
+    ExploreStats **last; /* by entry: what its last opening gave; NULL where it was never opened */
+    Certificate *certificate;
+    Ledger *ledger;   /* NULL where none is wanted */
+    bool timed_out;   /* a time limit or an interrupt ended the search */
+    bool interrupted; /* an interrupt did */
+    double started;   /* by the world's clock */
+    double floor;     /* the least bound of what was not even bounded in time; INFINITY where all was bounded */
+} Search;
+
+/* Whether time is up or an interrupt has come; once it is, it stays so. */
+bool search_is_over(Search *search);
+
+/* ---- the k best (best_plans.c) ---- */
+
+/* The ranked time above which plans are of no use: that of the k-th best, or what was asked for. */
+double search_threshold(const Search *search);
+
+/* Whether nothing in a tuple with this bound can be among the best. */
+bool search_beats(const Search *search, double bound);
+
+/* Keeps a plan if it is one of the k best: one for each (degrees, expert grid, schedule); with --variants one for each
+ * knob setting. */
+void search_keep(Search *search, const BestPlan *plan);
+
+/* Adds the counts of `from`, and keeps the least of each bound. */
+void search_merge_stats(ExploreStats *to, const ExploreStats *from);
+
+/* ---- the walk (levels.c) ---- */
+
+/* Searches the share of the space that is listed, and counts what became of it. */
+bool search_walk(Search *search, Error *error);
+
+/* ---- the answer (answer.c) ---- */
+
+/* Fills the result from what was found. */
+bool search_answer(Search *search, SearchResult *result, Error *error);
+
+#endif
