@@ -47,9 +47,9 @@ typedef struct {
     Proof proof;
     double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
     double best_bound_seconds; /* the least bound among what was cut: nothing that was left out is faster */
-    /* Ranked: the k-th best, or what was asked for; INFINITY: fewer than k plans fit. What is cut for being too slow has
-     * a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of which
-     * only the best is a row. */
+    /* Ranked: the k-th best, or what was asked for; INFINITY: fewer than k plans fit. What is cut for being too slow
+     * has a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of
+     * which only the best is a row. */
     double threshold;
     CutTuple least_cut;             /* of the least bound of all that was cut */
     CutTuple least_above_threshold; /* of the least bound above the threshold */
@@ -73,9 +73,9 @@ typedef struct {
     const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds; /* wall time, for --timing only; 0 in a world without a clock */
-    /* The search, or the answer around it, was interrupted. What was not reached is counted as PRUNED_TIME_LIMIT. No ledger
-     * is kept then, the plans of some machines may not even be counted, and what would take long to find out about a plan
-     * (equal_placements, within_one_percent) may be 0. */
+    /* The search, or the answer around it, was interrupted. What was not reached is counted as PRUNED_TIME_LIMIT. No
+     * ledger is kept then, the plans of some machines may not even be counted, and what would take long to find out
+     * about a plan (equal_placements, within_one_percent) may be 0. */
     bool interrupted;
     int machines_not_counted; /* machines whose plans are in no count of the certificate */
 } SearchResult;

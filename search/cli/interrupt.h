@@ -12,8 +12,8 @@ typedef struct {
     bool handled; /* SIGINT was not ignored */
 } InterruptScope;
 
-/* From here to interrupt_end() the first SIGINT is only noted; the second one ends the program with exit code 130. Where
- * SIGINT is ignored it stays so. */
+/* From here to interrupt_end() the first SIGINT is only noted; the second one ends the program with exit code 130.
+ * Where SIGINT is ignored it stays so. */
 void interrupt_begin(InterruptScope *scope);
 void interrupt_end(const InterruptScope *scope);
 

@@ -13,9 +13,9 @@ bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold)
 /* Whether no plan of these degrees with the problem's batch, or with a smaller one that its replicas divide, can be
  * within `threshold` (ranked) and fit. Theorem: with fewer sequences a microbatch takes the same time, and idle time,
  * updates and reductions are shared by fewer sequences, so that nothing gets faster per sequence; memory is asked for
- * with the gradients of one microbatch. *bound is the least bound among those above the threshold, and *missing the least
- * bytes above the limit among those that do not fit; INFINITY where there are none. False also where the search was
- * interrupted. */
+ * with the gradients of one microbatch. *bound is the least bound among those above the threshold, and *missing the
+ * least bytes above the limit among those that do not fit; INFINITY where there are none. False also where the search
+ * was interrupted. */
 bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, double *bound, double *missing);
 
 /* How many plans (knobs and placements) of a plan's degrees and schedule have a relaxed time within `limit` (ranked). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/explore/explorer.h: what one thread explores degree tuples with: the problem, what it keeps from tuple to tuple,
- * and where it puts what it finds. */
+/* search/explore/explorer.h: what one thread explores degree tuples with: the problem, what it keeps from tuple to
+ * tuple, and where it puts what it finds. */
 #ifndef SHARDOPT_SEARCH_EXPLORE_EXPLORER_H
 #define SHARDOPT_SEARCH_EXPLORE_EXPLORER_H
 
@@ -60,8 +60,8 @@ typedef struct {
 bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */
 void explore_cache_free(ExploreCache *cache);
 
-/* One thread at work. Functions that take an explorer return false where they failed, and then `error` says why, or where
- * the search was interrupted, and then `interrupted` is true. */
+/* One thread at work. Functions that take an explorer return false where they failed, and then `error` says why, or
+ * where the search was interrupted, and then `interrupted` is true. */
 typedef struct {
     const ExploreProblem *problem;
     ExploreCache *cache;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/frontier.h: the placements of a tuple that a bound leaves, found without looking at the others.
  *
- * Theorem. A bound that never falls when rates rise, at the true costs of the groups whose roles have been placed and the
- * least costs of the others, is no more than the bound at the rates of any placement below: placing another role settles
- * costs that are at least the least ones. So a branch of the walk (cost/time/rates_walk.h) whose bound is above the
- * threshold holds no placement that the bound leaves, and the least of the bounds at which branches were left bounds all
- * that was left out. */
+ * * Theorem. A bound that never falls when rates rise, at the true costs of the groups whose roles have been placed
+ * and the least costs of the others, is no more than the bound at the rates of any placement below: placing another
+ * role settles costs that are at least the least ones. So a branch of the walk (cost/time/rates_walk.h) whose bound is
+ * above the threshold holds no placement that the bound leaves, and the least of the bounds at which branches were
+ * left bounds all that was left out. */
 #ifndef SHARDOPT_SEARCH_EXPLORE_FRONTIER_H
 #define SHARDOPT_SEARCH_EXPLORE_FRONTIER_H
 

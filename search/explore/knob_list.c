@@ -37,8 +37,8 @@ static KnobOutcome knob_out(const KnobListing *listing, PruneReason reason, doub
     return (KnobOutcome){.reason = reason, .bound = bound};
 }
 
-/* Whether the same setting with its optimizer's state in HBM, `resident`, says all about this one: it takes no less, and
- * was too slow; or it fits however it is laid out, and is faster. */
+/* Whether the same setting with its optimizer's state in HBM, `resident`, says all about this one: it takes no less,
+ * and was too slow; or it fits however it is laid out, and is faster. */
 static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, const Shard *shard,
                                 const KnobOutcome *resident) {
     const ExploreProblem *problem = listing->tuple->problem;

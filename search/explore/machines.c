@@ -82,7 +82,8 @@ static int64_t perimeter(const Machine *machine) {
     return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
 }
 
-/* Puts the most cubic first among shapes of the same chips and slices: where two take the same time, that one is meant. */
+/* Puts the most cubic first among shapes of the same chips and slices: where two take the same time, that one is
+ * meant. */
 static void cubic_first(Machine *machines, int count) {
     for (int i = 1; i < count; i++)
         for (int j = i; j > 0; j--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/explore/open_tuple.h: one degree tuple opened: its knobs, and on each machine of the problem its placements with
- * their rates, which are made when they are first asked for. */
+/* search/explore/open_tuple.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
+ * with their rates, which are made when they are first asked for. */
 #ifndef SHARDOPT_SEARCH_EXPLORE_OPEN_TUPLE_H
 #define SHARDOPT_SEARCH_EXPLORE_OPEN_TUPLE_H
 

@@ -6,9 +6,9 @@
 #include "search/explore/explore.h"
 #include "search/space/plan_count.h"
 
-/* explore_tuple() in the request's order of roles or, with --nesting all, in all of them, the canonical one first. What
- * the first order leaves out before anything was asked that depends on the order is out in all. Where one plan is wanted,
- * the best of an order is the limit of the next: *limit (ranked) falls to it. */
+/* explore_tuple() in the request's order of roles or, with --nesting all, in all of them, the canonical one first.
+ * What the first order leaves out before anything was asked that depends on the order is out in all. Where one plan is
+ * wanted, the best of an order is the limit of the next: *limit (ranked) falls to it. */
 bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every listed tuple with every batch it may have, bounded: an entry of the list, or a count of the plans that are out. */
+/* Every listed tuple with every batch it may have, bounded: an entry of the list, or a count of the plans that are
+ * out. */
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"

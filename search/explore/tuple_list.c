@@ -20,9 +20,9 @@ typedef struct {
     const DeviceCountGroup *group;
 } MayDivide;
 
-/* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since each
- * condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which only a
- * later role can end, asks for less. */
+/* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since
+ * each condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which
+ * only a later role can end, asks for less. */
 static bool may_divide(const void *of, const Degrees *begun) {
     const MayDivide *may = of;
     PaddingSet forbidden;
@@ -47,12 +47,13 @@ static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleL
     group->plans = 0;
     for (int i = group->first; i < group->first + group->shape_count; i++) {
         const Mesh *mesh = &tuples->shapes[i].mesh;
-        Count plans;
+        PlanCount count;
         tuples->tables[i] = placement_table(mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
-        if (!plans_on_mesh(worker->counter, mesh, &group->offers, tuples->tables[i], &plans, &group->batches, error))
-            return false;
-        if (!count_add(group->plans, plans, &group->plans)) return too_many_plans(error);
+        CountedMesh of = {.mesh = mesh, .offers = &group->offers, .table = tuples->tables[i]};
+        if (!plans_on_mesh(worker->counter, &of, &count, error)) return false;
+        if (!count_add(group->plans, count.plans, &group->plans)) return too_many_plans(error);
+        group->batches = count.batches;
     }
     group->counted = true;
     return true;

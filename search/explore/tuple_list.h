@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/explore/tuple_list.h: the space of a search as a list: its machines, and every degree tuple on each with every
- * batch it may have, bounded. What does not divide is never listed: all plans of a machine are counted in closed form,
- * and the plans that are not listed are the remainder. A space of many tuples is listed and searched in shares, one part
- * of the machines after the other, each against the best plans so far. docs/search.md, "The question and the space". */
+/* search/explore/tuple_list.h: the space of a search as a list: its machines, and every degree tuple on each with
+ * every batch it may have, bounded. What does not divide is never listed: all plans of a machine are counted in closed
+ * form, and the plans that are not listed are the remainder. A space of many tuples is listed and searched in shares,
+ * one part of the machines after the other, each against the best plans so far. docs/search.md, "The question and the
+ * space". */
 #ifndef SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
 #define SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
 

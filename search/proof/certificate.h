@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/proof/certificate.h: what an outsider needs to check a search without trusting it (reference/search.md, section 11):
- * the nearest of what was cut, and on request what became of every degree tuple. */
+/* search/proof/certificate.h: what an outsider needs to check a search without trusting it (reference/search.md,
+ * section 11): the nearest of what was cut, and on request what became of every degree tuple. */
 #ifndef SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
 #define SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
 
@@ -18,8 +18,8 @@ void certificate_open(Certificate *certificate, double threshold);
 void certificate_note(Certificate *certificate, const TupleList *tuples, const TupleBatches *entry,
                       const ExploreStats *stats);
 
-/* What the bounds are worth where some tuples were not even bounded: no less than `floor` (ranked) is known of them, and
- * there is none to name for it. */
+/* What the bounds are worth where some tuples were not even bounded: no less than `floor` (ranked) is known of them,
+ * and there is none to name for it. */
 void certificate_note_floor(Certificate *certificate, double floor);
 
 /* The machines of the space as a result has them, in the arena. */
@@ -33,7 +33,8 @@ typedef struct {
     int64_t first; /* as that of its entry */
     double left;   /* ranked: the least bound of what was left out as too slow */
     Count evaluated, pruned[PRUNED_COUNT];
-    /* Of the plans found in it, ranked: its best where that is not above the threshold; INFINITY: none was within reach */
+    /* Of the plans found in it, ranked: its best where that is not above the threshold; INFINITY: none was within
+     * reach */
     double best_seconds;
 } OpenedTuple;
 

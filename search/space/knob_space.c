@@ -51,8 +51,8 @@ static void list_contexts(int64_t sequence, const Offers *offers, MethodSpace *o
 }
 
 /* Experts of a folded grid: as many ways as divide the ranks of a stage and leave every rank an expert; their widths
- * whole, or split as tensor splits the dense ones (Megatron's default). The plain way, all of tensor and no expert ways,
- * is no grid. */
+ * whole, or split as tensor splits the dense ones (Megatron's default). The plain way, all of tensor and no expert
+ * ways, is no grid. */
 static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
     int64_t tensor = degrees->of[ROLE_TENSOR];
     int64_t ranks = tensor * degrees->of[ROLE_SEQUENCE] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];

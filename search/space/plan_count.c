@@ -81,6 +81,11 @@ static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, con
     return counter->grid[slot].ways;
 }
 
+typedef struct {
+    Degrees *items;
+    int64_t count;
+} DegreesList;
+
 /* Which of the three share: a bit each. Their degrees stand for whether they are above 1. */
 enum { SHARES_EXPERT = 1, SHARES_FSDP = 2, SHARES_DATA = 4, SHARES = 8 };
 
@@ -120,36 +125,40 @@ static bool count_four(PlanCounter *counter, const PlacementTable *const tables[
     return true;
 }
 
-static bool count_all(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
-                      Arena *arena, Count *plans, int64_t *batches, Error *error) {
-    enum { FOURS_MAX = 1 << 24 };
-    RoleSet roles = counter->request->space.roles & ~(1u << ROLE_EXPERT | 1u << ROLE_DATA);
-    Degrees *fours;
-    int64_t count;
-    const PlacementTable *tables[3] = {table, placement_table_merged(table, ROLE_FSDP, ROLE_DATA, arena), NULL};
-    if (tables[1] && counter->request->space.roles >> ROLE_EXPERT & 1)
-        tables[2] = placement_table_merged(tables[1], ROLE_FSDP, ROLE_EXPERT, arena);
-    if (!tables[1] || (counter->request->space.roles >> ROLE_EXPERT & 1 && !tables[2])) return error_memory(error);
-    if (!degrees_enumerate(mesh, roles, FOURS_MAX, arena, &fours, &count, error)) return false;
-    *plans = 0;
-    *batches = 1;
+/* Placements and knobs of all degrees in `fours` are summed up. */
+static bool count_fours(PlanCounter *counter, const PlacementTable *const tables[3], const Offers *offers,
+                        const DegreesList *fours, PlanCount *out) {
+    *out = (PlanCount){.batches = 1};
     for (int i = 0; i < GRID_SLOTS; i++) counter->grid[i].tensor = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t replicas = fours[i].of[ROLE_FSDP];
-        int64_t ranks = replicas * fours[i].of[ROLE_TENSOR] * fours[i].of[ROLE_SEQUENCE];
+    for (int64_t i = 0; i < fours->count; i++) {
+        const Degrees *four = &fours->items[i];
+        int64_t replicas = four->of[ROLE_FSDP];
+        int64_t ranks = replicas * four->of[ROLE_TENSOR] * four->of[ROLE_SEQUENCE];
         Count sum;
-        if (!count_four(counter, tables, &fours[i], offers, ranks, &sum) ||
-            !count_multiply(sum, microbatches_of(counter, replicas), &sum) || !count_add(*plans, sum, plans))
-            return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
-        *batches = max_whole(*batches, batch_count(counter->request, replicas));
+        if (!count_four(counter, tables, four, offers, ranks, &sum) ||
+            !count_multiply(sum, microbatches_of(counter, replicas), &sum) || !count_add(out->plans, sum, &out->plans))
+            return false;
+        out->batches = max_whole(out->batches, batch_count(counter->request, replicas));
     }
     return true;
 }
 
-bool plans_on_mesh(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
-                   Count *plans, int64_t *batches, Error *error) {
+static bool count_all(PlanCounter *counter, const CountedMesh *of, Arena *arena, PlanCount *out, Error *error) {
+    enum { FOURS_MAX = 1 << 24 };
+    RoleSet roles = counter->request->space.roles & ~(1u << ROLE_EXPERT | 1u << ROLE_DATA);
+    bool experts = counter->request->space.roles >> ROLE_EXPERT & 1;
+    DegreesList fours;
+    const PlacementTable *tables[3] = {of->table, placement_table_merged(of->table, ROLE_FSDP, ROLE_DATA, arena), NULL};
+    if (tables[1] && experts) tables[2] = placement_table_merged(tables[1], ROLE_FSDP, ROLE_EXPERT, arena);
+    if (!tables[1] || (experts && !tables[2])) return error_memory(error);
+    if (!degrees_enumerate(of->mesh, roles, FOURS_MAX, arena, &fours.items, &fours.count, error)) return false;
+    return count_fours(counter, tables, of->offers, &fours, out) ||
+           error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
+}
+
+bool plans_on_mesh(PlanCounter *counter, const CountedMesh *of, PlanCount *out, Error *error) {
     Arena arena = {0};
-    bool ok = count_all(counter, mesh, offers, table, &arena, plans, batches, error);
+    bool ok = count_all(counter, of, &arena, out, error);
     arena_free(&arena);
     return ok;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/space/plan_count.h: how many plans one machine has, without going through its degree tuples. Internal to tuples.c.
+/* search/space/plan_count.h: how many plans one machine has, without going through its degree tuples. Internal to
+ * tuples.c.
  *
- * Knobs ask whether expert, fsdp and data are above 1, and how often the batch is split, which is by their product: all
- * tuples with the same tensor, sequence, pipeline and product Q of the three are counted together, in at most seven
- * classes (which of the three are above 1). With P1, P2 and P3 placements where one given role, two given ones or all
- * three may share in Q, the classes of one, two and three roles above 1 have P1, P2 - 2 P1 and P3 - 3 P2 + 3 P1. */
+ * * Knobs ask whether expert, fsdp and data are above 1, and how often the batch is split, which is by their product:
+ * all tuples with the same tensor, sequence, pipeline and product Q of the three are counted together, in at most
+ * seven classes (which of the three are above 1). With P1, P2 and P3 placements where one given role, two given ones
+ * or all three may share in Q, the classes of one, two and three roles above 1 have P1, P2 - 2 P1 and P3 - 3 P2 + 3
+ * P1. */
 #ifndef SHARDOPT_SEARCH_SPACE_PLAN_COUNT_H
 #define SHARDOPT_SEARCH_SPACE_PLAN_COUNT_H
 
@@ -18,17 +20,28 @@ static inline int64_t tuple_orders(const Request *request, const Degrees *degree
 
 /* What one thread keeps from machine to machine of one request. */
 typedef struct PlanCounter PlanCounter;
-PlanCounter *plan_counter_new(const Request *request); /* NULL: memory is out; free with plan_counter_free */
+PlanCounter *plan_counter_new(const Request *request); /* NULL means that memory is out; free with plan_counter_free */
 void plan_counter_free(PlanCounter *counter);
 
-/* Placements x knobs x orders over all degree tuples of the mesh and all batches; *batches: the most that one tuple has. The
- * request's roles include fsdp and data. False: more than 128 bits, or memory is out (ERROR_MEMORY). */
-bool plans_on_mesh(PlanCounter *counter, const Mesh *mesh, const Offers *offers, const PlacementTable *table,
-                   Count *plans, int64_t *batches, Error *error);
+/* A mesh whose plans are counted. */
+typedef struct {
+    const Mesh *mesh;
+    const Offers *offers;
+    const PlacementTable *table; /* of the mesh */
+} CountedMesh;
 
-/* The batches that so many replicas may train with, by index: the asked one, then those within the tolerance that they
- * divide, in rising order; 0 behind the last. */
+typedef struct {
+    Count plans;     /* placements x knobs x orders over all degree tuples of the mesh and all batches */
+    int64_t batches; /* the most that one tuple has */
+} PlanCount;
+
+/* Counts the plans of a mesh. The request's roles include fsdp and data. False means that there are more than 2^128
+ * plans, or that memory is out (ERROR_MEMORY). */
+bool plans_on_mesh(PlanCounter *counter, const CountedMesh *of, PlanCount *out, Error *error);
+
+/* The batches that this number of replicas may train with, by index: the asked one, then those within the tolerance that
+ * the replicas divide, in rising order; 0 after the last. */
 int64_t batch_at(const Request *request, int64_t replicas, int64_t index);
-int64_t batch_count(const Request *request, int64_t replicas); /* how many there are, the asked one among them */
+int64_t batch_count(const Request *request, int64_t replicas); /* with the asked one */
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search goes up
- * in levels. At each level the tuples whose bound is not above it are opened, in rising order of their bounds, and what is
- * above the level stays closed in them: a tuple takes the least bound of that for its own, and comes again when a level
- * has reached it. So a plan is looked for only where the bounds, all of them, have nothing better to offer. Without
- * levels, the tuples of the lowest bounds, which often fit nowhere, would be searched to their end before anything is
- * known. Within a level tuples are taken in blocks against the threshold of the block's start, so that counts are the
- * same for any number of threads; blocks grow, so that early ones tighten the threshold. docs/search.md, "Levels, blocks
- * and threads". */
+/* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search
+ * goes up in levels. At each level the tuples whose bound is not above it are opened, in rising order of their bounds,
+ * and what is above the level stays closed in them: a tuple takes the least bound of that for its own, and comes again
+ * when a level has reached it. So a plan is looked for only where the bounds, all of them, have nothing better to
+ * offer. Without levels, the tuples of the lowest bounds, which often fit nowhere, would be searched to their end
+ * before anything is known. Within a level tuples are taken in blocks against the threshold of the block's start, so
+ * that counts are the same for any number of threads; blocks grow, so that early ones tighten the threshold.
+ * docs/search.md, "Levels, blocks and threads". */
 #include "search/walk/walk.h"
 
 #include "base/util.h"
@@ -20,8 +20,8 @@
 #include <string.h>
 
 enum { BLOCK_MOST = 32 };
-/* By how much a level is above the one before: little while the first plans may be near, then more and more, since where
- * nothing fits there is no end to go up to. */
+/* By how much a level is above the one before: little while the first plans may be near, then more and more, since
+ * where nothing fits there is no end to go up to. */
 static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
 enum { LEVELS_SMALL = 4 };
 
@@ -111,8 +111,8 @@ static bool note_opened(Search *search, int64_t index, Error *error) {
     return true;
 }
 
-/* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans are
- * kept, and the entry is as it was before. */
+/* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans
+ * are kept, and the entry is as it was before. */
 static bool settle(Search *search, int64_t index, const Opening *opening, Error *error) {
     TupleBatches *entry = &search->tuples.entries[index];
     const Explorer *explorer = &opening->explorer;

@@ -11,8 +11,8 @@
 
 #include "search/answer/search_result.h"
 
-/* Everything in `result` lives in `arena`. That no plan fits is an answer (plan_count 0), not an error; so is a search that
- * was interrupted, with the best plans so far. */
+/* Everything in `result` lives in `arena`. That no plan fits is an answer (plan_count 0), not an error; so is a search
+ * that was interrupted, with the best plans so far. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 #endif

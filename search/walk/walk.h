@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/walk/walk.h: the state of a search, and its parts: the k best plans, the walk up in levels, the answer. Internal
- * to this folder. */
+/* search/walk/walk.h: the state of a search, and its parts: the k best plans, the walk up in levels, the answer.
+ * Internal to this folder. */
 #ifndef SHARDOPT_SEARCH_WALK_WALK_H
 #define SHARDOPT_SEARCH_WALK_WALK_H
 

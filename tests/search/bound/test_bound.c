@@ -103,7 +103,6 @@ static bool in_list(const PlacementList *list, const Placement *placement, doubl
  * kept over all problems. */
 static void check_reach(const Problem *problem, const Degrees *degrees, int64_t way, const Methods *methods,
                         const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
-    Error error = {0};
     Arena arena = {0};
     OpenTuple tuple;
     const LowerBoundRates *least = problem->least;
@@ -123,9 +122,10 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
                                .padding = problem->request->space.padding,
                                .scale = 1};
     PlacementList list = PLACEMENT_LIST_EMPTY;
-    cr_assert(open_tuple_make(&tuple, &explored, degrees, &arena, &error), "%s: %s", problem->text, error.text);
-    cr_assert(frontier_find(&tuple, way, ANY_LAUNCHER, relaxed_at, relaxed, threshold, problem->walks, &list, &error),
-              "%s: %s", problem->text, error.text);
+    Explorer explorer = {.problem = &explored, .cache = problem->walks};
+    FrontierQuery query = {way, ANY_LAUNCHER, relaxed_at, relaxed, threshold};
+    cr_assert(open_tuple_make(&tuple, &explorer, degrees, &arena), "%s: %s", problem->text, explorer.error.text);
+    cr_assert(frontier_find(&tuple, &query, &list), "%s: %s", problem->text, explorer.error.text);
     int64_t within = 0;
     for (int64_t i = 0; i < count; i++) {
         Rates rates;
