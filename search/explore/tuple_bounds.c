@@ -74,7 +74,8 @@ static void coverage_note_missing(Coverage *coverage, const Degrees *degrees, do
     coverage->missing_degrees = *degrees;
 }
 
-/* Batches first .. last of a tuple, that many plans: their entry, or the reason why no plan of theirs is in question. */
+/* Batches first .. last of a tuple, which have `plans` plans: adds their entry, or counts why none of them is in
+ * question. */
 static void bound_batches(const TupleList *tuples, TupleBatches entry, Count plans, TotalsCache *cache,
                           BoundedTuples *out) {
     Coverage *coverage = &out->coverage;

@@ -3,6 +3,8 @@
 #ifndef SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
 #define SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
 
+#include "search/launch/placement.h"
+#include "search/launch/rules.h"
 #include "search/layout/layout.h"
 #include "tests/search/random_problem.h"
 

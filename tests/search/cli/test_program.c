@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The built program as a shell sees it: exit codes, what goes where, what is left when writing fails. */
+#include "base/clock.h"
 #include "base/util.h"
 #include "tests/search/cli/shell.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <unistd.h>
+
+/* Sanitizers slow the program down. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const double INTERRUPT_SECONDS = 20;
+#else
+static const double INTERRUPT_SECONDS = 1;
+#endif
 
 /* `out`, `err`: what the stream has in it; NULL: nothing at all. */
 static const struct {
@@ -140,20 +148,50 @@ Test(program, rows, .timeout = 300) {
     cr_expect_eq(system(clean), 0);
 }
 
-/* Control-C ends it with 130, and leaves nothing half-written. */
-Test(program, interrupted, .timeout = 60) {
-    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+/* Starts a large search whose report goes to `path`, and interrupts it after `seconds`; returns its exit code, and how
+ * long it took to end in *took. */
+static int interrupt_search(const char *path, double seconds, int interrupts, double *took) {
     pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
-        if (!freopen("/dev/null", "w", stdout)) _exit(1);
-        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "405b", "--pods", "8", "--brute-force", "--variants",
-              (char *)NULL);
+        if (!freopen(path, "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
+        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "deepseek-v3", "--chip", "h100", "--nodes", "256", (char *)NULL);
         _exit(1);
     }
-    usleep(700000);
-    kill(child, SIGINT);
     int status = 0;
+    usleep((useconds_t)(1e6 * seconds));
+    double start = clock_seconds();
+    for (int i = 0; i < interrupts; i++) kill(child, SIGINT);
     cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %d", status);
+    *took = clock_seconds() - start;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Control-C ends a search with 130 within a second, and the report says so. */
+Test(program, interrupted, .timeout = 120) {
+    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+    static const double AFTER[] = {0.1, 1, 3};
+    char path[] = "/tmp/shardopt-test-XXXXXX", text[16384];
+    int file = mkstemp(path);
+    cr_assert(file >= 0);
+    for (size_t i = 0; i < COUNT_OF(AFTER); i++) {
+        double took;
+        cr_expect_eq(interrupt_search(path, AFTER[i], 1, &took), 130, "after %g s", AFTER[i]);
+        cr_expect(took < INTERRUPT_SECONDS, "after %g s it took %g s to end", AFTER[i], took);
+        FILE *in = fopen(path, "r");
+        cr_assert(in);
+        text[fread(text, 1, sizeof text - 1, in)] = 0;
+        fclose(in);
+        cr_expect(strstr(text, "interrupted"), "after %g s: %.300s", AFTER[i], text);
+    }
+    unlink(path);
+    close(file);
+}
+
+/* The second control-C does not wait for the report. */
+Test(program, interrupted_twice, .timeout = 60) {
+    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+    double took;
+    cr_expect_eq(interrupt_search("/dev/null", 0.5, 2, &took), 130);
+    cr_expect(took < INTERRUPT_SECONDS, "it took %g s to end", took);
 }
