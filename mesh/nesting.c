@@ -76,36 +76,6 @@ int nesting_compare(const Nesting *a, const Nesting *b) {
     return 0;
 }
 
-/* Sources (also in docs/model.md, "Groups, nesting and footprints"): MaxText e591f30cb src/maxtext/configs/base.yml,
- * mesh_axes from data to expert, of which JAX makes the last the innermost; AXLearn 34aed43c
- * experiments/text/gpt/common.py (pipeline, data, expert, fsdp, seq, model); Megatron-LM d98e8a64dd
- * core/parallel_state.py, order tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with --use-tp-pp-dp-mapping: its data ranks are our
- * fsdp inside our data; torchtitan b5bcd76c distributed/parallel_dims.py (pp, dp_replicate, dp_shard, cp, tp; ep
- * innermost of dp_shard). */
-static const struct {
-    const char *name;
-    Nesting nesting;
-} NAMED[] = {
-    {"default", {{ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
-    /* types.py (0.2.5) moves `stage` in front of `data` where there are stages. */
-    {"maxtext", {{ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
-    {"jax", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_EXPERT, ROLE_DATA, ROLE_PIPELINE}}},
-    {"megatron", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
-    {"megatron-pp-dp", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_PIPELINE, ROLE_FSDP, ROLE_DATA}}},
-    {"torchtitan", {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
-};
-
-const char *nesting_name(int index) { return index >= 0 && (size_t)index < COUNT_OF(NAMED) ? NAMED[index].name : NULL; }
-
-bool nesting_named(const char *name, Nesting *out) {
-    for (size_t i = 0; i < COUNT_OF(NAMED); i++) {
-        if (strcmp(name, NAMED[i].name) != 0) continue;
-        *out = NAMED[i].nesting;
-        return true;
-    }
-    return false;
-}
-
 const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]) {
     size_t used = 0;
     for (int i = 0; i < ROLE_COUNT; i++)

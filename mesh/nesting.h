@@ -13,13 +13,6 @@ typedef struct {
 /* tensor, expert, sequence, fsdp, data, pipeline: the order of the enum. */
 Nesting nesting_canonical(void);
 
-/* Finds a named order, as launchers nest roles; `name` is spelt as for --nesting. False means that there is no such
- * name. */
-bool nesting_named(const char *name, Nesting *out);
-
-/* The names, from 0 on, "default" (the canonical order) first; NULL after the last. */
-const char *nesting_name(int index);
-
 /* "tensor, expert, sequence, fsdp, data, pipeline": innermost first. Returns `text`. */
 enum { NESTING_TEXT_SIZE = 64 };
 const char *nesting_text(const Nesting *nesting, char text[NESTING_TEXT_SIZE]);

@@ -44,15 +44,17 @@ static bool jax_places(const Mesh *mesh, const Nesting *nesting, const int64_t l
     return true;
 }
 
+/* How frameworks nest roles: the axes of JAX's meshes as MaxText orders them, from e591f30cb configs/base.yml; ranks as
+ * Megatron's parallel_state.py (d98e8a64dd) and torchtitan's parallel_dims.py (b5bcd76c) number them. */
+static const Nesting MESH_AXES = {{ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}};
+static const Nesting RANKS = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}};
+
 bool replay_placement(Replay *replay) {
     const Mesh *mesh = &replay->mesh;
     Placement *placement = &replay->plan.placement;
     bool torus = !chip_has_domains(&replay->chip);
     int64_t left[ROLE_COUNT], room[MESH_AXES_MAX];
-    const char *order = torus || replay_on_jax(replay) ? "maxtext"
-                        : replay_on_torch(replay)      ? "torchtitan"
-                                                       : "megatron";
-    nesting_named(order, &replay->nesting);
+    replay->nesting = torus || replay_on_jax(replay) ? MESH_AXES : RANKS;
     memcpy(left, replay->plan.degrees.of, sizeof left);
     for (int axis = 0; axis < mesh->axis_count; axis++) {
         room[axis] = mesh->axes[axis].size;

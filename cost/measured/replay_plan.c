@@ -173,7 +173,7 @@ static const struct {
  * activation here: both are made again, in half of the layers. */
 static void op_remat(Replay *replay) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if (remat_torchtitan_selective(a)) state(replay, a, STATE_RECOMPUTED);
+        if (remat_selective_by_op(a)) state(replay, a, STATE_RECOMPUTED);
     replay->half_gate_up = true;
 }
 

@@ -25,28 +25,22 @@ static const struct {
     const char *name;
     /* layer input, attention input, qkv, context, middle, mlp input, gate and up, product */
     ActivationState state[ACTIVATION_COUNT];
-    bool maxtext; /* MaxText's remat_policy= knows the name */
-    const char *megatron, *torchtitan;
 } POLICIES[] = {
-    {"none", {S, S, S, S, S, S, S, S}, false, "no --recompute-granularity", "no activation_checkpoint"},
-    {"full", {S, R, R, R, R, R, R, R}, true, "--recompute-granularity full", "activation_checkpoint=FullAC"},
-    {"minimal_with_context", {S, R, S, S, S, R, S, R}, true, NULL, NULL},
-    {"minimal", {S, R, S, R, S, R, S, R}, true, NULL, NULL},
-    {"save_dot_with_context_except_mlp", {S, R, S, S, S, R, R, R}, true, NULL, NULL},
-    {"save_dot_except_mlp", {S, R, S, R, S, R, R, R}, true, NULL, NULL},
-    {"save_dot_except_mlpwi", {S, R, S, R, S, R, R, R}, true, NULL, NULL},
-    {"save_qkv_proj", {S, R, S, R, R, R, R, R}, true, NULL, NULL},
-    {"save_out_proj", {S, R, R, R, S, R, R, R}, true, NULL, NULL},
-    {"minimal_offloaded", {S, R, O, R, O, R, O, R}, true, NULL, NULL},
-    {"qkv_proj_offloaded", {S, R, O, R, R, R, R, R}, true, NULL, NULL},
-    {"selective", {S, S, S, S, S, S, S, S}, false, NULL, NULL},
-    {"layernorm",
-     {S, R, S, S, S, R, S, S},
-     false,
-     "--recompute-granularity selective --recompute-modules layernorm",
-     NULL},
-    {"moe_act", {S, S, S, S, S, S, S, R}, false, "--recompute-granularity selective --recompute-modules moe_act", NULL},
-    {"mlp", {S, S, S, S, S, S, R, R}, false, "--recompute-granularity selective --recompute-modules mlp", NULL},
+    {"none", {S, S, S, S, S, S, S, S}},
+    {"full", {S, R, R, R, R, R, R, R}},
+    {"minimal_with_context", {S, R, S, S, S, R, S, R}},
+    {"minimal", {S, R, S, R, S, R, S, R}},
+    {"save_dot_with_context_except_mlp", {S, R, S, S, S, R, R, R}},
+    {"save_dot_except_mlp", {S, R, S, R, S, R, R, R}},
+    {"save_dot_except_mlpwi", {S, R, S, R, S, R, R, R}},
+    {"save_qkv_proj", {S, R, S, R, R, R, R, R}},
+    {"save_out_proj", {S, R, R, R, S, R, R, R}},
+    {"minimal_offloaded", {S, R, O, R, O, R, O, R}},
+    {"qkv_proj_offloaded", {S, R, O, R, R, R, R, R}},
+    {"selective", {S, S, S, S, S, S, S, S}},
+    {"layernorm", {S, R, S, S, S, R, S, S}},
+    {"moe_act", {S, S, S, S, S, S, S, R}},
+    {"mlp", {S, S, S, S, S, S, R, R}},
 };
 #undef S
 #undef R
@@ -251,106 +245,14 @@ const char *remat_name(const Model *model, const Layout *layout, char text[REMAT
     return text;
 }
 
-/* MaxText's words for the tensors of each activation, where `custom` is told how to treat each: norms and products have
- * no word and are always recomputed. The words that a layer knows depend on fused_qkv, fused_mlp and whether it has
- * experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
- * moe.py; 0.2.5). */
-static const char *const MAXTEXT_TENSORS[ACTIVATION_COUNT][REMAT_TENSORS_MAX] = {
-    [ACTIVATION_LAYER_INPUT] = {"decoder_layer_input"},
-    [ACTIVATION_QKV] = {"query_proj", "key_proj", "value_proj", "qkv_proj", "query_wa_proj", "kv_wa_proj"},
-    [ACTIVATION_CONTEXT] = {"context"},
-    [ACTIVATION_MIDDLE] = {"out_proj"},
-    [ACTIVATION_GATE_UP] = {"mlpwi", "mlpwi_0", "mlpwi_1", "moe_mlpwi_0", "moe_mlpwi_1"},
-};
-
-const char *const *remat_maxtext_tensors(Activation activation) { return MAXTEXT_TENSORS[activation]; }
-
-const char *remat_maxtext_state(ActivationState state) {
-    static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload"};
-    return WORDS[state];
-}
-
-static const char *maxtext_custom(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
-    size_t used = (size_t)snprintf(text, REMAT_TEXT_SIZE, "remat_policy=custom");
-    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
-        const int64_t *layers = layout->layers[a];
-        const char *const *tensors = MAXTEXT_TENSORS[a];
-        int states = (layers[STATE_SAVED] > 0) + (layers[STATE_RECOMPUTED] > 0) + (layers[STATE_OFFLOADED] > 0);
-        ActivationState state = layout_least(layout, a);
-        if (!activation_exists(model, a)) continue;
-        if (states > 1 || (!tensors[0] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
-        if (state == (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED)) continue;
-        for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
-            used +=
-                (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], remat_maxtext_state(state));
-    }
-    return text;
-}
-
-const char *remat_for_launcher(const Model *model, const Layout *layout, const char *launcher,
-                               char text[REMAT_TEXT_SIZE]) {
-    int64_t in;
-    int policy = policy_of_layout(model, layout, &in);
-    if (strcmp(launcher, "maxtext") == 0) {
-        if (policy < 0 || !POLICIES[policy].maxtext || in > 0) return maxtext_custom(model, layout, text);
-        snprintf(text, REMAT_TEXT_SIZE, "remat_policy=%s", POLICIES[policy].name);
-        return text;
-    }
-    bool megatron = strcmp(launcher, "megatron") == 0;
-    const char *words = policy < 0                            ? NULL
-                        : megatron                            ? POLICIES[policy].megatron
-                        : strcmp(launcher, "torchtitan") == 0 ? POLICIES[policy].torchtitan
-                                                              : NULL;
-    bool full = policy >= 0 && strcmp(POLICIES[policy].name, "full") == 0;
-    if (!words || (in > 0 && !(full && megatron))) return NULL;
-    int64_t layers = 0;
-    for (int s = 0; s < STATE_COUNT; s++) layers += layout->layers[ACTIVATION_LAYER_INPUT][s];
-    if (full && megatron)
-        snprintf(text, REMAT_TEXT_SIZE, "%s --recompute-method block --recompute-num-layers %" PRId64, words,
-                 in > 0 ? in : layers);
-    else
-        snprintf(text, REMAT_TEXT_SIZE, "%s", words);
-    return text;
-}
-
-/* Source: transformer_config.py, recompute_modules (d98e8a64dd). */
-unsigned remat_megatron_modules(const Model *model, Activation activation) {
-    bool experts = model_layers_with(model, true) > 0, dense = model_layers_with(model, false) > 0;
-    switch (activation) {
-    case ACTIVATION_ATTENTION_INPUT:
-        return MEGATRON_LAYERNORM;
-    case ACTIVATION_MLP_INPUT:
-        return experts ? MEGATRON_NONE : MEGATRON_LAYERNORM; /* dispatched tokens do not come from a norm */
-    case ACTIVATION_GATE_UP:
-        return experts ? MEGATRON_NONE : MEGATRON_MLP;
-    case ACTIVATION_PRODUCT:
-        return !experts ? MEGATRON_MLP : dense ? MEGATRON_MOE_ACT | MEGATRON_MLP : MEGATRON_MOE_ACT;
-    default:
-        return MEGATRON_NONE;
-    }
-}
-
-/* Source: transformer_config.py, offload_modules. */
-const char *remat_megatron_input(const Model *model, Activation activation) {
-    static const char *const INPUTS[ACTIVATION_COUNT] = {
-        [ACTIVATION_LAYER_INPUT] = "attn_norm", [ACTIVATION_ATTENTION_INPUT] = "qkv_linear",
-        [ACTIVATION_QKV] = "core_attn",         [ACTIVATION_CONTEXT] = "attn_proj",
-        [ACTIVATION_MIDDLE] = "mlp_norm",       [ACTIVATION_MLP_INPUT] = "expert_fc1",
-        [ACTIVATION_GATE_UP] = "moe_act"};
-    bool of_experts = activation >= ACTIVATION_MLP_INPUT;
-    return of_experts && model_layers_with(model, false) > 0 ? NULL : INPUTS[activation];
-}
-
-bool remat_megatron_offloads(const Model *model, unsigned activations) {
-    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if ((activations >> a & 1) && !remat_megatron_input(model, a)) return false;
-    /* attn_proj's input is core_attn's output, which its backward needs: it cannot be offloaded without core_attn */
-    return !(activations >> ACTIVATION_CONTEXT & 1) || (activations >> ACTIVATION_QKV & 1);
+const char *remat_policy(const Model *model, const Layout *layout, int64_t *layers) {
+    int policy = policy_of_layout(model, layout, layers);
+    return policy < 0 ? NULL : POLICIES[policy].name;
 }
 
 /* Attention and every second matmul are kept; norms and non-linearities are made again. Of our activations it keeps the
  * layer's input, qkv, context and a part of the MLP's (distributed/activation_checkpoint.py). */
-bool remat_torchtitan_selective(Activation activation) {
+bool remat_selective_by_op(Activation activation) {
     return activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MIDDLE ||
            activation == ACTIVATION_MLP_INPUT || activation == ACTIVATION_PRODUCT;
 }

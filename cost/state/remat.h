@@ -48,34 +48,14 @@ const char *remat_name(const Model *model, const Layout *layout, char text[REMAT
 /* How many layers of a stage with `layers` hold an activation in each state under a required rule. */
 void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]);
 
-/* The words that tell a launcher to do what the layout does: "remat_policy=full", "--recompute-granularity full ...";
- * NULL means that it has no word for it. `launcher` is "maxtext", "megatron" or "torchtitan". */
-const char *remat_for_launcher(const Model *model, const Layout *layout, const char *launcher,
-                               char text[REMAT_TEXT_SIZE]);
-
-/* MaxText's names for the tensors of an activation, with NULL after the last (or after REMAT_TENSORS_MAX); no names
- * mean that MaxText has no word for it. */
-enum { REMAT_TENSORS_MAX = 6 };
-const char *const *remat_maxtext_tensors(Activation activation);
-const char *remat_maxtext_state(ActivationState state); /* "device" "remat" "offload" */
+/* The same as the policy alone: "full"; NULL: none. *layers: of how many layers of a stage; 0: of all. */
+const char *remat_policy(const Model *model, const Layout *layout, int64_t *layers);
 
 /* Among the states in which a layout has an activation, the one that keeps the fewest bytes in HBM: one policy for all
  * layers has to say this so that they fit. */
 ActivationState layout_least(const Layout *layout, Activation activation);
 
-/* Megatron's modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the
- * MLP; `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
-typedef enum { MEGATRON_LAYERNORM = 1, MEGATRON_MOE_ACT = 2, MEGATRON_MLP = 4, MEGATRON_NONE = 8 } MegatronModule;
-/* The set of modules that have to be recomputed so that an activation is freed; MEGATRON_NONE means that whole layers
- * are needed. */
-unsigned remat_megatron_modules(const Model *model, Activation activation);
-
-/* The module whose input an activation is (--offload-modules); NULL means that there is none. */
-const char *remat_megatron_input(const Model *model, Activation activation);
-/* Whether Megatron can send a set of activations, a bit each, to the host in all layers. */
-bool remat_megatron_offloads(const Model *model, unsigned activations);
-
-/* Whether torchtitan's selective checkpointing, op by op, makes an activation again. */
-bool remat_torchtitan_selective(Activation activation);
+/* Whether selective checkpointing op by op, as PyTorch does it, makes an activation again. */
+bool remat_selective_by_op(Activation activation);
 
 #endif

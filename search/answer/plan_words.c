@@ -20,16 +20,9 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     return text;
 }
 
-char *launchers_text(LauncherSet set, const char *between, char text[WORDS_SIZE]) {
-    if (set == 0) return strcpy(text, "no launcher");
-    if (set == (1u << LAUNCHER_COUNT) - 1) return strcpy(text, "all launchers");
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < LAUNCHER_COUNT; i++)
-        if (set >> i & 1)
-            used += (size_t)snprintf(text + used, WORDS_SIZE - used, "%s%s", used ? between : "",
-                                     launcher_name((Launcher)i));
-    return text;
+const char *launch_kind_name(LaunchKind kind) {
+    static const char *const NAMES[] = {"default", "option", "device_order", "impossible"};
+    return NAMES[kind];
 }
 
 const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/answer/plan_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to the
- * report. */
+/* search/answer/plan_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to
+ * the report. */
 #ifndef SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
 #define SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
 
@@ -15,8 +15,6 @@ CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked
 
 /* "data=8 fsdp=256 tensor=16 1f1b m=32": degrees above 1, then the schedule where there are stages. */
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);
-/* "maxtext jax", "all launchers", "no launcher"; `between` stands between names. */
-char *launchers_text(LauncherSet set, const char *between, char text[WORDS_SIZE]);
 /* "stages, vocab", "nothing". */
 const char *padding_text(PaddingSet set, char text[WORDS_SIZE]);
 /* "8 pods of TPU v5p", "64 nodes of 8 H100 SXM5 80GB". */
@@ -73,8 +71,8 @@ typedef struct {
 } LayoutRow;
 int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);
 
-/* What a choice of the layout is worth against the default (cost/stage/sharding.h; every activation saved), all else of the
- * plan as it is. The last, where there are two or more, is the whole layout against the default. */
+/* What a choice of the layout is worth against the default (cost/stage/sharding.h; every activation saved), all else
+ * of the plan as it is. The last, where there are two or more, is the whole layout against the default. */
 typedef struct {
     const char *of; /* "residual stream", "gate_up" */
     const char *chosen, *instead;

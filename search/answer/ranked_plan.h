@@ -14,10 +14,9 @@ typedef enum {
 } LaunchKind;
 const char *launch_kind_name(LaunchKind kind); /* "default" "option" "device_order" "impossible" */
 
-
 /* How one launcher would place one plan. */
 typedef struct {
-    Launcher launcher;
+    int launcher; /* in the list of launchers */
     LaunchKind kind;
     const char *needs; /* an option as the launcher spells it, or words for a device order; NULL: nothing */
     /* The step of the same degrees, knobs and layout where the launcher puts them by itself (with the option that it
@@ -28,7 +27,6 @@ typedef struct {
     const char *unpriced;
 } LaunchAnswer;
 
-
 typedef struct {
     Plan plan;
     Nesting nesting; /* in which its placement is to be read */
@@ -38,7 +36,7 @@ typedef struct {
     double ranked_seconds;
     PaddingSet padding;
     LauncherSet launchable_by;
-    LaunchAnswer launch[LAUNCHER_COUNT]; /* of the launchers that take its degrees and knobs: how they would place it */
+    LaunchAnswer launch[LAUNCHERS_MAX]; /* of the launchers that take its degrees and knobs: how they would place it */
     int launch_count;
     Estimate estimate;
     /* placements of these degrees and knobs, in this order of roles, that cost the same, itself included */

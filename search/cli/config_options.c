@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "models/config/model_json.h"
 #include "search/launch/import.h"
-#include "search/launch/placement.h"
+#include "search/launch/launcher.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,17 +74,17 @@ static Schedule schedule_of(const ImportedPlan *plan) {
 }
 
 /* The words that price the plan itself: what its launcher runs is in the space, however it is padded. */
-static bool words_of_plan(const Options *open, const ImportedPlan *imported, const char *nesting,
-                          const ConfigFile *file, Options *out, Error *error) {
+static bool words_of_plan(const Options *open, const ImportedPlan *imported, const ConfigFile *file, Options *out,
+                          Error *error) {
     *out = *open;
     out->text[OPTION_FOR] = out->text[OPTION_NESTING] = NULL;
-    return fill(out, OPTION_NESTING, nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
+    return fill(out, OPTION_NESTING, imported->nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
            fill(out, OPTION_SCHEDULES, "all", file, error) &&
            fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);
 }
 
-/* What --state-dtypes says by default, said: gradients in fp32 where microbatches add up, but scattered in bf16 where each
- * is sharded at once; moments and master of fp32. */
+/* What --state-dtypes says by default, said: gradients in fp32 where microbatches add up, but scattered in bf16 where
+ * each is sharded at once; moments and master of fp32. */
 static bool says_default(const char *words, const ImportedPlan *imported) {
     StateDtypes dtypes = {0};
     Error error = {0};
@@ -99,12 +99,11 @@ static bool says_default(const char *words, const ImportedPlan *imported) {
             (dtypes.gradients == DTYPE_FP32 && !once));
 }
 
-static bool read_config(ConfigFile *file, Launcher launcher, const Options *given, Options *open, Options *of_plan,
+static bool read_config(ConfigFile *file, int launcher, const Options *given, Options *open, Options *of_plan,
                         ReportPlan *plan, Error *error) {
     ImportedWork work;
     ImportedPlan imported;
     char sequences[24];
-    const char *nesting;
     Request *request = ARENA_NEW(file->arena, Request, 1);
     *open = *given;
     if (!request) return error_memory(error);
@@ -115,8 +114,10 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
         !import_sizes_match(&work.sizes, &request->question.model))
         config_note(file, "its sizes are not those of %s: priced as --model says", request->question.model.name);
     if (!import_plan(launcher, file, request, &imported, error) ||
-        !import_place(launcher, file, request, &imported, plan->pins, &plan->pin_count, &nesting, error))
+        !import_place(launcher, file, request, &imported, error))
         return false;
+    memcpy(plan->pins, imported.pins, sizeof plan->pins);
+    plan->pin_count = imported.pin_count;
     if (!given->text[OPTION_STATE_DTYPES] && says_default(open->text[OPTION_STATE_DTYPES], &imported))
         open->text[OPTION_STATE_DTYPES] = NULL;
     snprintf(sequences, sizeof sequences, "%lld", (long long)imported.sequences);
@@ -128,7 +129,7 @@ static bool read_config(ConfigFile *file, Launcher launcher, const Options *give
     plan->schedule = schedule_of(&imported);
     plan->chips_used = request->question.machine.mesh.chips;
     plan->sequences = imported.sequences;
-    return words_of_plan(open, &imported, nesting, file, of_plan, error);
+    return words_of_plan(open, &imported, file, of_plan, error);
 }
 
 bool options_from_config(const Options *given, Arena *arena, Options *open, Options *of_plan, ReportPlan *plan,
@@ -136,7 +137,7 @@ bool options_from_config(const Options *given, Arena *arena, Options *open, Opti
     const char *name = given->text[OPTION_FROM_CONFIG];
     char *text;
     size_t length;
-    Launcher launcher;
+    int launcher;
     Options unwanted;
     ConfigFile *file = ARENA_NEW(arena, ConfigFile, 1);
     if (!file) return error_memory(error);

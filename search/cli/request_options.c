@@ -8,8 +8,7 @@
 #include "models/parameters.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/options.h"
-#include "search/launch/placement.h"
-#include "search/launch/remat_offer.h"
+#include "search/launch/launcher.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -258,7 +257,7 @@ static bool check_sizes(const Resolving *to) {
 
 /* A launcher's own order of roles where plans are for it alone: in another it could not place all that it can. */
 static const char *nesting_for(LauncherSet launchers) {
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+    for (int launcher = 0; launcher < launcher_count(); launcher++)
         if (launchers == 1u << launcher) return launcher_nesting(launcher);
     return nesting_name(0);
 }
@@ -290,6 +289,7 @@ static bool read_nesting(const Resolving *to) {
 
 static bool read_space(const Resolving *to) {
     Request *request = to->request;
+    char names[LAUNCHER_NAMES_SIZE];
     unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
     int64_t top = 5;
     request->space.max_idle = 0.1;
@@ -311,12 +311,11 @@ static bool read_space(const Resolving *to) {
         !schedules_parse(given(to, OPTION_SCHEDULES), to->options->where[OPTION_SCHEDULES], &request->space.schedules,
                          to->error))
         return false;
-    LauncherSet on_tpu = 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX;
     if (request->space.launchers != 0 && !chip_has_domains(&request->question.chip) &&
-        !(request->space.launchers & on_tpu))
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR],
-                         "%s runs on GPUs, not on %s; give maxtext or jax", given(to, OPTION_FOR),
-                         request->question.chip.title);
+        !(request->space.launchers & launchers_on_tpus()))
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR], "%s runs on GPUs, not on %s; give %s",
+                         given(to, OPTION_FOR), request->question.chip.title,
+                         launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
     if (!launch_remat(request->space.launchers, &request->question.model, to->arena, &request->question.offer,
                       to->error))
         return false;

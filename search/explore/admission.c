@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/explore/admission.h"
 
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 /* Whether the sizes divide, or may be padded; *padding is what is padded then. */
 static bool sizes_allow(const OpenTuple *tuple, const Knobs *knobs, Shard *shard, PaddingSet *padding) {

@@ -2,7 +2,7 @@
 #include "search/explore/frontier.h"
 
 #include "base/util.h"
-#include "search/launch/placement.h"
+#include "search/launch/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 /* Plans are ordered by time per requested token. Chips that are allocated stay allocated, so chip-hours and cost order
  * the machines of one request alike. */

@@ -2,7 +2,7 @@
 #include "search/explore/open_tuple.h"
 
 #include "base/util.h"
-#include "search/launch/placement.h"
+#include "search/launch/launcher.h"
 
 bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
     const ExploreProblem *problem = explorer->problem;
@@ -29,11 +29,11 @@ bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degree
 bool open_tuple_launchers(OpenTuple *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[machine];
-    LauncherSet all = (1u << LAUNCHER_COUNT) - 1, asked = problem->request->space.launchers;
+    LauncherSet asked = problem->request->space.launchers;
     if (on->able_launchers) return true;
     on->able_launchers = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
     if (!on->able_launchers) return error_memory(&tuple->explorer->error);
-    launchers_placing(asked ? asked : all, &problem->nested_meshes[machine], problem->setting.chip->name,
+    launchers_placing(asked ? asked : launchers_all(), &problem->nested_meshes[machine], problem->setting.chip->name,
                       on->placements, on->count, on->able_launchers);
     return true;
 }

@@ -3,7 +3,7 @@
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
 static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {

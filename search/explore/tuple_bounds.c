@@ -4,7 +4,7 @@
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 #include <math.h>
 #include <omp.h>

@@ -5,36 +5,33 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
-#include "search/launch/rules.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* To make a format one that can be asked for, add a row. */
-static const EmitFormat FORMATS[] = {
-    {"maxtext", LAUNCHER_MAXTEXT, emit_maxtext, emit_maxtext_notes, "a YAML file for MaxText's trainer"},
-    {"torchtitan", LAUNCHER_TORCHTITAN, emit_torchtitan, emit_torchtitan_notes,
-     "a bash script that runs torchtitan 0.3"},
-    {"torchtitan-toml", LAUNCHER_TORCHTITAN, emit_torchtitan_toml, emit_torchtitan_toml_notes,
-     "a TOML file for torchtitan up to 0.2"},
-    {"megatron", LAUNCHER_MEGATRON, emit_megatron, emit_megatron_notes, "a bash script that runs Megatron-LM"},
-    {"jax", LAUNCHER_JAX, emit_jax, emit_jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule"},
-    {"deepspeed", LAUNCHER_DEEPSPEED, emit_deepspeed, emit_deepspeed_notes, "a JSON file for DeepSpeed"},
-};
-
-const EmitFormat *emit_format_named(const char *name) {
-    for (size_t i = 0; i < COUNT_OF(FORMATS); i++)
-        if (strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
+const EmitFormat *emit_format_at(int index) {
+    for (int i = 0; i < launcher_count(); i++)
+        for (int f = 0; f < LAUNCHER_FORMATS_MAX && launcher_at(i)->formats[f].name; f++)
+            if (index-- == 0) return &launcher_at(i)->formats[f];
     return NULL;
 }
 
-const EmitFormat *emit_format_at(int index) {
-    return index >= 0 && (size_t)index < COUNT_OF(FORMATS) ? &FORMATS[index] : NULL;
+const EmitFormat *emit_format_named(const char *name) {
+    const EmitFormat *format;
+    for (int i = 0; (format = emit_format_at(i)) != NULL && strcmp(format->name, name) != 0;) i++;
+    return format;
 }
 
-const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launcher) {
+int emit_format_launcher(const EmitFormat *format) {
+    int launcher = 0;
+    while (format < launcher_at(launcher)->formats || format >= launcher_at(launcher)->formats + LAUNCHER_FORMATS_MAX)
+        launcher++;
+    return launcher;
+}
+
+const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, const Launcher *launcher) {
     for (int i = 0; i < ranked->launch_count; i++)
-        if (ranked->launch[i].launcher == launcher) return &ranked->launch[i];
+        if (launcher_at(ranked->launch[i].launcher) == launcher) return &ranked->launch[i];
     return NULL;
 }
 
@@ -49,12 +46,13 @@ StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) 
 bool emit_allowed(const EmitFormat *format, const Request *request, const RankedPlan *ranked, Error *error) {
     char where[64], step[NUMBER_TEXT_SIZE], more[NUMBER_TEXT_SIZE], own[128] = "";
     snprintf(where, sizeof where, "emit %s", format->name);
-    const char *refusal = launch_refusal(format->launcher, &request->question.model, &ranked->work, &ranked->plan,
+    int launcher = emit_format_launcher(format);
+    const char *refusal = launch_refusal(launcher, &request->question.model, &ranked->work, &ranked->plan,
                                          ranked->padding, &ranked->machine.mesh);
     if (refusal)
         return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s; plan with --for %s", format->name,
-                         refusal, launcher_name(format->launcher));
-    const LaunchAnswer *answer = emit_launch_answer(ranked, format->launcher);
+                         refusal, launcher_name(launcher));
+    const LaunchAnswer *answer = emit_launch_answer(ranked, launcher_at(launcher));
     if (!answer || answer->kind != LAUNCH_IMPOSSIBLE) return true;
     double seconds = ranked->estimate.time.seconds;
     if (answer->default_seconds >= 0)
@@ -62,7 +60,7 @@ bool emit_allowed(const EmitFormat *format, const Request *request, const Ranked
                  step_text(answer->default_seconds, step), change_text(answer->default_seconds / seconds - 1, more));
     return error_set(error, ERROR_INPUT, where,
                      "%s cannot put the roles where this plan has them%s; plan with --for %s", format->name, own,
-                     launcher_name(format->launcher));
+                     launcher_name(launcher));
 }
 
 void emit_note(EmitNotes *notes, const char *format, ...) {

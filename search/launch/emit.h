@@ -6,41 +6,25 @@
 #ifndef SHARDOPT_SEARCH_LAUNCH_EMIT_H
 #define SHARDOPT_SEARCH_LAUNCH_EMIT_H
 
-#include "search/answer/ranked_plan.h"
+#include "search/launch/launcher.h"
 
 #include <stdio.h>
 
-/* Writes the configuration. False: *error says which rule of the framework the plan breaks, and nothing that was written
- * is of use. */
-typedef bool EmitWriter(const Request *request, const RankedPlan *ranked, FILE *out, Error *error);
-
 /* What the framework does otherwise than was costed: a sentence each, for a comment in the file and a warning. */
 enum { EMIT_NOTES_MAX = 16, EMIT_NOTE_SIZE = 256 };
-typedef struct {
+struct EmitNotes {
     char text[EMIT_NOTES_MAX][EMIT_NOTE_SIZE];
     int count;
-} EmitNotes;
-typedef void EmitNoter(const Request *request, const RankedPlan *ranked, EmitNotes *notes);
-
-typedef struct {
-    const char *name; /* as the command line spells it */
-    Launcher launcher;
-    EmitWriter *write;
-    EmitNoter *notes;
-    const char *does; /* for help: "a YAML file for MaxText's trainer" */
-} EmitFormat;
+};
 
 /* NULL: there is none of that name. */
 const EmitFormat *emit_format_named(const char *name);
-/* From 0 on, in order of worth; NULL behind the last. */
+/* From 0 on, launcher by launcher; NULL after the last. */
 const EmitFormat *emit_format_at(int index);
+int emit_format_launcher(const EmitFormat *format); /* whose it is, in the list of launchers */
 
-EmitWriter emit_maxtext, emit_jax, emit_torchtitan, emit_torchtitan_toml, emit_megatron, emit_deepspeed;
-EmitNoter emit_maxtext_notes, emit_jax_notes, emit_torchtitan_notes, emit_torchtitan_toml_notes, emit_megatron_notes,
-    emit_deepspeed_notes;
-
-/* Whether the format's launcher takes the plan and puts its roles where they were costed. False: *error says in one line
- * which rule says no. */
+/* Whether the format's launcher takes the plan and puts its roles where they were costed. False: *error says in one
+ * line which rule says no. */
 bool emit_allowed(const EmitFormat *format, const Request *request, const RankedPlan *ranked, Error *error);
 
 /* ---- what writers have in common ---- */
@@ -60,6 +44,6 @@ void emit_quoted(const char *text, FILE *out);
 StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked);
 
 /* How the launcher was found to place the plan; NULL: it does not take it. */
-const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, Launcher launcher);
+const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, const Launcher *launcher);
 
 #endif

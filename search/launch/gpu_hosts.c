@@ -3,9 +3,9 @@
 #include "search/launch/gpu_job.h"
 
 #include "base/util.h"
-#include "search/launch/placement.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const int32_t *network_factors(const GpuJob *job) {
     const Mesh *mesh = &job->ranked->machine.mesh;
@@ -21,13 +21,20 @@ int64_t gpu_job_domains(const GpuJob *job) {
     return 1;
 }
 
+/* The order of roles that its option makes; without one, the launcher's own. */
+static Nesting nesting_of(const GpuJob *job) {
+    const NamedNesting *nestings = job->launcher->nestings;
+    for (int n = 1; n < LAUNCHER_NESTINGS_MAX && nestings[n].name && job->option; n++)
+        if (strcmp(nestings[n].option, job->option) == 0) return nestings[n].order;
+    return nestings[0].order;
+}
+
 /* A domain's place along the network is a number whose digits are the roles' members there, in the plan's order; its
  * rank is the number with the same digits in the launcher's. */
 int64_t gpu_job_domain_rank(const GpuJob *job, int64_t domain) {
     const int32_t *factor = network_factors(job);
     if (!factor) return 0;
-    Nesting own = nesting_canonical();
-    nesting_named(job->option ? "megatron-pp-dp" : launcher_nesting(job->launcher), &own);
+    Nesting own = nesting_of(job);
     int64_t member[ROLE_COUNT], rank = 0, stride = 1;
     for (int i = 0; i < ROLE_COUNT; i++) {
         Role role = job->ranked->nesting.order[i];

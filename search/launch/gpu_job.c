@@ -7,13 +7,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-bool gpu_job(const Request *request, const RankedPlan *ranked, Launcher launcher, GpuJob *out, Error *error) {
+bool gpu_job(const Request *request, const RankedPlan *ranked, const Launcher *launcher, GpuJob *out, Error *error) {
     const Plan *plan = &ranked->plan;
     const int64_t *degree = plan->degrees.of;
     const Methods *methods = &plan->knobs.methods;
     const Shard *shard = &ranked->estimate.shard;
     char where[48];
-    snprintf(where, sizeof where, "emit %s", launcher_name(launcher));
+    snprintf(where, sizeof where, "emit %s", launcher->name);
     bool folded = methods->grid.expert > 0;
     GpuJob job = {.request = request,
                   .ranked = ranked,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/gpu_job.h: a plan as launchers of GPU clusters see it: ranks that torchrun numbers host by host, a batch in
- * whole microbatches, stages as counts of layers. What Megatron, torchtitan and DeepSpeed need alike. */
+/* search/launch/gpu_job.h: a plan as launchers of GPU clusters see it: ranks that torchrun numbers host by host, a
+ * batch in whole microbatches, stages as counts of layers. What Megatron, torchtitan and DeepSpeed need alike. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_GPU_JOB_H
 #define SHARDOPT_SEARCH_LAUNCH_GPU_JOB_H
 
@@ -11,7 +11,7 @@ typedef struct {
     const RankedPlan *ranked;
     const Model *model;
     const Knobs *knobs;
-    Launcher launcher;
+    const Launcher *launcher;
     const char *option; /* that its placement needs, as the launcher spells it; NULL: none */
     bool host_order;    /* its hosts have to come in the order that gpu_job_write_hosts() gives */
 
@@ -28,9 +28,9 @@ typedef struct {
     int64_t steps;                  /* of the whole training */
 } GpuJob;
 
-/* False, with the reason in *error: the GPUs are not whole hosts, or the batch is not whole microbatches. The plan is one
- * that emit_allowed() lets through. */
-bool gpu_job(const Request *request, const RankedPlan *ranked, Launcher launcher, GpuJob *out, Error *error);
+/* False, with the reason in *error: the GPUs are not whole hosts, or the batch is not whole microbatches. The plan is
+ * one that emit_allowed() lets through. */
+bool gpu_job(const Request *request, const RankedPlan *ranked, const Launcher *launcher, GpuJob *out, Error *error);
 
 /* Layers of a chunk, from 0 in the order of the model; chunk c is on stage c % pipeline. */
 int64_t gpu_job_chunk_layers(const GpuJob *job, int64_t chunk);

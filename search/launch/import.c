@@ -9,24 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    ImportWork work;
-    ImportPlan plan;
-} READERS[LAUNCHER_COUNT] = {
-    [LAUNCHER_MAXTEXT] = {maxtext_work, maxtext_plan},          [LAUNCHER_JAX] = {jax_work, jax_plan},
-    [LAUNCHER_TORCHTITAN] = {torchtitan_work, torchtitan_plan}, [LAUNCHER_MEGATRON] = {megatron_work, megatron_plan},
-    [LAUNCHER_DEEPSPEED] = {deepspeed_work, deepspeed_plan},
-};
-
-bool import_work(Launcher launcher, ConfigFile *file, ImportedWork *out, Error *error) {
+bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error) {
     *out = (ImportedWork){0};
-    return READERS[launcher].work(file, out, error);
+    return launcher_at(launcher)->import_work(file, out, error);
 }
 
-bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error) {
+bool import_plan(int launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error) {
     *out = (ImportedPlan){0};
     for (int role = 0; role < ROLE_COUNT; role++) out->degrees.of[role] = out->across[role] = 1;
-    if (!READERS[launcher].plan(file, request, out, error)) return false;
+    if (!launcher_at(launcher)->import_plan(file, request, out, error)) return false;
     bool guarded = false;
     for (int64_t i = 0; i < file->count; i++) guarded = guarded || (file->entries[i].guarded && file->entries[i].taken);
     if (guarded)

@@ -7,8 +7,8 @@
 #ifndef SHARDOPT_SEARCH_LAUNCH_IMPORT_H
 #define SHARDOPT_SEARCH_LAUNCH_IMPORT_H
 
+#include "search/launch/launcher.h"
 #include "search/launch/syntax/config_file.h"
-#include "search/request/request.h"
 
 /* Sizes of the model as a file has them; 0: it is silent. */
 typedef struct {
@@ -16,67 +16,49 @@ typedef struct {
 } ImportedSizes;
 
 /* What is trained and on what, as options take it; NULL: the file is silent. */
-typedef struct {
+struct ImportedWork {
     const char *model; /* as the launcher calls it */
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
     const char *chip, *slice, *slices, *nodes; /* the machine, where it stands there */
-} ImportedWork;
+};
 
 enum { IMPORTED_KNOBS_SIZE = 512 };
-typedef struct {
+struct ImportedPlan {
     Degrees degrees;            /* multiply to the devices */
     int64_t across[ROLE_COUNT]; /* of these over DCN (or between domains), where the launcher is told; else 1 */
     bool told_across;
     char knobs[IMPORTED_KNOBS_SIZE]; /* as --plan has them */
     char remat[REMAT_TEXT_SIZE];     /* as --remat has it; "": the file does not say */
     int64_t sequences;               /* of a step */
-    bool splits_axes;                /* MaxText may split physical axes */
-    const char *custom_mesh;         /* MaxText's; NULL: none */
-    bool stages_inside;              /* Megatron's --use-tp-pp-dp-mapping */
-    const char *nesting;             /* the module of JAX says where roles lie: in this order, as pins; else NULL */
+    const char
+        *option; /* what it says of placement, as a LaunchWay has it (search/launch/placement.h); NULL: nothing */
+    const char *nesting; /* the order of roles that it asks for; NULL: the launcher's own */
+    bool placed;         /* `pins` are all that there is to say of where roles lie */
     Pin pins[PINS_MAX];
     int pin_count;
-} ImportedPlan;
+};
 
 /* What a file is, by its content and then by its name; false: *error says that it is none that is known. `format`:
  * what --config-format says; NULL: find out. */
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
-                 Launcher *launcher, Error *error);
+                 int *launcher, Error *error);
 
 /* The first half: without a machine or a model. */
-bool import_work(Launcher launcher, ConfigFile *file, ImportedWork *out, Error *error);
+bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error);
 
 /* The second: `request` is that of the work, with what the command line says put in. Its batch counts where it was
  * asked for (batch_origin FROM_OPTION); else the file's. */
-bool import_plan(Launcher launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+bool import_plan(int launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 
-/* Where that launcher puts these roles by itself, as factors to pin, for its own nesting (*nesting). No pins: its order
- * is none that factors write, and that is noted. */
-bool import_place(Launcher launcher, ConfigFile *file, const Request *request, const ImportedPlan *plan,
-                  Pin pins[PINS_MAX], int *pin_count, const char **nesting, Error *error);
+/* Fills in where that launcher puts these roles by itself: plan->nesting, and the factors in it as plan->pins. No pins:
+ * its order is none that factors write, and that is noted. */
+bool import_place(int launcher, ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error);
 
-/* How well a model has the sizes that a file gives, of which vocabulary and longest sequence may differ a little; 0: it has
- * them not. */
+/* How well a model has the sizes that a file gives, of which vocabulary and longest sequence may differ a little; 0:
+ * it has them not. */
 int import_sizes_match(const ImportedSizes *sizes, const Model *model);
 bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a model by */
-
-/* ---- the launchers ---- */
-
-typedef bool (*ImportWork)(ConfigFile *file, ImportedWork *out, Error *error);
-typedef bool (*ImportPlan)(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-/* Its recomputation; recompute-num-layers counts in each of the `chunks` of layers that a stage has. */
-bool megatron_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error);
-bool jax_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 
 /* ---- what they have in common ---- */
 

@@ -27,45 +27,31 @@ static Placement told(const Mesh *mesh, const ImportedPlan *plan) {
     return placement;
 }
 
-/* The way that the file's own options choose; NULL: none is like that. */
-static const LaunchWay *chosen(const ImportedPlan *plan, const LaunchWay *ways, int count) {
-    for (int i = 0; i < count; i++) {
-        bool custom = ways[i].option && strstr(ways[i].option, "custom_mesh=");
-        bool inside = ways[i].option && strcmp(ways[i].option, "--use-tp-pp-dp-mapping") == 0;
-        if (plan->custom_mesh ? custom && strstr(ways[i].option, plan->custom_mesh)
-                              : !custom && inside == plan->stages_inside)
-            return &ways[i];
+/* The way whose option the file gives; NULL: none is like that. */
+static const LaunchWay *with_option(const LaunchWays *ways, const char *option) {
+    for (int i = 0; i < ways->count; i++) {
+        const char *needs = ways->way[i].option;
+        if (option ? needs && strcmp(needs, option) == 0 : !needs) return &ways->way[i];
     }
     return NULL;
 }
 
-bool import_place(Launcher launcher, ConfigFile *file, const Request *request, const ImportedPlan *plan,
-                  Pin pins[PINS_MAX], int *pin_count, const char **nesting, Error *error) {
+bool import_place(int launcher, ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     const Mesh *mesh = &request->question.machine.mesh;
-    LaunchWay ways[LAUNCH_WAYS_MAX];
-    const char *unpriced = NULL;
-    if (launcher == LAUNCHER_JAX) {
-        memcpy(pins, plan->pins, sizeof plan->pins);
-        *pin_count = plan->pin_count;
-        *nesting = plan->nesting ? plan->nesting : launcher_nesting(launcher);
-        return true;
-    }
     Placement placement = told(mesh, plan);
-    int count = launch_ways(launcher, mesh, request->question.chip.name, &placement, ways, &unpriced);
-    const LaunchWay *way = chosen(plan, ways, count);
-    *pin_count = 0;
-    *nesting = plan->stages_inside ? "megatron-pp-dp" : launcher_nesting(launcher);
-    if (plan->custom_mesh && !way)
-        return config_wrong(file, NULL, "custom_mesh", error, "\"%.40s\" cannot place these degrees on %s",
-                            plan->custom_mesh, request->question.machine.text);
-    if (!way) {
-        config_note(file, "%s: its roles are placed as is best", unpriced ? unpriced : "its placement is not known");
-        return true;
-    }
-    if (launcher == LAUNCHER_MAXTEXT && way->option && !plan->splits_axes)
-        return config_wrong(file, NULL, "allow_split_physical_axes", error,
-                            "is false, and these degrees split axes of %s: JAX refuses them; set it to true",
-                            request->question.machine.text);
-    *pin_count = pins_of_placement(mesh, &way->placement, pins);
+    LaunchAsk ask = {mesh, request->question.chip.name, &placement};
+    LaunchWays ways;
+    if (!plan->nesting) plan->nesting = launcher_nesting(launcher);
+    if (plan->placed) return true;
+    launch_ways(launcher, &ask, &ways);
+    const LaunchWay *way = with_option(&ways, plan->option);
+    if (launcher_at(launcher)->import_way &&
+        !launcher_at(launcher)->import_way(file, request, plan, &ways, &way, error))
+        return false;
+    if (way)
+        plan->pin_count = pins_of_placement(mesh, &way->placement, plan->pins);
+    else
+        config_note(file, "%s: its roles are placed as is best",
+                    ways.unpriced ? ways.unpriced : "its placement is not known");
     return true;
 }

@@ -2,65 +2,16 @@
 #include "search/launch/placement.h"
 
 #include "base/util.h"
-#include "mesh/jax_placement.h"
 
 #include <math.h>
 #include <string.h>
 
-const char *launch_kind_name(LaunchKind kind) {
-    static const char *const NAMES[] = {"default", "option", "device_order", "impossible"};
-    return NAMES[kind];
-}
-
-static const char SPLIT_MAXTEXT[] = "allow_split_physical_axes=true";
-static const char SPLIT_JAX[] = "allow_split_physical_axes=True";
-static const char BY_HAND[] = "JAX numbers the devices of so small a slice by hand";
 static const char UNEVEN[] = "its order of ranks spreads a group unevenly over nodes";
 
-/* ---- JAX ---- */
-
-/* The degrees inside a slice as mesh_shape has them: the outermost role first. */
-static JaxShape ici_shape(const Mesh *mesh, const Placement *placement, const Nesting *nesting) {
-    JaxShape shape = {.count = ROLE_COUNT};
-    for (int l = 0; l < ROLE_COUNT; l++) {
-        shape.size[l] = 1;
-        for (int a = 0; a < mesh->axis_count; a++)
-            if (jax_physical_index(&mesh->axes[a]) >= 0) shape.size[l] *= placement->factor[a][jax_role(nesting, l)];
-    }
-    return shape;
-}
-
-/* The assignment inside every slice, and the DCN as it was. */
-static LaunchWay way_of(const Mesh *mesh, const Placement *placement, const Nesting *nesting,
-                        const JaxAssignment *assignment, const char *option) {
-    LaunchWay way = {.placement = *placement, .nesting = *nesting, .option = option};
-    jax_place(mesh, nesting, assignment, &way.placement);
-    return way;
-}
-
-static int jax_ways(Launcher launcher, const Mesh *mesh, const char *chip, const Placement *placement,
-                    const Nesting *nesting, LaunchWay *ways, const char **unpriced) {
-    JaxShape physical = jax_physical_shape(mesh), logical = ici_shape(mesh, placement, nesting);
-    JaxAssignment assignment;
-    int count = 0;
-    if (jax_small_order(chip, &physical, &logical)) {
-        int roles = 0;
-        for (int l = 0; l < logical.count; l++) roles += logical.size[l] > 1;
-        *unpriced = BY_HAND;
-        if (roles > 1) return 0; /* one role has all: whatever the order, that is the whole slice */
-    }
-    bool maxtext = launcher == LAUNCHER_MAXTEXT;
-    if (jax_mesh_assign(&physical, &logical, false, &assignment) == JAX_MESH_PLACED)
-        ways[count++] = way_of(mesh, placement, nesting, &assignment, NULL);
-    else if (jax_mesh_assign(&physical, &logical, true, &assignment) == JAX_MESH_PLACED)
-        ways[count++] = way_of(mesh, placement, nesting, &assignment, maxtext ? SPLIT_MAXTEXT : SPLIT_JAX);
-    const char *custom = maxtext ? maxtext_custom_mesh(&physical, &logical, &assignment) : NULL;
-    if (custom)
-        ways[count++] = way_of(mesh, placement, nesting, &assignment,
-                               strcmp(custom, "hybrid_ring_64x4") == 0
-                                   ? "allow_split_physical_axes=true custom_mesh=hybrid_ring_64x4"
-                                   : "allow_split_physical_axes=true custom_mesh=hybrid_ring_32x8");
-    return count;
+bool mesh_of_tpus(const Mesh *mesh) {
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (mesh->axes[a].level == LEVEL_ICI || mesh->axes[a].level == LEVEL_DCN) return true;
+    return false;
 }
 
 /* ---- ranks ---- */
@@ -89,46 +40,18 @@ static bool place_ranks(const Mesh *mesh, const Placement *placement, const Nest
     return true;
 }
 
-static int rank_ways(Launcher launcher, const Mesh *mesh, const Placement *placement, const Nesting *nesting,
-                     LaunchWay *ways, const char **unpriced) {
-    int count = 0;
-    Nesting stages_inside;
-    if (place_ranks(mesh, placement, nesting, &ways[count]))
-        count++;
-    else
-        *unpriced = UNEVEN;
-    if (launcher == LAUNCHER_MEGATRON && nesting_named("megatron-pp-dp", &stages_inside) &&
-        place_ranks(mesh, placement, &stages_inside, &ways[count]))
-        ways[count++].option = "--use-tp-pp-dp-mapping";
-    return count;
-}
-
-static bool is_torus(const Mesh *mesh) {
-    for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == LEVEL_ICI || mesh->axes[a].level == LEVEL_DCN) return true;
-    return false;
-}
-
-const char *launcher_nesting(Launcher launcher) {
-    static const char *const NAMES[LAUNCHER_COUNT] = {[LAUNCHER_MAXTEXT] = "maxtext",
-                                                      [LAUNCHER_JAX] = "jax",
-                                                      [LAUNCHER_MEGATRON] = "megatron",
-                                                      [LAUNCHER_TORCHTITAN] = "torchtitan",
-                                                      /* runtime/pipe/topology.py: pipe, data, model */
-                                                      [LAUNCHER_DEEPSPEED] = "megatron"};
-    return NAMES[launcher];
-}
-
-int launch_ways(Launcher launcher, const Mesh *mesh, const char *chip, const Placement *placement,
-                LaunchWay ways[LAUNCH_WAYS_MAX], const char **unpriced) {
-    Nesting nesting = nesting_canonical();
-    nesting_named(launcher_nesting(launcher), &nesting);
-    *unpriced = NULL;
-    if (launcher != LAUNCHER_MAXTEXT && launcher != LAUNCHER_JAX)
-        return rank_ways(launcher, mesh, placement, &nesting, ways, unpriced);
-    if (is_torus(mesh)) return jax_ways(launcher, mesh, chip, placement, &nesting, ways, unpriced);
-    ways[0] = (LaunchWay){*placement, nesting, NULL};
-    return 1;
+/* Rank 0, 1, ... in each of the orders that it has, its own first. */
+static void add_rank_ways(const Launcher *launcher, const LaunchAsk *ask, LaunchWays *out) {
+    for (int n = 0; n < LAUNCHER_NESTINGS_MAX && launcher->nestings[n].name; n++) {
+        LaunchWay *way = &out->way[out->count];
+        if (place_ranks(ask->mesh, ask->placement, &launcher->nestings[n].order, way)) {
+            way->option = launcher->nestings[n].option;
+            out->count++;
+        } else if (n == 0) {
+            out->without_own = true;
+            out->unpriced = UNEVEN;
+        }
+    }
 }
 
 /* ---- comparison ---- */
@@ -176,55 +99,68 @@ bool placements_alike(const Mesh *mesh, const Placement *a, const Nesting *nesti
     return match(mesh, a, nesting_a, b, nesting_b, 0, 0);
 }
 
-/* Its own order of devices is one that factors do not write, so that there is nothing to hold against a plan. */
-static bool unknown_order(const char *unpriced, int count) { return count == 0 && unpriced == BY_HAND; }
+/* ---- which launchers place a plan so ---- */
 
-/* Whether a launcher is told the whole placement by its degrees inside and outside of a domain. */
-static bool told_all(Launcher launcher, const Mesh *mesh) { return launcher == LAUNCHER_MAXTEXT && !is_torus(mesh); }
+void launch_ways(int launcher, const LaunchAsk *ask, LaunchWays *out) {
+    const Launcher *asked = launcher_at(launcher);
+    out->count = 0;
+    out->without_own = out->order_unknown = false;
+    out->unpriced = NULL;
+    if (asked->ways)
+        asked->ways(ask, out);
+    else
+        add_rank_ways(asked, ask, out);
+}
 
 /* Ways by the degrees inside a slice: of one tuple there are few such, and JAX's rule is slow beside a comparison. */
 enum { MEMO_SLOTS = 64 };
 typedef struct {
     bool filled;
     JaxShape inside;
-    int count;
-    const char *unpriced;
-    LaunchWay ways[LAUNCH_WAYS_MAX];
+    LaunchWays ways;
 } MemoSlot;
 
-static const MemoSlot *memo_ways(MemoSlot *memo, Launcher launcher, const Mesh *mesh, const char *chip,
-                                 const Placement *placement) {
+static const LaunchWays *memo_ways(MemoSlot *memo, int launcher, const LaunchAsk *ask) {
     Nesting any = nesting_canonical();
-    JaxShape inside = ici_shape(mesh, placement, &any);
+    JaxShape inside = launch_ici_shape(ask->mesh, ask->placement, &any);
     uint64_t hash = 0;
     for (int l = 0; l < ROLE_COUNT; l++) hash = (hash + (uint64_t)inside.size[l]) * 0x9E3779B97F4A7C15u;
     MemoSlot *slot = &memo[hash >> 58];
-    if (slot->filled && memcmp(slot->inside.size, inside.size, ROLE_COUNT * sizeof inside.size[0]) == 0) return slot;
+    if (slot->filled && memcmp(slot->inside.size, inside.size, ROLE_COUNT * sizeof inside.size[0]) == 0)
+        return &slot->ways;
     slot->filled = true;
     slot->inside = inside;
-    slot->count = launch_ways(launcher, mesh, chip, placement, slot->ways, &slot->unpriced);
-    return slot;
+    launch_ways(launcher, ask, &slot->ways);
+    return &slot->ways;
+}
+
+static bool places_so(const LaunchWays *ways, const NestedMesh *nested_mesh, const Placement *placement) {
+    bool places = ways->order_unknown; /* there is nothing to hold against a plan */
+    for (int w = 0; w < ways->count && !places; w++)
+        places = placements_alike(nested_mesh->mesh, placement, &nested_mesh->nesting, &ways->way[w].placement,
+                                  &ways->way[w].nesting);
+    return places;
+}
+
+/* Whether it places whatever it is asked to. */
+static bool places_all(const Launcher *launcher, const Mesh *mesh) {
+    return launcher->device_order || (launcher->told_domains && !mesh_of_tpus(mesh));
 }
 
 void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
                        const Placement *placements, int64_t count, LauncherSet *out) {
-    const Mesh *mesh = nested_mesh->mesh;
-    for (int64_t i = 0; i < count; i++) out[i] = launchers & 1u << LAUNCHER_JAX;
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
+    LauncherSet always = 0;
+    for (int launcher = 0; launcher < launcher_count(); launcher++)
+        if ((launchers >> launcher & 1) && places_all(launcher_at(launcher), nested_mesh->mesh))
+            always |= 1u << launcher;
+    for (int64_t i = 0; i < count; i++) out[i] = always;
+    for (int launcher = 0; launcher < launcher_count(); launcher++) {
         MemoSlot memo[MEMO_SLOTS];
-        if (!(launchers >> launcher & 1) || launcher == LAUNCHER_JAX) continue;
+        if (!((launchers & ~always) >> launcher & 1)) continue;
         for (int slot = 0; slot < MEMO_SLOTS; slot++) memo[slot].filled = false;
         for (int64_t i = 0; i < count; i++) {
-            if (told_all(launcher, mesh)) {
-                out[i] |= 1u << launcher;
-                continue;
-            }
-            const MemoSlot *own = memo_ways(memo, launcher, mesh, chip, &placements[i]);
-            bool takes = unknown_order(own->unpriced, own->count);
-            for (int w = 0; w < own->count && !takes; w++)
-                takes = placements_alike(mesh, &placements[i], &nested_mesh->nesting, &own->ways[w].placement,
-                                         &own->ways[w].nesting);
-            if (takes) out[i] |= 1u << launcher;
+            LaunchAsk ask = {nested_mesh->mesh, chip, &placements[i]};
+            if (places_so(memo_ways(memo, launcher, &ask), nested_mesh, &placements[i])) out[i] |= 1u << launcher;
         }
     }
 }
@@ -239,31 +175,34 @@ static double step_at(const NestedMesh *nested_mesh, const LaunchWay *way, const
     return step_seconds(rule, resources, &rates);
 }
 
-LaunchAnswer launch_answer(Launcher launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
+LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
                            const StepRule *rule, const Resources *resources) {
     LaunchAnswer answer = {.launcher = launcher, .kind = LAUNCH_IMPOSSIBLE, .default_seconds = -1};
-    LaunchWay ways[LAUNCH_WAYS_MAX], here = {plan->placement, nested_mesh->nesting, NULL};
+    LaunchAsk ask = {nested_mesh->mesh, chip, &plan->placement};
+    LaunchWay here = {plan->placement, nested_mesh->nesting, NULL};
+    LaunchWays ways;
     double seconds = step_at(nested_mesh, &here, plan, rule, resources);
-    int count = launch_ways(launcher, nested_mesh->mesh, chip, &plan->placement, ways, &answer.unpriced);
-    bool own = count > 0 && answer.unpriced != UNEVEN; /* the first is its own */
-    for (int i = count - 1; i >= 0; i--) {
-        double other = step_at(nested_mesh, &ways[i], plan, rule, resources);
-        bool alike = placements_alike(nested_mesh->mesh, &plan->placement, &nested_mesh->nesting, &ways[i].placement,
-                                      &ways[i].nesting);
-        if (i == 0 && own) answer.default_seconds = other, answer.default_needs = ways[0].option;
+    launch_ways(launcher, &ask, &ways);
+    bool own = ways.count > 0 && !ways.without_own; /* the first is its own */
+    for (int i = ways.count - 1; i >= 0; i--) {
+        const LaunchWay *way = &ways.way[i];
+        double other = step_at(nested_mesh, way, plan, rule, resources);
+        bool alike = placements_alike(nested_mesh->mesh, &plan->placement, &nested_mesh->nesting, &way->placement,
+                                      &way->nesting);
+        if (i == 0 && own) answer.default_seconds = other, answer.default_needs = way->option;
         if (fabs(other - seconds) <= 1e-12 * seconds) { /* equal axes may be added up in another order */
-            answer.kind = ways[i].option ? LAUNCH_OPTION : LAUNCH_DEFAULT;
-            answer.needs = ways[i].option;
+            answer.kind = way->option ? LAUNCH_OPTION : LAUNCH_DEFAULT;
+            answer.needs = way->option;
         } else if (alike && answer.kind == LAUNCH_IMPOSSIBLE) {
             answer.kind = LAUNCH_DEVICE_ORDER;
             answer.needs = "an order of nodes (host file)";
         }
     }
-    if (own) answer.unpriced = NULL;
-    if (unknown_order(answer.unpriced, count)) answer.kind = LAUNCH_DEFAULT;
-    if (launcher == LAUNCHER_JAX && answer.kind == LAUNCH_IMPOSSIBLE) {
+    if (!own) answer.unpriced = ways.unpriced;
+    if (ways.order_unknown) answer.kind = LAUNCH_DEFAULT;
+    if (launcher_at(launcher)->device_order && answer.kind == LAUNCH_IMPOSSIBLE) {
         answer.kind = LAUNCH_DEVICE_ORDER;
-        answer.needs = "an array of devices in the plan's order";
+        answer.needs = launcher_at(launcher)->device_order;
     }
     return answer;
 }

@@ -3,51 +3,65 @@
  * them where the plan has them. Pure.
  *
  * What is assumed of each (reference/exports.md, topology.md sections 2 and 3, at the commits named there):
- * - maxtext and jax on TPUs: create_device_mesh (mesh/jax_mesh.h) on the mesh's degrees in the launcher's axis order,
+ * - those in JAX on TPUs: create_device_mesh (mesh/jax_mesh.h) on the mesh's degrees in the launcher's axis order,
  *   create_hybrid_device_mesh over slices. The ici and dcn degrees are separate settings, so the plan's own division is
  *   what the launcher is given. allow_split_physical_axes changes nothing where whole axes do; where they do not, it is
- *   an option that must be set. MaxText takes no device array, so any other placement is beyond it (but for its
- *   custom_mesh); in JAX one builds the array of devices oneself.
- * - maxtext and jax on GPUs: each scale-up domain is a slice (JAX groups devices by slice_index), so that ici and dcn
+ *   an option that must be set.
+ * - those in JAX on GPUs: each scale-up domain is a slice (JAX groups devices by slice_index), so that ici and dcn
  *   degrees say what lies inside and what crosses.
- * - megatron, torchtitan, deepspeed: rank 0, 1, ... in the launcher's order of axes, consecutive ranks on a node (as
- *   torchrun numbers them). Which node comes when, and which GPU within its node, a host file or CUDA_VISIBLE_DEVICES
- *   can say; what shares a node follows from the order of axes alone. */
+ * - all others: rank 0, 1, ... in the launcher's order of axes, consecutive ranks on a node (as torchrun numbers them).
+ *   Which node comes when, and which GPU within its node, a host file or CUDA_VISIBLE_DEVICES can say; what shares a
+ *   node follows from the order of axes alone. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_PLACEMENT_H
 #define SHARDOPT_SEARCH_LAUNCH_PLACEMENT_H
 
-#include "cost/time/step.h"
-#include "search/answer/ranked_plan.h"
+#include "mesh/jax_placement.h"
+#include "search/launch/launcher.h"
 
-/* The order in which a launcher nests roles, by its name (mesh/nesting.h). */
-const char *launcher_nesting(Launcher launcher);
+/* What a launcher is asked: to place the degrees of `placement`, and their division over DCN or nodes where it is told
+ * that. */
+struct LaunchAsk {
+    const Mesh *mesh;
+    const char *chip; /* the catalog's name */
+    const Placement *placement;
+};
 
 /* One placement that a launcher makes of given degrees, to be read with its own nesting. */
-typedef struct {
+struct LaunchWay {
     Placement placement;
     Nesting nesting;
-    const char *option; /* NULL: none is needed */
-} LaunchWay;
-enum { LAUNCH_WAYS_MAX = 3 };
+    const char *option; /* that it has to be given, as it spells it; NULL: none */
+};
 
-/* The placements that a launcher makes of the degrees of `placement` (and of their division over DCN or nodes, where
- * that is told it), its own first. Returns how many; 0: its own cannot be written as factors of axes, and *unpriced says
- * why. `chip`: the catalog's name. */
-int launch_ways(Launcher launcher, const Mesh *mesh, const char *chip, const Placement *placement,
-                LaunchWay ways[LAUNCH_WAYS_MAX], const char **unpriced);
+/* The placements that it makes of them, its own first. */
+enum { LAUNCH_WAYS_MAX = 3 };
+struct LaunchWays {
+    LaunchWay way[LAUNCH_WAYS_MAX];
+    int count;
+    bool without_own;     /* its own cannot be written as factors of axes: way[0] is one that it is told */
+    bool order_unknown;   /* its own order of devices is one that factors do not write, whatever the roles */
+    const char *unpriced; /* why its own is not there */
+};
+
+void launch_ways(int launcher, const LaunchAsk *ask, LaunchWays *out);
 
 /* Whether two placements put the same groups on the same chips: on every axis the same factors in the same order, on a
  * switch the same factors (which chip has which port makes no difference), and equal axes may trade places. */
 bool placements_alike(const Mesh *mesh, const Placement *a, const Nesting *nesting_a, const Placement *b,
                       const Nesting *nesting_b);
 
-/* Of each of `count` placements, all of one tuple of degrees: those of `launchers` that can be made to place roles so, by
- * any of their ways or by a device order. JAX always can. */
-void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
-                       const Placement *placements, int64_t count, LauncherSet *out);
+bool mesh_of_tpus(const Mesh *mesh);
 
-/* How `launcher` would place the plan whose step has this rule and these resources. */
-LaunchAnswer launch_answer(Launcher launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
-                           const StepRule *rule, const Resources *resources);
+/* ---- for launchers in JAX ---- */
+
+/* Adds where JAX's own mesh of devices puts roles that nest so; `split`: the option where it has to split axes. */
+void launch_on_device_mesh(const LaunchAsk *ask, const Nesting *nesting, const char *split, LaunchWays *out);
+
+/* The degrees inside a slice as mesh_shape has them: the outermost role first. */
+JaxShape launch_ici_shape(const Mesh *mesh, const Placement *placement, const Nesting *nesting);
+
+/* Adds the assignment inside every slice, with the DCN as it is asked for. */
+void launch_add_assignment(const LaunchAsk *ask, const Nesting *nesting, const JaxAssignment *assignment,
+                           const char *option, LaunchWays *out);
 
 #endif

@@ -9,20 +9,6 @@
 
 typedef bool (*ReadSyntax)(const char *text, size_t length, ConfigFile *file, Error *error);
 
-static const struct {
-    Launcher launcher;
-    const char *keys[8]; /* of which one is enough; a trailing . or _ means: begins so */
-} SIGNS[] = {
-    {LAUNCHER_TORCHTITAN, {"parallelism.", "training.", "activation_checkpoint."}},
-    {LAUNCHER_DEEPSPEED,
-     {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"}},
-    {LAUNCHER_JAX, {"MESH_AXES"}},
-    {LAUNCHER_MAXTEXT, {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"}},
-    {LAUNCHER_MEGATRON,
-     {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size", "num-layers",
-      "global-batch-size", "context-parallel-size", "use-distributed-optimizer"}},
-};
-
 static bool has_sign(const ConfigFile *file, const char *sign) {
     size_t length = strlen(sign);
     bool begins = sign[length - 1] == '.' || sign[length - 1] == '_';
@@ -32,13 +18,16 @@ static bool has_sign(const ConfigFile *file, const char *sign) {
     return false;
 }
 
-static bool recognised(const ConfigFile *file, Launcher *out) {
-    for (size_t i = 0; i < COUNT_OF(SIGNS); i++)
-        for (size_t k = 0; k < COUNT_OF(SIGNS[i].keys) && SIGNS[i].keys[k]; k++)
-            if (has_sign(file, SIGNS[i].keys[k])) {
-                *out = SIGNS[i].launcher;
-                return true;
-            }
+static bool has_signs_of(const ConfigFile *file, const Launcher *launcher) {
+    for (int k = 0; k < LAUNCHER_SIGNS_MAX && launcher->signs[k]; k++)
+        if (has_sign(file, launcher->signs[k])) return true;
+    return false;
+}
+
+static bool recognised(const ConfigFile *file, int *out) {
+    for (int yield = 0; yield < 2; yield++)
+        for (int i = 0; i < launcher_count(); i++)
+            if (launcher_at(i)->signs_yield == yield && has_signs_of(file, launcher_at(i))) return *out = i, true;
     return false;
 }
 
@@ -72,29 +61,23 @@ static ReadSyntax syntax_of(const char *text, size_t length) {
     return config_read_words;
 }
 
-static bool format_named(const char *format, Launcher *out, Error *error) {
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
-        if (name_matches(format, launcher_name(launcher))) {
-            *out = launcher;
-            return true;
-        }
-    return error_set(error, ERROR_INPUT, "--config-format",
-                     "\"%.40s\" is not read; give maxtext, jax, torchtitan, megatron or deepspeed", format);
+static bool format_named(const char *format, const char *all, int *out, Error *error) {
+    for (int i = 0; i < launcher_count(); i++)
+        if (name_matches(format, launcher_name(i))) return *out = i, true;
+    return error_set(error, ERROR_INPUT, "--config-format", "\"%.40s\" is not read; give %s", format, all);
 }
 
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
-                 Launcher *launcher, Error *error) {
+                 int *launcher, Error *error) {
+    char all[LAUNCHER_NAMES_SIZE];
+    launcher_names(launchers_all(), ", ", " or ", all, sizeof all);
     *file = (ConfigFile){.name = name, .arena = arena};
-    if (format && !format_named(format, launcher, error)) return false;
+    if (format && !format_named(format, all, launcher, error)) return false;
     if (!config_check_text(file, text, length, error) || !syntax_of(text, length)(text, length, file, error))
         return false;
     if (file->count == 0)
-        return error_set(
-            error, ERROR_INPUT, name,
-            "has no key of a launcher; give a configuration of maxtext, jax, torchtitan, megatron or deepspeed");
+        return error_set(error, ERROR_INPUT, name, "has no key of a launcher; give a configuration of %s", all);
     if (format || recognised(file, launcher)) return true;
-    return error_set(
-        error, ERROR_INPUT, name,
-        "is of no launcher that is known by its keys; say --config-format maxtext, jax, torchtitan, megatron or "
-        "deepspeed");
+    return error_set(error, ERROR_INPUT, name, "is of no launcher that is known by its keys; say --config-format %s",
+                     all);
 }

@@ -207,26 +207,6 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
     return text;
 }
 
-bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
-    LauncherSet set = 0;
-    for (;;) {
-        char word[24];
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
-        Launcher found = 0;
-        while (found < LAUNCHER_COUNT && (length >= sizeof word || !name_matches(word, launcher_name(found)))) found++;
-        if (found == LAUNCHER_COUNT)
-            return error_set(error, ERROR_INPUT, where,
-                             "\"%s\" is no launcher; give maxtext, jax, megatron, torchtitan or deepspeed", word);
-        set |= 1u << found;
-        text += length;
-        if (*text == '\0') break;
-        text++;
-    }
-    *out = set;
-    return true;
-}
-
 bool schedules_parse(const char *text, const char *where, unsigned *out, Error *error) {
     if (name_matches(text, "launchable")) return *out = SCHEDULES_LAUNCHABLE, true;
     if (name_matches(text, "all")) return *out = SCHEDULES_ALL, true;

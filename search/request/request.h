@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/request.h: what was asked, resolved: every option that can change the answer, with the defaults filled in. */
+/* search/request/request.h: what was asked, resolved: every option that can change the answer, with the defaults
+ * filled in. */
 #ifndef SHARDOPT_SEARCH_REQUEST_REQUEST_H
 #define SHARDOPT_SEARCH_REQUEST_REQUEST_H
 
@@ -10,16 +11,9 @@
 
 #include <cjson/cJSON.h>
 
-typedef enum {
-    LAUNCHER_MAXTEXT,
-    LAUNCHER_JAX,
-    LAUNCHER_MEGATRON,
-    LAUNCHER_TORCHTITAN,
-    LAUNCHER_DEEPSPEED,
-    LAUNCHER_COUNT
-} Launcher;
-typedef unsigned LauncherSet;                 /* a bit per Launcher */
-const char *launcher_name(Launcher launcher); /* "maxtext" */
+/* Launchers are numbers here, from 0 to LAUNCHERS_MAX - 1; which they are stands in search/launch/launchers.c. */
+enum { LAUNCHERS_MAX = 32 };
+typedef uint32_t LauncherSet; /* a bit for each */
 
 /* Schedules that some launcher runs; the others are in the space when asked for. */
 enum {
@@ -154,10 +148,8 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
 
 /* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names
  * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
- * (`explain --from`). False: memory is out. */
-bool request_add_json(const Request *request, cJSON *to);
-
-/* "maxtext", or several with commas. */
-bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
+ * (`explain --from`). `launchers`: the names of the set in the request, as --for takes them; "": none. False: memory is
+ * out. */
+bool request_add_json(const Request *request, const char *launchers, cJSON *to);
 
 #endif

@@ -23,17 +23,7 @@ static bool add_machine(const Request *request, cJSON *to) {
     return json_add_whole(to, "pods", asked->pods > 0 ? asked->pods : 1);
 }
 
-static bool add_launchers(const Request *request, cJSON *to) {
-    char text[96] = "";
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
-        size_t length = strlen(text);
-        if (!(request->space.launchers & 1u << launcher)) continue;
-        snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? "," : "", launcher_name(launcher));
-    }
-    return text[0] == '\0' || json_add_text(to, "for", text);
-}
-
-bool request_add_json(const Request *request, cJSON *to) {
+bool request_add_json(const Request *request, const char *launchers, cJSON *to) {
     char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
     char schedules[SCHEDULES_TEXT_SIZE];
     requirements_text(request, required);
@@ -41,7 +31,8 @@ bool request_add_json(const Request *request, cJSON *to) {
            json_add_whole(to, "batch", (int64_t)request->asked.requested_batch_tokens) &&
            json_add_whole(to, "seq", request->question.work.seq) &&
            json_add_real(to, "tokens", request->question.training_tokens) &&
-           (required[0] == '\0' || json_add_text(to, "require", required)) && add_launchers(request, to) &&
+           (required[0] == '\0' || json_add_text(to, "require", required)) &&
+           (launchers[0] == '\0' || json_add_text(to, "for", launchers)) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->space.padding)) &&

@@ -4,8 +4,7 @@
 
 #include "base/util.h"
 #include "search/explore/explore.h"
-#include "search/launch/placement.h"
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +38,7 @@ static Count equal_placements(const ExploreProblem *problem, const BestPlan *bes
 static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
     LauncherSet able_launchers =
         plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh);
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++) {
+    for (int launcher = 0; launcher < launcher_count(); launcher++) {
         if (!(able_launchers >> launcher & 1)) continue;
         LaunchAnswer answer = launch_answer(launcher, problem->nested_meshes, problem->setting.chip->name, &out->plan,
                                             &out->estimate.rule, &out->estimate.resources);

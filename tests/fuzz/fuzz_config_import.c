@@ -19,13 +19,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + (size == 0)); /* its own allocation, so that a sanitizer sees its end */
     if (!text) return 0;
     if (size > 0) memcpy(text, data, size);
-    for (Launcher said = 0; said <= LAUNCHER_COUNT; said++) {
+    for (int said = 0; said <= launcher_count(); said++) {
         Arena arena = {0};
         Error error = {0};
         ConfigFile file;
         ImportedWork work;
-        Launcher launcher;
-        const char *format = said < LAUNCHER_COUNT ? launcher_name(said) : NULL;
+        int launcher;
+        const char *format = said < launcher_count() ? launcher_name(said) : NULL;
         bool ok = import_read("fuzz", text, size, format, &arena, &file, &launcher, &error);
         check(ok, &error);
         for (int64_t i = 0; ok && i < file.count; i++)

@@ -7,6 +7,7 @@
 #include "models/parameters.h"
 #include "search/walk/search.h"
 #include "tests/sanitizer.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

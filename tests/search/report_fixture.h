@@ -5,6 +5,7 @@
 #define SHARDOPT_TESTS_SEARCH_REPORT_FIXTURE_H
 
 #include "search/report/report.h"
+#include "tests/search/launchers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -233,7 +234,7 @@ static inline void fixture_third(RankedPlan *ranked) {
     ranked->padding = 1u << PAD_VOCAB;
     ranked->launchable_by = (1u << LAUNCHER_COUNT) - 1;
     for (int i = 0; i < LAUNCHER_COUNT; i++)
-        ranked->launch[i] = (LaunchAnswer){.launcher = (Launcher)i, .kind = LAUNCH_DEFAULT, .default_seconds = 4.2};
+        ranked->launch[i] = (LaunchAnswer){.launcher = i, .kind = LAUNCH_DEFAULT, .default_seconds = 4.2};
     ranked->launch_count = LAUNCHER_COUNT;
     Plan *plan = &ranked->plan;
     plan->degrees.of[ROLE_DATA] = 2, plan->degrees.of[ROLE_PIPELINE] = 3;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt emit FORMAT`: one plan as the configuration of a launcher. --from takes it out of a report, --from-config
- * out of the configuration of another launcher, --plan names it; without any, the best plan that the launcher can launch is searched for. */
+ * out of the configuration of another launcher, --plan names it; without any, the best plan that the launcher can
+ * launch is searched for. */
 #include "search/launch/emit.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -9,8 +10,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/one_plan.h"
 #include "search/cli/planning.h"
-#include "search/launch/remat_offer.h"
-#include "search/launch/rules.h"
+#include "search/launch/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
     if (!request_from_options(options, arena, request, error) ||
         (options->text[OPTION_RANK] && !number_whole(options->text[OPTION_RANK], "--rank", 1, 1000, &rank, error)))
         return false;
-    if (request->space.launchers == 0) request->space.launchers = 1u << format->launcher;
+    if (request->space.launchers == 0) request->space.launchers = 1u << emit_format_launcher(format);
     request->control.top = (int)rank;
     *row = (int)rank - 1;
     return true;
@@ -57,7 +57,8 @@ static void say_what_it_takes(const EmitFormat *format, const SearchResult *resu
     fprintf(err,
             "shardopt: warning: emit %s: as it can be told, the plan takes %s, and %s with the layout of the report; "
             "plan with --for %s finds the best for it\n",
-            format->name, step_text(seconds, now), step_text(from->seconds, then), launcher_name(format->launcher));
+            format->name, step_text(seconds, now), step_text(from->seconds, then),
+            launcher_name(emit_format_launcher(format)));
 }
 
 /* Its plan is the one to write; no plan at all where none fits. */
@@ -70,7 +71,8 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;
     /* Laid out as the launcher can be told, so that what is predicted is what is written. */
-    if (!launch_remat(1u << format->launcher, &request->question.model, arena, &request->question.offer, error))
+    if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.offer,
+                      error))
         return false;
     planning_announce(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
@@ -108,7 +110,7 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
 static const char *refuses_all(const EmitFormat *format, const Request *request) {
     const Plan plain = {.degrees.of = {1, 1, 1, 1, 1, 1},
                         .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
-    return launch_refusal(format->launcher, &request->question.model, &request->question.work, &plain, 0,
+    return launch_refusal(emit_format_launcher(format), &request->question.model, &request->question.work, &plain, 0,
                           &request->question.machine.mesh);
 }
 
@@ -124,7 +126,7 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
     const char *refusal = result->plan_count == 0 ? refuses_all(format, request) : NULL;
     if (refusal)
         fprintf(streams.err, "shardopt: emit %s: %s takes no plan of this: %s\n", format->name,
-                launcher_name(format->launcher), refusal);
+                launcher_name(emit_format_launcher(format)), refusal);
     else if (result->plan_count == 0)
         fprintf(streams.err,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",

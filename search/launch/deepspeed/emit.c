@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/state/remat.h"
+#include "search/launch/deepspeed/deepspeed.h"
 #include "search/launch/gpu_job.h"
 
 #include <inttypes.h>
@@ -123,7 +124,7 @@ static bool add_rest(const GpuJob *job, const EmitNotes *notes, cJSON *to) {
 void emit_deepspeed_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     GpuJob job;
     char text[ACTIVATIONS_TEXT_SIZE];
-    if (!gpu_job(request, ranked, LAUNCHER_DEEPSPEED, &job, NULL)) return;
+    if (!gpu_job(request, ranked, &DEEPSPEED_LAUNCHER, &job, NULL)) return;
     int64_t layers = checkpointed(&job);
     int64_t inputs = gpu_job_dropped(&job, ACTIVATION_LAYER_INPUT);
     bool exact = inputs == 0 || (inputs == job.layers && inputs_on_host(&job));
@@ -148,7 +149,7 @@ void emit_deepspeed_notes(const Request *request, const RankedPlan *ranked, Emit
 bool emit_deepspeed(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     GpuJob job;
     EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, LAUNCHER_DEEPSPEED, &job, error)) return false;
+    if (!gpu_job(request, ranked, &DEEPSPEED_LAUNCHER, &job, error)) return false;
     if (request->question.precision != PRECISION_BF16)
         return error_set(
             error, ERROR_INPUT, "emit deepspeed",

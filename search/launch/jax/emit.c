@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan as a Python module for JAX: data first (mesh, parameters, activations, remat, schedule), then the functions that
- * are the same for every plan (search/launch/jax/code.c). Tried with JAX 0.10.2 (tests/oracle, tests/launch). */
-#include "search/launch/emit.h"
+/* A plan as a Python module for JAX: data first (mesh, parameters, activations, remat, schedule), then the functions
+ * that are the same for every plan (search/launch/jax/code.c). Tried with JAX 0.10.2 (tests/oracle, tests/launch). */
 #include "base/util.h"
 #include "cost/plan/grid.h"
 #include "cost/state/remat.h"
@@ -9,6 +8,7 @@
 #include "search/answer/plan_words.h"
 #include "search/launch/jax/axes.h"
 #include "search/launch/jax/code.h"
+#include "search/launch/jax/jax.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The module that `shardopt emit jax` writes (search/launch/jax/emit.c): mesh, shardings and schedule of one plan as constants of
- * Python. Other programs in JAX say such things in their own ways. */
-#include "search/launch/import.h"
+/* The module that `shardopt emit jax` writes (search/launch/jax/emit.c): mesh, shardings and schedule of one plan as
+ * constants of Python. Other programs in JAX say such things in their own ways. */
 #include "base/util.h"
+#include "search/launch/jax/jax.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -192,8 +192,8 @@ static void read_placement(ConfigFile *file, const Axes *axes, ImportedPlan *pla
         }
 }
 
-/* REMAT: of each run of layers how many they are, what is saved, what is offloaded. One run is a policy; so is one beside
- * layers that keep all. */
+/* REMAT: of each run of layers how many they are, what is saved, what is offloaded. One run is a policy; so is one
+ * beside layers that keep all. */
 static void read_remat(ConfigFile *file, ImportedPlan *plan) {
     Word words[4 * WORDS_MAX];
     int count = words_of(config_text(file, "REMAT", ""), words, 4 * WORDS_MAX), depth = 0, runs = 0, list = 0;
@@ -259,6 +259,7 @@ bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Erro
     }
     import_overlap(file, request, overlap, plan);
     import_offload(file, request, host, plan);
+    plan->placed = true;
     read_placement(file, &axes, plan);
     read_remat(file, plan);
     config_ignore(file, IGNORED);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plan as a YAML file over MaxText's base.yml. Keys, enums and rules: configs/base.yml and configs/types.py of the
  * release 0.2.5 (PyPI), which read these files in tests/launch. */
-#include "search/launch/emit.h"
 #include "base/util.h"
 #include "cost/state/remat.h"
 #include "mesh/slice.h"
 #include "search/answer/plan_words.h"
+#include "search/launch/maxtext/maxtext.h"
 #include "search/launch/maxtext/mesh.h"
 #include "search/launch/maxtext/model.h"
 
@@ -16,8 +16,8 @@ static const char WHERE[] = "emit maxtext";
 
 /* ---- batch ---- */
 
-/* MaxText multiplies per_device_batch_size by the devices and cuts the rest off, and wants whole tokens a device, all in
- * double: a number that comes out right. Negative: there is none. */
+/* MaxText multiplies per_device_batch_size by the devices and cuts the rest off, and wants whole tokens a device, all
+ * in double: a number that comes out right. Negative: there is none. */
 static double per_device_batch(int64_t sequences, int64_t devices, int64_t seq) {
     double share = (double)sequences / (double)devices;
     for (int up = 0; up < 2; up++) {
@@ -58,18 +58,18 @@ static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
 static void note_remat(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     char text[REMAT_TEXT_SIZE], mixed[EMIT_NOTE_SIZE / 2] = "", unnamed[64] = "";
     const Layout *layout = &ranked->plan.layout;
-    if (remat_for_launcher(&request->question.model, layout, "maxtext", text)) return;
+    if (maxtext_remat_words(&request->question.model, layout, text)) return;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         const int64_t *layers = layout->layers[a];
         if (!activation_exists(&request->question.model, a)) continue;
         int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
         ActivationState state = layout_least(layout, a);
-        char *list = remat_maxtext_tensors(a)[0] ? mixed : unnamed;
-        size_t room = remat_maxtext_tensors(a)[0] ? sizeof mixed : sizeof unnamed, length = strlen(list);
-        if (remat_maxtext_tensors(a)[0] && layers[state] < all)
+        char *list = maxtext_tensors(a)[0] ? mixed : unnamed;
+        size_t room = maxtext_tensors(a)[0] ? sizeof mixed : sizeof unnamed, length = strlen(list);
+        if (maxtext_tensors(a)[0] && layers[state] < all)
             snprintf(list + length, room - length, "%s%s in %lld of %lld", length ? ", " : "", activation_name(a),
                      (long long)layers[state], (long long)all);
-        else if (!remat_maxtext_tensors(a)[0] && layers[STATE_RECOMPUTED] < all)
+        else if (!maxtext_tensors(a)[0] && layers[STATE_RECOMPUTED] < all)
             snprintf(list + length, room - length, "%s%s", length ? ", " : "", activation_name(a));
     }
     if (mixed[0])
@@ -82,7 +82,7 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
                   unnamed);
     RematRule written = {.required = true};
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        written.state[a] = remat_maxtext_tensors(a)[0] ? layout_least(layout, a) : STATE_RECOMPUTED;
+        written.state[a] = maxtext_tensors(a)[0] ? layout_least(layout, a) : STATE_RECOMPUTED;
     emit_note(notes,
               "no more HBM, but slower than predicted: `shardopt explain` with --remat \"%s\" prices what is "
               "written here",
@@ -92,18 +92,18 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
 static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
     static const char *const OTHERS[] = {"mlpwo", "moe_mlpwo", "kv_proj", "mla_q", "mla_kv", "attention_out"};
     char text[REMAT_TEXT_SIZE];
-    const char *words = remat_for_launcher(&request->question.model, &ranked->plan.layout, "maxtext", text);
+    const char *words = maxtext_remat_words(&request->question.model, &ranked->plan.layout, text);
     if (words && !strstr(words, "custom")) {
         maxtext_write_pairs(words, out);
     } else {
         fprintf(out, "remat_policy: custom\n");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
-            const char *const *tensors = remat_maxtext_tensors(a);
+            const char *const *tensors = maxtext_tensors(a);
             ActivationState state = activation_exists(&request->question.model, a)
                                         ? layout_least(&ranked->plan.layout, a)
                                         : STATE_RECOMPUTED;
-            for (int i = 0; i < REMAT_TENSORS_MAX && tensors[i]; i++)
-                fprintf(out, "%s: %s\n", tensors[i], remat_maxtext_state(state));
+            for (int i = 0; i < MAXTEXT_TENSORS_MAX && tensors[i]; i++)
+                fprintf(out, "%s: %s\n", tensors[i], maxtext_state(state));
         }
         for (size_t i = 0; i < COUNT_OF(OTHERS); i++) fprintf(out, "%s: remat\n", OTHERS[i]);
     }

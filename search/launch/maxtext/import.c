@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MaxText: keys of base.yml, in a YAML or as key=value of a command. Keys, defaults and what it raises on: MaxText
- * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (reference/exports.md, 1).
- */
-#include "search/launch/import.h"
+ * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (reference/exports.md,
+ * 1). / */
 #include "base/util.h"
+#include "search/launch/maxtext/maxtext.h"
 #include "search/launch/maxtext/model.h"
+#include "search/launch/placement.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -331,9 +332,12 @@ static bool read_remat(ConfigFile *file, ImportedPlan *plan, Error *error) {
     return true;
 }
 
+/* As the options of its placements have them. */
+static const char SPLIT[] = "allow_split_physical_axes=true", CUSTOM[] = "custom_mesh=";
+
 bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     int64_t ulysses;
-    bool zero, optimizer, parameters, again;
+    bool zero, optimizer, parameters, again, splits;
     if (!read_degrees(file, request, &ulysses, plan, error) ||
         !import_check_heads(file, request, "ici_tensor_parallelism", plan->degrees.of[ROLE_TENSOR], false, error) ||
         !read_context(file, request, ulysses, plan, error) || !read_batch(file, request, plan, error) ||
@@ -341,7 +345,7 @@ bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, 
         !config_flag(file, "optimizer_memory_host_offload", false, &optimizer, error) ||
         !config_flag(file, "parameter_memory_host_offload", false, &parameters, error) ||
         !config_flag(file, "pipeline_fsdp_ag_once", false, &again, error) ||
-        !config_flag(file, "allow_split_physical_axes", false, &plan->splits_axes, error))
+        !config_flag(file, "allow_split_physical_axes", false, &splits, error))
         return false;
     const int64_t *of = plan->degrees.of;
     if (of[ROLE_DATA] > 1) import_knob(plan, "zero_stage=%d", zero ? 1 : 0);
@@ -350,7 +354,34 @@ bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, 
     import_offload(file, request, optimizer, plan);
     if (parameters) config_note(file, "parameter_memory_host_offload is not priced: parameters in HBM");
     if (again) config_note(file, "pipeline_fsdp_ag_once is priced as gathers in every microbatch");
-    plan->custom_mesh = config_text(file, "custom_mesh", NULL);
+    const char *custom = config_text(file, "custom_mesh", NULL);
+    if (custom || splits)
+        plan->option = arena_format(file->arena, "%s%s%s%s", splits ? SPLIT : "", splits && custom ? " " : "",
+                                    custom ? CUSTOM : "", custom ? custom : "");
     config_ignore(file, IGNORED);
+    return (!custom && !splits) || plan->option || error_memory(error);
+}
+
+/* What stands after custom_mesh= in an option; NULL: it has none. */
+static const char *custom_of(const char *option) {
+    const char *custom = option ? strstr(option, CUSTOM) : NULL;
+    return custom ? custom + sizeof CUSTOM - 1 : NULL;
+}
+
+bool maxtext_import_way(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
+                        const LaunchWay **out, Error *error) {
+    const char *custom = custom_of(plan->option), *machine = request->question.machine.text;
+    bool splits = plan->option && strstr(plan->option, SPLIT) == plan->option;
+    *out = NULL;
+    for (int i = 0; i < ways->count && !*out; i++) {
+        const char *other = custom_of(ways->way[i].option);
+        if (custom ? other && strcmp(custom, other) == 0 : !other) *out = &ways->way[i];
+    }
+    if (custom && !*out)
+        return config_wrong(file, NULL, "custom_mesh", error, "\"%.40s\" cannot place these degrees on %s", custom,
+                            machine);
+    if (*out && (*out)->option && !splits)
+        return config_wrong(file, NULL, "allow_split_physical_axes", error,
+                            "is false, and these degrees split axes of %s: JAX refuses them; set it to true", machine);
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "mesh/jax_placement.h"
+#include "search/launch/maxtext/maxtext.h"
 #include "search/launch/placement.h"
 
 #include <string.h>
@@ -63,9 +64,8 @@ static bool place_usp(const RankedPlan *ranked, const MaxtextDivision *division,
     JaxShape physical = jax_physical_shape(mesh), logical = {.count = 0};
     Role roles[ROLE_COUNT + 1];
     JaxAssignment assignment;
-    Nesting nesting = nesting_canonical();
+    Nesting nesting = MAXTEXT_LAUNCHER.nestings[0].order;
     int64_t heads = max_whole(1, ranked->plan.knobs.methods.ulysses);
-    nesting_named(launcher_nesting(LAUNCHER_MAXTEXT), &nesting);
     for (int l = 0; l < ROLE_COUNT; l++) {
         Role role = jax_role(&nesting, l);
         bool sequence = role == ROLE_SEQUENCE;
@@ -92,7 +92,7 @@ static bool place_usp(const RankedPlan *ranked, const MaxtextDivision *division,
 
 /* What has to be said about physical axes; GPUs have none. */
 static bool write_axes(const RankedPlan *ranked, const MaxtextDivision *division, bool tpu, FILE *out, Error *error) {
-    const LaunchAnswer *answer = emit_launch_answer(ranked, LAUNCHER_MAXTEXT);
+    const LaunchAnswer *answer = emit_launch_answer(ranked, &MAXTEXT_LAUNCHER);
     bool split = false;
     if (tpu && ranked->plan.knobs.methods.context == CONTEXT_ULYSSES_RING) {
         if (!place_usp(ranked, division, &split, error)) return false;

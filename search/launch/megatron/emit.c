@@ -166,7 +166,7 @@ static const char *cannot(const GpuJob *job) {
 
 void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     GpuJob job;
-    if (!gpu_job(request, ranked, LAUNCHER_MEGATRON, &job, NULL)) return;
+    if (!gpu_job(request, ranked, &MEGATRON_LAUNCHER, &job, NULL)) return;
     const Sharding *sharding = &ranked->plan.layout.sharding;
     int64_t block = MEGATRON_VOCAB_DIVISOR * job.tensor, padded = divide_up(job.model->vocab, block) * block;
     megatron_note_activations(&job, notes);
@@ -194,7 +194,7 @@ void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitN
 bool emit_megatron(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     GpuJob job;
     EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, LAUNCHER_MEGATRON, &job, error)) return false;
+    if (!gpu_job(request, ranked, &MEGATRON_LAUNCHER, &job, error)) return false;
     const char *refusal = cannot(&job);
     if (refusal) return error_set(error, ERROR_INPUT, "emit megatron", "megatron does not take this plan: %s", refusal);
     emit_megatron_notes(request, ranked, &notes);

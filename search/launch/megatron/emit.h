@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/megatron/emit.h: the parts of a script for Megatron-LM's pretrain_gpt.py. Internal to search/emit. Flags and
- * their rules: Megatron-LM d98e8a64dd and megatron-core 0.16.1 (core/transformer/transformer_config.py,
+/* search/launch/megatron/emit.h: the parts of a script for Megatron-LM's pretrain_gpt.py. Internal to search/emit.
+ * Flags and their rules: Megatron-LM d98e8a64dd and megatron-core 0.16.1 (core/transformer/transformer_config.py,
  * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
 #ifndef SHARDOPT_SEARCH_LAUNCH_MEGATRON_EMIT_H
 #define SHARDOPT_SEARCH_LAUNCH_MEGATRON_EMIT_H
 
 #include "search/launch/gpu_job.h"
+#include "search/launch/megatron/megatron.h"
 
 /* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
 enum { MEGATRON_VOCAB_DIVISOR = 128 };

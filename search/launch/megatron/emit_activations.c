@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which activations are kept, in Megatron's words. It can recompute whole layers, so many of a stage (block); or modules
- * in all layers (selective); or send the inputs of modules to the host, in all layers. A plan says it by activation and
- * by count of layers: what has no such words becomes the cheapest of these that keeps no more. */
+/* Which activations are kept, in Megatron's words. It can recompute whole layers, so many of a stage (block); or
+ * modules in all layers (selective); or send the inputs of modules to the host, in all layers. A plan says it by
+ * activation and by count of layers: what has no such words becomes the cheapest of these that keeps no more. */
 #include "search/launch/megatron/emit.h"
 
 #include "base/util.h"
@@ -26,7 +26,7 @@ static bool is_offload(const GpuJob *job, Choice *out) {
         sent |= 1u << a;
     }
     *out = (Choice){.way = OFFLOAD_MODULES, .modules = sent, .exact = true};
-    return sent != 0 && remat_megatron_offloads(job->model, sent);
+    return sent != 0 && megatron_offloads(job->model, sent);
 }
 
 static Choice choose(const GpuJob *job) {
@@ -40,7 +40,7 @@ static Choice choose(const GpuJob *job) {
         if (!activation_exists(job->model, a)) continue;
         int64_t dropped = gpu_job_dropped(job, a);
         bool offloaded = layout->layers[a][STATE_OFFLOADED] > 0;
-        if (dropped > 0) modules |= remat_megatron_modules(job->model, a);
+        if (dropped > 0) modules |= megatron_modules(job->model, a);
         all = all && dropped == most && !offloaded;
         everywhere = everywhere && (dropped == 0 || (dropped == job->layers && !offloaded));
     }
@@ -63,7 +63,8 @@ const char *megatron_cannot_offload(const GpuJob *job) {
                : NULL;
 }
 
-/* --recompute-num-layers counts those of a chunk (transformer_block.py goes over its own layers): enough for the stage. */
+/* --recompute-num-layers counts those of a chunk (transformer_block.py goes over its own layers): enough for the
+ * stage. */
 static int64_t layers_of_chunk(const GpuJob *job, int64_t layers) { return divide_up(layers, job->virtual_stages); }
 
 void megatron_write_activations(const GpuJob *job, FILE *out) {
@@ -90,7 +91,7 @@ void megatron_write_activations(const GpuJob *job, FILE *out) {
     case OFFLOAD_MODULES:
         fprintf(out, "    --fine-grained-activation-offloading\n    --offload-modules");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-            if (choice.modules >> a & 1) fprintf(out, " %s", remat_megatron_input(job->model, a));
+            if (choice.modules >> a & 1) fprintf(out, " %s", megatron_input(job->model, a));
         break;
     }
     fprintf(out, "\n");

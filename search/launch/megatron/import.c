@@ -2,8 +2,8 @@
 /* Megatron-LM: the arguments of pretrain_gpt.py, in a script or as a list. Names, defaults and what it raises on:
  * Megatron-LM d98e8a64dd, training/arguments.py, core/parallel_state.py, core/transformer/transformer_config.py
  * (reference/exports.md, 4). */
-#include "search/launch/import.h"
 #include "base/util.h"
+#include "search/launch/megatron/megatron.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -188,7 +188,8 @@ static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan 
     return true;
 }
 
-/* Stages of --pipeline-model-parallel-layout: "Et*3|(tt|)*29,m|L", of which | divides and (...)*n repeats; 0: not read. */
+/* Stages of --pipeline-model-parallel-layout: "Et*3|(tt|)*29,m|L", of which | divides and (...)*n repeats; 0: not
+ * read. */
 static int64_t layout_stages(const char *text) {
     int64_t stages = 1, inside = 0;
     bool open = false;
@@ -270,19 +271,20 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
 
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     DataSharding sharding;
-    bool overlap, offload, activations;
+    bool overlap, offload, activations, stages_inside;
     int64_t chunks;
     if (!import_check_gpus(file, request, "Megatron", error) || !check_world(file, request, error) ||
         !read_sharding(file, &sharding, error) || !read_degrees(file, request, &sharding, plan, error) ||
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
         !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, plan, error) ||
         !read_schedule(file, request, &chunks, plan, error) || !read_batch(file, request, plan, error) ||
-        !megatron_remat(file, request, chunks, plan, error) ||
+        !megatron_import_remat(file, request, chunks, plan, error) ||
         !config_flag(file, "tp-comm-overlap", false, &overlap, error) ||
         !config_flag(file, "optimizer-cpu-offload", false, &offload, error) ||
         !config_flag(file, "cpu-offloading", false, &activations, error) ||
-        !config_flag(file, "use-tp-pp-dp-mapping", false, &plan->stages_inside, error))
+        !config_flag(file, "use-tp-pp-dp-mapping", false, &stages_inside, error))
         return false;
+    if (stages_inside) plan->option = "--use-tp-pp-dp-mapping", plan->nesting = "megatron-pp-dp";
     import_overlap(file, request, overlap, plan);
     import_offload(file, request, offload, plan);
     if (config_take(file, "moe-expert-capacity-factor"))

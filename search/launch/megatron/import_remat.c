@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Megatron's --recompute-*: core/transformer/transformer_config.py, recompute_granularity and what follows (d98e8a64dd). */
+/* Megatron's --recompute-*: core/transformer/transformer_config.py, recompute_granularity and what follows
+ * (d98e8a64dd). */
 #include "base/util.h"
-#include "search/launch/import.h"
+#include "search/launch/megatron/megatron.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
     return true;
 }
 
-bool megatron_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error) {
+bool megatron_import_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error) {
     int64_t layers, stages = plan->degrees.of[ROLE_PIPELINE],
                     of_stage = divide_up(request->question.model.layers, stages);
     int64_t of_chunk = divide_up(of_stage, chunks);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/syntax/config_file.h: a launch configuration as a list of keys with their values, each with the place where it
- * stands, whatever it was written in. The readers of syntax fill it from a buffer; the readers of each launcher take
- * from it what they know; what nobody took is what was not understood.
+/* search/launch/syntax/config_file.h: a launch configuration as a list of keys with their values, each with the place
+ * where it stands, whatever it was written in. The readers of syntax fill it from a buffer; the readers of each
+ * launcher take from it what they know; what nobody took is what was not understood.
  *
- * The syntaxes are read by own readers of the part that launch files use, which refuse the rest with its line and column:
- * Debian has no TOML for C and no reader of a shell's words, and what a person wants to know here, which key stands
- * where and which was not understood, needs the places that libraries drop. JSON is base/json.h. */
+ * The syntaxes are read by own readers of the part that launch files use, which refuse the rest with its line and
+ * column: Debian has no TOML for C and no reader of a shell's words, and what a person wants to know here, which key
+ * stands where and which was not understood, needs the places that libraries drop. JSON is base/json.h. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
 #define SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
 
@@ -29,7 +29,7 @@ typedef struct {
 } ConfigEntry;
 
 enum { CONFIG_NOTES_MAX = 24 };
-typedef struct {
+typedef struct ConfigFile {
     const char *name; /* of the file, for errors */
     Arena *arena;     /* holds everything */
     ConfigEntry *entries;
@@ -54,8 +54,8 @@ bool config_check_text(const ConfigFile *file, const char *text, size_t length, 
 /* `length` bytes as a text in the arena; NULL: memory is out. */
 char *config_copy(const ConfigFile *file, const char *text, size_t length);
 
-/* A list of `count` items with room for `room` of them, where one more is to come: itself, or a copy of twice the room in
- * the arena; NULL: memory is out. */
+/* A list of `count` items with room for `room` of them, where one more is to come: itself, or a copy of twice the room
+ * in the arena; NULL: memory is out. */
 void *config_room(const ConfigFile *file, void *items, int64_t count, int64_t *room, size_t size);
 
 bool config_read_yaml(const char *text, size_t length, ConfigFile *file, Error *error);

@@ -99,7 +99,7 @@ static void write_flags(const GpuJob *job, FILE *out) {
 
 void emit_torchtitan_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     GpuJob job;
-    if (!gpu_job(request, ranked, LAUNCHER_TORCHTITAN, &job, NULL)) return;
+    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, NULL)) return;
     titan_note(&job, notes);
     if (!titan_model(job.model))
         emit_note(notes, "activation checkpointing%s is in your config function's hands",
@@ -109,7 +109,7 @@ void emit_torchtitan_notes(const Request *request, const RankedPlan *ranked, Emi
 bool emit_torchtitan(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     GpuJob job;
     EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, LAUNCHER_TORCHTITAN, &job, error)) return false;
+    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, error)) return false;
     const char *refusal = titan_cannot(&job);
     if (refusal)
         return error_set(error, ERROR_INPUT, "emit torchtitan", "torchtitan does not take this plan: %s", refusal);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/torchtitan/emit.h: what its two eras have in common. Internal to search/emit. From 0.3 on a run is a Python
- * function that returns a config, and flags over it; up to 0.2 it was a TOML file. Names and rules: the packages
- * torchtitan 0.3.0 (config/configs.py, trainer.py, distributed/parallel_dims.py, distributed/pipeline_parallel.py,
- * models/common/decoder.py) and 0.2.2 (config/job_config.py). */
+/* search/launch/torchtitan/emit.h: what its two eras have in common. Internal to search/emit. From 0.3 on a run is a
+ * Python function that returns a config, and flags over it; up to 0.2 it was a TOML file. Names and rules: the
+ * packages torchtitan 0.3.0 (config/configs.py, trainer.py, distributed/parallel_dims.py,
+ * distributed/pipeline_parallel.py, models/common/decoder.py) and 0.2.2 (config/job_config.py). */
 #ifndef SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_EMIT_H
 #define SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_EMIT_H
 
 #include "search/launch/gpu_job.h"
+#include "search/launch/torchtitan/torchtitan.h"
 
 /* A model that its registry has, under both spellings. */
 typedef struct {

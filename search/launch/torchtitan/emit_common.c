@@ -39,7 +39,7 @@ TitanCheckpoint titan_checkpoint(const GpuJob *job) {
     TitanCheckpoint checkpoint = gpu_job_layers_for_inputs(job) > 0 ? TITAN_SELECTIVE : TITAN_KEEP;
     for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++) {
         if (gpu_job_dropped(job, a) == 0) continue;
-        if (!remat_torchtitan_selective(a)) return TITAN_FULL;
+        if (!remat_selective_by_op(a)) return TITAN_FULL;
         checkpoint = TITAN_SELECTIVE;
     }
     return checkpoint;
@@ -87,10 +87,9 @@ void titan_note(const GpuJob *job, EmitNotes *notes) {
     bool exact = true;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         int64_t dropped = gpu_job_dropped(job, a);
-        bool given_up =
-            activation_exists(job->model, a) && (checkpoint == TITAN_FULL        ? a != ACTIVATION_LAYER_INPUT
-                                                 : checkpoint == TITAN_SELECTIVE ? remat_torchtitan_selective(a)
-                                                                                 : false);
+        bool given_up = activation_exists(job->model, a) && (checkpoint == TITAN_FULL ? a != ACTIVATION_LAYER_INPUT
+                                                             : checkpoint == TITAN_SELECTIVE ? remat_selective_by_op(a)
+                                                                                             : false);
         exact = exact && layout->layers[a][STATE_OFFLOADED] == 0 && dropped == (given_up ? job->layers : 0);
     }
     if (!exact) {

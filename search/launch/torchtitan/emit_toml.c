@@ -49,7 +49,7 @@ static void write_parallelism(const GpuJob *job, FILE *out) {
 
 void emit_torchtitan_toml_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
     GpuJob job;
-    if (!gpu_job(request, ranked, LAUNCHER_TORCHTITAN, &job, NULL)) return;
+    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, NULL)) return;
     titan_note(&job, notes);
     if (job.tensor > 1 && ranked->plan.layout.sharding.residual == RESIDUAL_REPLICATED)
         emit_note(notes, "the residual stream was costed whole on each chip; torchtitan splits it over tensor");
@@ -59,7 +59,7 @@ bool emit_torchtitan_toml(const Request *request, const RankedPlan *ranked, FILE
     static const char *const MODES[] = {[TITAN_KEEP] = "none", [TITAN_SELECTIVE] = "selective", [TITAN_FULL] = "full"};
     GpuJob job;
     EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, LAUNCHER_TORCHTITAN, &job, error)) return false;
+    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, error)) return false;
     const char *refusal = titan_cannot(&job);
     if (!refusal && request->question.precision == PRECISION_NVFP4)
         refusal = "0.2 has no nvfp4; 0.3 has: emit torchtitan";

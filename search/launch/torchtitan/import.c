@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* torchtitan: the TOML of its releases of 2025, or the flags of the same names. Keys, defaults and what it raises on:
- * torchtitan 01424cb2 and b5bcd76c, config/job_config.py, distributed/parallel_dims.py, distributed/pipeline_parallel.py,
- * models/common/decoder.py (reference/exports.md, 3). */
-#include "search/launch/import.h"
+ * torchtitan 01424cb2 and b5bcd76c, config/job_config.py, distributed/parallel_dims.py,
+ * distributed/pipeline_parallel.py, models/common/decoder.py (reference/exports.md, 3). */
 #include "base/util.h"
+#include "search/launch/torchtitan/torchtitan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -222,8 +222,8 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     return import_batch(file, request, "training.global_batch_size", global, micro, plan, error);
 }
 
-/* Modes none, selective ("op", or every so many layers), full. Of selective by op see cost/measured/replay_plan.c: gate and up are
- * one activation here, of which torchtitan keeps one. */
+/* Modes none, selective ("op", or every so many layers), full. Of selective by op see cost/measured/replay_plan.c:
+ * gate and up are one activation here, of which torchtitan keeps one. */
 static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     const char *function = function_mode(file), *mode = config_text(file, "activation_checkpoint.mode", "selective");
     const char *option = config_text(file, "activation_checkpoint.selective_ac_option", "2");
@@ -234,7 +234,7 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
     } else if (strcmp(mode, "selective") == 0 && strcmp(option, "op") == 0) {
         RematRule rule = {.required = true};
         for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-            rule.state[a] = remat_torchtitan_selective(a) ? STATE_RECOMPUTED : STATE_SAVED;
+            rule.state[a] = remat_selective_by_op(a) ? STATE_RECOMPUTED : STATE_SAVED;
         remat_text(&rule, plan->remat);
         config_note(file, "selective_ac_option=op keeps every second matmul: gate and up are priced as both kept");
     } else if (strcmp(mode, "selective") == 0) {

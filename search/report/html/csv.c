@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
 #include "base/escape.h"
+#include "search/launch/launcher.h"
 #include "search/report/html/write.h"
 #include "search/report/text/parts.h"
 
@@ -79,7 +80,7 @@ static void write_plan(const Request *request, int rank, const RankedPlan *ranke
         write_real(training.usd, out);
     else
         fputc(',', out);
-    write_text(ranked->launchable_by ? launchers_text(ranked->launchable_by, " ", label) : "", out);
+    write_text(ranked->launchable_by ? launchers_text(ranked->launchable_by, " ", label, sizeof label) : "", out);
     write_text(ranked->padding ? padding_text(ranked->padding, label) : "", out);
     fputc('\n', out);
 }

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/profile/profile_figure.h"
 #include "mesh/chip_json.h"
+#include "search/launch/launcher.h"
 #include "search/report/text/parts.h"
 
 #include <cjson/cJSON.h>
@@ -235,9 +236,11 @@ Sheet profile_sheet(const PageView *view) {
 Sheet request_sheet(const PageView *view) {
     Sheet sheet =
         sheet_new(view->arena, "Every option in force that can change the answer, defaults included", "option|value");
+    char launchers[LAUNCHER_NAMES_SIZE];
     cJSON *json = cJSON_CreateObject();
     const cJSON *value;
-    if (!json || !request_add_json(view->report->request, json)) sheet.failed = true;
+    launcher_names(view->report->request->space.launchers, ",", ",", launchers, sizeof launchers);
+    if (!json || !request_add_json(view->report->request, launchers, json)) sheet.failed = true;
     cJSON_ArrayForEach(value, json) {
         char number[NUMBER_TEXT_SIZE], key[64];
         snprintf(key, sizeof key, "--%s", value->string);

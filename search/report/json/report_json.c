@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report as JSON, format_version 1. Every add_* gives false when memory is out; a NULL parent passes that on. */
 #include "base/build.h"
+#include "search/launch/launcher.h"
 #include "search/report/report.h"
 
 #include "base/json.h"
@@ -154,13 +155,13 @@ static bool add_nesting(cJSON *to, const Nesting *nesting) {
 
 /* How launchers are told the layout's recomputation and offloading, those that can be. */
 static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
-    static const char *const LAUNCHERS[] = {"maxtext", "megatron", "torchtitan"};
     cJSON *json = json_add_object(to, "remat_options");
     bool ok = json != NULL;
-    for (size_t i = 0; i < COUNT_OF(LAUNCHERS) && ok; i++) {
+    for (int i = 0; i < launcher_count() && ok; i++) {
         char text[REMAT_TEXT_SIZE];
-        const char *words = remat_for_launcher(model, &plan->layout, LAUNCHERS[i], text);
-        ok = !words || json_add_text(json, LAUNCHERS[i], words);
+        const Launcher *launcher = launcher_at(i);
+        const char *words = launcher->remat_words ? launcher->remat_words(model, &plan->layout, text) : NULL;
+        ok = !words || json_add_text(json, launcher->name, words);
     }
     return ok;
 }
@@ -238,8 +239,8 @@ static bool add_padding(cJSON *to, PaddingSet padding) {
 static bool add_launchers(cJSON *to, LauncherSet set) {
     cJSON *json = json_add_array(to, "launchable_by");
     bool ok = json != NULL;
-    for (int i = 0; i < LAUNCHER_COUNT && ok; i++)
-        if (set >> i & 1) ok = json_add_text(json, NULL, launcher_name((Launcher)i));
+    for (int i = 0; i < launcher_count() && ok; i++)
+        if (set >> i & 1) ok = json_add_text(json, NULL, launcher_name(i));
     return ok;
 }
 
@@ -413,13 +414,16 @@ static bool add_nearest(cJSON *to, const Report *report) {
 }
 
 cJSON *report_json(const Report *report, Error *error) {
+    char launchers[LAUNCHER_NAMES_SIZE];
     cJSON *json = cJSON_CreateObject();
     cJSON *request = NULL;
+    launcher_names(report->request->space.launchers, ",", ",", launchers, sizeof launchers);
     bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
-              (request = json_add_object(json, "request")) != NULL && request_add_json(report->request, request) &&
-              add_model(json, report->request) && add_mesh(json, report->request) && add_search(json, report) &&
-              add_plans(json, report) && add_ways(json, report) && add_helps(json, report) &&
-              add_nearest(json, report) && (!report->comparison || compare_to_best_add_json(report->comparison, json));
+              (request = json_add_object(json, "request")) != NULL &&
+              request_add_json(report->request, launchers, request) && add_model(json, report->request) &&
+              add_mesh(json, report->request) && add_search(json, report) && add_plans(json, report) &&
+              add_ways(json, report) && add_helps(json, report) && add_nearest(json, report) &&
+              (!report->comparison || compare_to_best_add_json(report->comparison, json));
     if (ok) return json;
     error_memory(error);
     cJSON_Delete(json);

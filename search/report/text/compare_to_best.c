@@ -2,6 +2,7 @@
 #include "search/report/compare_to_best.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "search/launch/launcher.h"
 
 #include <string.h>
 
@@ -57,7 +58,8 @@ static void write_verdict(const BestComparison *comparison, const RankedPlan *he
               step_text(comparison->best.estimate.time.seconds, a),
               change_text(comparison->best.ranked_seconds / here->ranked_seconds - 1, b));
     prose_add(&text, "; taken by %s). This plan is %s behind it: ",
-              launchers_text(comparison->best.launchable_by, ", ", label), share_text(comparison->behind, c));
+              launchers_text(comparison->best.launchable_by, ", ", label, sizeof label),
+              share_text(comparison->behind, c));
     if (comparison->faster == COMPARE_ROWS_MAX)
         prose_add(&text, "%d or more other choices of degrees and schedule are faster", COMPARE_ROWS_MAX);
     else

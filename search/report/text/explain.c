@@ -5,6 +5,7 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "cost/stage/memory_detail.h"
+#include "search/launch/launcher.h"
 #include "search/report/text/parts.h"
 
 #include <assert.h>
@@ -256,7 +257,7 @@ static void write_plan(const Request *request, const RankedPlan *ranked, TextOut
     knobs_sentence(&ranked->plan.degrees, knobs, &text);
     prose_add(&text, "; remat %s; padded: %s", remat_name(&request->question.model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
-    prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words));
+    prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words, sizeof words));
     prose_write(out, "", "  ", text.text);
     launch_write("Placing it: ", ranked, out);
 }

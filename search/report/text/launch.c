@@ -3,6 +3,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/json.h"
+#include "search/launch/launcher.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
 }
 
 char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]) {
-    launchers_text(ranked->launchable_by, between, text);
+    launchers_text(ranked->launchable_by, between, text, WORDS_SIZE);
     bool other = false;
     for (int i = 0; i < ranked->launch_count; i++) {
         const LaunchAnswer *answer = &ranked->launch[i];
@@ -56,22 +57,27 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
     return text;
 }
 
+/* Whether two launchers get the same phrase. */
+static bool alike(const LaunchAnswer *a, const LaunchAnswer *b, double seconds) {
+    Prose first = {0}, second = {0};
+    add_phrase(a, seconds, &first);
+    add_phrase(b, seconds, &second);
+    return strcmp(first.text, second.text) == 0;
+}
+
 void launch_write(const char *heading, const RankedPlan *ranked, TextOut out) {
     double seconds = ranked->estimate.time.seconds;
-    Prose line = {0}, phrases[LAUNCHER_COUNT];
-    for (int i = 0; i < ranked->launch_count; i++) {
-        phrases[i] = (Prose){0};
-        add_phrase(&ranked->launch[i], seconds, &phrases[i]);
-    }
+    const LaunchAnswer *launch = ranked->launch;
+    Prose line = {0};
     for (int i = 0; i < ranked->launch_count; i++) {
         bool said = false;
-        for (int j = 0; j < i; j++) said = said || strcmp(phrases[i].text, phrases[j].text) == 0;
+        for (int j = 0; j < i; j++) said = said || alike(&launch[i], &launch[j], seconds);
         if (said) continue;
-        prose_item(&line, "; ", "%s", launcher_name(ranked->launch[i].launcher));
+        prose_item(&line, "; ", "%s", launcher_name(launch[i].launcher));
         for (int j = i + 1; j < ranked->launch_count; j++)
-            if (strcmp(phrases[i].text, phrases[j].text) == 0)
-                prose_add(&line, ", %s", launcher_name(ranked->launch[j].launcher));
-        prose_add(&line, " %s", phrases[i].text);
+            if (alike(&launch[i], &launch[j], seconds)) prose_add(&line, ", %s", launcher_name(launch[j].launcher));
+        prose_add(&line, " ");
+        add_phrase(&launch[i], seconds, &line);
     }
     if (line.used == 0) return;
     prose_add(&line, ".");

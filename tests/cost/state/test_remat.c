@@ -22,43 +22,30 @@ static Layout layout_of(const RematRule *rule, int64_t layers) {
     return layout;
 }
 
-/* MaxText saves the dots it names; Megatron frees the activations that its modules name. A layout gets the first name
- * that fits. */
+/* What a layout does is called by the first name that fits. */
 Test(remat, policies) {
     static const struct {
         const char *asked, *saved, *offloaded; /* beside the layer's input; the rest is recomputed */
         const char *name;
-        const char *maxtext, *megatron;
     } rows[] = {
-        {"none", "attention_input qkv context middle mlp_input gate_up product", "", "none", NULL,
-         "no --recompute-granularity"},
-        {"full", "", "", "full", "remat_policy=full",
-         "--recompute-granularity full --recompute-method block --recompute-num-layers 80"},
-        {"minimal", "qkv middle gate_up", "", "minimal", "remat_policy=minimal", NULL},
-        {"minimal_with_context", "qkv context middle gate_up", "", "minimal_with_context",
-         "remat_policy=minimal_with_context", NULL},
-        {"save_dot_except_mlp", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
-        {"save_dot_except_mlpwi", "qkv middle", "", "save_dot_except_mlp", "remat_policy=save_dot_except_mlp", NULL},
-        {"save_dot_with_context_except_mlp", "qkv context middle", "", "save_dot_with_context_except_mlp",
-         "remat_policy=save_dot_with_context_except_mlp", NULL},
-        {"save_qkv_proj", "qkv", "", "save_qkv_proj", "remat_policy=save_qkv_proj", NULL},
-        {"save_out_proj", "middle", "", "save_out_proj", "remat_policy=save_out_proj", NULL},
-        {"qkv_proj_offloaded", "", "qkv", "qkv_proj_offloaded", "remat_policy=qkv_proj_offloaded", NULL},
-        {"minimal_offloaded", "", "qkv middle gate_up", "minimal_offloaded", "remat_policy=minimal_offloaded", NULL},
-        {"selective", "attention_input qkv context middle mlp_input gate_up product", "", "none", NULL,
-         "no --recompute-granularity"},
-        {"layernorm", "qkv context middle gate_up product", "", "layernorm", NULL,
-         "--recompute-granularity selective --recompute-modules layernorm"},
-        {"mlp", "attention_input qkv context middle mlp_input", "", "mlp", NULL,
-         "--recompute-granularity selective --recompute-modules mlp"},
-        {"moe_act", "attention_input qkv context middle mlp_input gate_up", "", "moe_act", NULL,
-         "--recompute-granularity selective --recompute-modules moe_act"},
-        {"qkv=saved", "qkv", "", "save_qkv_proj", "remat_policy=save_qkv_proj", NULL},
-        {" context=saved,gate_up=offloaded ", "context", "gate_up", "custom",
-         "remat_policy=custom context=device mlpwi=offload mlpwi_0=offload mlpwi_1=offload moe_mlpwi_0=offload "
-         "moe_mlpwi_1=offload",
-         NULL},
-        {"product=saved", "product", "", "custom", NULL, NULL},
+        {"none", "attention_input qkv context middle mlp_input gate_up product", "", "none"},
+        {"full", "", "", "full"},
+        {"minimal", "qkv middle gate_up", "", "minimal"},
+        {"minimal_with_context", "qkv context middle gate_up", "", "minimal_with_context"},
+        {"save_dot_except_mlp", "qkv middle", "", "save_dot_except_mlp"},
+        {"save_dot_except_mlpwi", "qkv middle", "", "save_dot_except_mlp"},
+        {"save_dot_with_context_except_mlp", "qkv context middle", "", "save_dot_with_context_except_mlp"},
+        {"save_qkv_proj", "qkv", "", "save_qkv_proj"},
+        {"save_out_proj", "middle", "", "save_out_proj"},
+        {"qkv_proj_offloaded", "", "qkv", "qkv_proj_offloaded"},
+        {"minimal_offloaded", "", "qkv middle gate_up", "minimal_offloaded"},
+        {"selective", "attention_input qkv context middle mlp_input gate_up product", "", "none"},
+        {"layernorm", "qkv context middle gate_up product", "", "layernorm"},
+        {"mlp", "attention_input qkv context middle mlp_input", "", "mlp"},
+        {"moe_act", "attention_input qkv context middle mlp_input gate_up", "", "moe_act"},
+        {"qkv=saved", "qkv", "", "save_qkv_proj"},
+        {" context=saved,gate_up=offloaded ", "context", "gate_up", "custom"},
+        {"product=saved", "product", "", "custom"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         RematRule rule;
@@ -76,13 +63,7 @@ Test(remat, policies) {
         }
         Layout layout = layout_of(&rule, 80);
         cr_expect_str_eq(remat_name(dense(), &layout, text), rows[i].name, "%s is called %s", rows[i].asked, text);
-        const char *words = remat_for_launcher(dense(), &layout, "maxtext", text);
-        cr_expect(words && rows[i].maxtext ? strcmp(words, rows[i].maxtext) == 0 : !words && !rows[i].maxtext,
-                  "%s: MaxText is told %s", rows[i].asked, words ? words : "nothing");
-        words = remat_for_launcher(dense(), &layout, "megatron", text);
-        cr_expect(words && rows[i].megatron ? strcmp(words, rows[i].megatron) == 0 : !words && !rows[i].megatron,
-                  "%s: Megatron is told %s", rows[i].asked, words ? words : "nothing");
-        /* a name that was written reads back as the same rule */
+        /* what is written is read as the same */
         RematRule again;
         remat_text(&rule, text);
         cr_assert(remat_parse(text, "test", &again, &error), "%s: %s: %s", rows[i].asked, text, error.text);
@@ -101,10 +82,7 @@ Test(remat, some_layers) {
     cr_expect_eq(layout.layers[ACTIVATION_QKV][STATE_SAVED], 23);
     cr_expect_eq(layout.layers[ACTIVATION_LAYER_INPUT][STATE_SAVED], 63);
     cr_expect_str_eq(remat_name(dense(), &layout, text), "full:40");
-    cr_expect_str_eq(remat_for_launcher(dense(), &layout, "megatron", text),
-                     "--recompute-granularity full --recompute-method block --recompute-num-layers 40");
-    cr_expect_null(remat_for_launcher(dense(), &layout, "maxtext", text), "MaxText does the same in all layers");
-    layout = layout_of(&rule, 20); /* a stage has at most these layers */
+    layout = layout_of(&rule, 20); /* a stage has no more */
     cr_expect_str_eq(remat_name(dense(), &layout, text), "full");
     layout.layers[ACTIVATION_QKV][STATE_RECOMPUTED] = 3, layout.layers[ACTIVATION_QKV][STATE_SAVED] = 17;
     cr_expect_str_eq(remat_name(dense(), &layout, text), "custom");

@@ -5,6 +5,8 @@
 
 #include "base/util.h"
 #include "search/launch/jax/axes.h"
+#include "search/launch/jax/jax.h"
+#include "search/launch/maxtext/maxtext.h"
 #include "tests/search/report_fixture.h"
 
 #include <criterion/criterion.h>

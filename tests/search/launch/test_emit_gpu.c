@@ -3,7 +3,11 @@
  * it. That the packages take the files is tests/launch/emit_gpu.py. */
 #include "base/json.h"
 #include "base/util.h"
+#include "search/launch/deepspeed/deepspeed.h"
 #include "search/launch/gpu_job.h"
+#include "search/launch/megatron/megatron.h"
+#include "search/launch/torchtitan/torchtitan.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -346,7 +350,7 @@ Test(emit_gpu, hosts_in_an_order) {
     cr_assert(nesting_named("megatron-pp-dp", &at.ranked.nesting));
     at.ranked.launch[0] = (LaunchAnswer){.launcher = LAUNCHER_MEGATRON, .kind = LAUNCH_DEVICE_ORDER};
     at.ranked.launch_count = 1;
-    cr_assert(gpu_job(&at.request, &at.ranked, LAUNCHER_MEGATRON, &job, NULL));
+    cr_assert(gpu_job(&at.request, &at.ranked, &MEGATRON_LAUNCHER, &job, NULL));
     cr_assert(job.host_order);
     for (int64_t host = 0; host < 8; host++)
         cr_expect_eq(gpu_job_domain_rank(&job, host), RANKS[host], "host %d", (int)host);

@@ -249,7 +249,7 @@ typedef struct {
     Request *request;
     ImportedWork work;
     ImportedPlan plan;
-    Launcher launcher;
+    int launcher;
 } Imported;
 
 static bool import(const char *request, const char *text, Imported *out, Error *error) {
@@ -385,10 +385,7 @@ Test(launchers, any_beginning) {
             ConfigFile file;
             ImportedWork work;
             ImportedPlan plan;
-            Launcher launcher;
-            Pin pins[PINS_MAX];
-            const char *nesting;
-            int count;
+            int launcher;
             bool digit = at < length && PLANS[i].text[at] >= '0' && PLANS[i].text[at] <= '9';
             snprintf(text, sizeof text, "%.*s%s%s", (int)at, PLANS[i].text, digit ? "9999999999" : "",
                      digit ? PLANS[i].text + at + 1 : "");
@@ -396,7 +393,7 @@ Test(launchers, any_beginning) {
             bool ok = import_read("f", text, strlen(text), NULL, &arena, &file, &launcher, &error) &&
                       import_work(launcher, &file, &work, &error) &&
                       import_plan(launcher, &file, imported.request, &plan, &error) &&
-                      import_place(launcher, &file, imported.request, &plan, pins, &count, &nesting, &error);
+                      import_place(launcher, &file, imported.request, &plan, &error);
             cr_expect_eq(ok, error.kind == ERROR_NONE, "%s", text);
             arena_free(&arena);
         }
@@ -423,15 +420,12 @@ Test(launchers, what_is_left) {
 Test(launchers, placement) {
     static Imported imported;
     Error error;
-    Pin pins[PINS_MAX];
-    int count;
-    const char *nesting;
+    const Pin *pins = imported.plan.pins;
     cr_assert(import(H100, "x.py --tensor-model-parallel-size 4 --micro-batch-size 1", &imported, &error), "%s",
               error.text);
-    cr_assert(import_place(imported.launcher, &imported.file, imported.request, &imported.plan, pins, &count, &nesting,
-                           &error));
-    cr_expect_str_eq(nesting, "megatron");
-    cr_assert_eq(count, 3); /* 4 x 2 in a node, 16 over the network */
+    cr_assert(import_place(imported.launcher, &imported.file, imported.request, &imported.plan, &error));
+    cr_expect_str_eq(imported.plan.nesting, "megatron");
+    cr_assert_eq(imported.plan.pin_count, 3); /* 4 x 2 in a node, 16 over the network */
     cr_expect(pins[0].role == ROLE_TENSOR && pins[0].factor == 4 && strcmp(pins[0].axis, "nvlink") == 0);
     cr_expect(pins[1].role == ROLE_DATA && pins[1].factor == 2 && strcmp(pins[1].axis, "nvlink") == 0);
     cr_expect(pins[2].role == ROLE_DATA && pins[2].factor == 16 && strcmp(pins[2].axis, "network") == 0);
@@ -439,8 +433,7 @@ Test(launchers, placement) {
 
     cr_assert(import(V6E, "ici_fsdp_parallelism: 64\nici_tensor_parallelism: 4\nper_device_batch_size: 1\n", &imported,
                      &error));
-    cr_expect(!import_place(imported.launcher, &imported.file, imported.request, &imported.plan, pins, &count, &nesting,
-                            &error));
+    cr_expect(!import_place(imported.launcher, &imported.file, imported.request, &imported.plan, &error));
     cr_expect(strstr(error.where, "allow_split_physical_axes"), "%s", error.where);
     arena_free(&imported.arena);
     cr_assert(import(V6E,
@@ -448,10 +441,9 @@ Test(launchers, placement) {
                      "allow_split_physical_axes: true\n",
                      &imported, &error));
     error = (Error){0};
-    cr_assert(import_place(imported.launcher, &imported.file, imported.request, &imported.plan, pins, &count, &nesting,
-                           &error));
+    cr_assert(import_place(imported.launcher, &imported.file, imported.request, &imported.plan, &error));
     int64_t product = 1;
-    for (int i = 0; i < count; i++) product *= pins[i].factor;
+    for (int i = 0; i < imported.plan.pin_count; i++) product *= pins[i].factor;
     cr_expect_eq(product, 256);
     arena_free(&imported.arena);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One row, one plan and one launcher: whether it places the plan so by itself, when told, or not at all. What it would
  * do is worked out by hand from reference/topology.md, sections 2 and 3. */
-#include "search/launch/placement.h"
 
 #include "base/util.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -53,7 +53,7 @@ static const struct {
     int64_t sizes[SIZES];
     Factor factors[10];
     const char *nesting;
-    Launcher launcher;
+    int launcher;
     LaunchKind kind;
     const char *needs;
     int default_is; /* the step of its own placement against the plan's: 0 the same, 1 longer, -1 shorter, 2 not known, 3 another, 4 the same though placed otherwise */

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plans for one launcher are laid out by what it can be told: the best of all its rules, each searched alone; the same
  * by brute force; and in words that it has. */
-#include "search/launch/remat_offer.h"
-
 #include "base/util.h"
 #include "models/config/model_json.h"
 #include "tests/sanitizer.h"
 #include "tests/search/asked.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 static const struct {
-    const char *launcher, *command;
+    int launcher; /* -1: one without words */
+    const char *command;
 } PROBLEMS[] = {
-    {"maxtext", "plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096 --for maxtext --top 1"},
-    {"megatron", "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for megatron --top 1"},
-    {"torchtitan", "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for torchtitan --top 1"},
-    {"megatron", "plan --model deepseek-v2-lite --chip h100 --nodes 1 --batch 64Ki --seq 4096 --for megatron --top 1"},
-    {NULL, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for deepspeed --top 1"},
+    {LAUNCHER_MAXTEXT, "plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096 --for maxtext --top 1"},
+    {LAUNCHER_MEGATRON, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for megatron --top 1"},
+    {LAUNCHER_TORCHTITAN, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for torchtitan --top 1"},
+    {LAUNCHER_MEGATRON,
+     "plan --model deepseek-v2-lite --chip h100 --nodes 1 --batch 64Ki --seq 4096 --for megatron --top 1"},
+    {-1, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for deepspeed --top 1"},
 };
 
 static double best_under(const AskedSearch *asked, const RematOffer *offer, bool brute) {
@@ -61,11 +62,11 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
 
         char text[REMAT_TEXT_SIZE];
         const Sharding *sharding = &plan->plan.layout.sharding;
-        if (PROBLEMS[i].launcher)
-            cr_expect(
-                remat_for_launcher(&asked.request->question.model, &plan->plan.layout, PROBLEMS[i].launcher, text) ||
-                    plan->plan.layout.layers[ACTIVATION_PRODUCT][STATE_RECOMPUTED] > 0,
-                "%s has no words for it", PROBLEMS[i].launcher);
+        if (PROBLEMS[i].launcher >= 0)
+            cr_expect(launcher_at(PROBLEMS[i].launcher)
+                              ->remat_words(&asked.request->question.model, &plan->plan.layout, text) ||
+                          plan->plan.layout.layers[ACTIVATION_PRODUCT][STATE_RECOMPUTED] > 0,
+                      "%s has no words for it", launcher_name(PROBLEMS[i].launcher));
         cr_expect(sharding->mlp == MLP_TENSOR && sharding->kv != KV_GATHERED &&
                   sharding->embedding == TABLE_VOCABULARY && sharding->logits == TABLE_VOCABULARY);
         asked_close(&asked);

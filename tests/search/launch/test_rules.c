@@ -3,7 +3,7 @@
  * */
 #include "base/util.h"
 #include "search/walk/search.h"
-#include "search/launch/rules.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -358,7 +358,7 @@ Test(launch, refusals_are_sentences) {
     Mesh tpus = {.axis_count = 1, .axes = {{.level = LEVEL_ICI, .size = 8}}};
     Plan plan = {.degrees.of = {16, 1, 1, 1, 1, 1},
                  .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+    for (int launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
         for (int tpu = 0; tpu < 2; tpu++) {
             const Mesh *mesh = tpu ? &tpus : &gpus;
             const char *why = launch_refusal(launcher, &model, &work, &plan, 0, mesh);
@@ -384,10 +384,4 @@ Test(launch, maxtext_pipelines_one_kind) {
     cr_expect(strstr(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh), "one kind of layer"));
     model.kind_count = 1;
     cr_expect_null(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh));
-}
-
-Test(launch, names) {
-    static const char *const NAMES[] = {"maxtext", "jax", "megatron", "torchtitan", "deepspeed"};
-    for (Launcher launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
-        cr_expect_str_eq(launcher_name(launcher), NAMES[launcher]);
 }

@@ -5,6 +5,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

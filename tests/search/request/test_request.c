@@ -157,24 +157,6 @@ Test(request, knobs) {
     free(request);
 }
 
-Test(request, launchers) {
-    static const struct {
-        const char *text;
-        bool ok;
-        LauncherSet set;
-    } LAUNCHES[] = {{"maxtext", true, 1},     {"jax,megatron", true, 6},
-                    {"DeepSpeed", true, 16},  {"torchtitan,torchtitan", true, 8},
-                    {"", false, 0},           {"maxtext,", false, 0},
-                    {",", false, 0},          {"nemo", false, 0},
-                    {"maxtext jax", false, 0}};
-    for (size_t i = 0; i < COUNT_OF(LAUNCHES); i++) {
-        LauncherSet set = 0;
-        Error error = {0};
-        cr_expect_eq(launchers_parse(LAUNCHES[i].text, "--for", &set, &error), LAUNCHES[i].ok, "%s", LAUNCHES[i].text);
-        cr_expect_eq(set, LAUNCHES[i].set, "%s", LAUNCHES[i].text);
-    }
-}
-
 Test(request, setting_points_into_the_request) {
     Request *request = calloc(1, sizeof *request);
     request->question.work = (Work){.sequences = 3, .seq = 5};
@@ -201,13 +183,12 @@ Test(request, json) {
     strcpy(request->asked.profile, "ideal");
     request->question.work = (Work){.sequences = 2048, .seq = 8192};
     request->asked.requested_batch_tokens = 16777000;
-    request->space.launchers = 1u << LAUNCHER_JAX | 1u << LAUNCHER_MAXTEXT;
     request->control.top = 5;
     Error error = {0};
     cr_assert(requirements_parse("tensor=4", "--require", request->space.requirements,
                                  &request->space.requirement_count, &error));
     cJSON *json = cJSON_CreateObject();
-    cr_assert(request_add_json(request, json));
+    cr_assert(request_add_json(request, "maxtext,jax", json));
     static const struct {
         const char *key, *text;
     } TEXTS[] = {{"model", "405b"},      {"chip", "tpu-v5p"},     {"profile", "ideal"},

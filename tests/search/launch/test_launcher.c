@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The orders that have names, with Megatron's against its rank formulas; and where a group lies. */
-#include "mesh/nesting.h"
+/* The orders that have names, Megatron's against its rank formulas; where a group lies. */
+#include "search/launch/launcher.h"
 
 #include "base/util.h"
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/launch/launcher.h: what a launcher is, and all that the search needs to know of the launchers there are. Pure.
+ *
+ * A launcher is a folder that defines one `const Launcher`, and a row in launchers.c. Everywhere else it is an index
+ * into that list, or a bit of a LauncherSet. */
+#ifndef SHARDOPT_SEARCH_LAUNCH_LAUNCHER_H
+#define SHARDOPT_SEARCH_LAUNCH_LAUNCHER_H
+
+#include "base/arena.h"
+#include "cost/state/remat.h"
+#include "cost/time/step.h"
+#include "search/answer/ranked_plan.h"
+
+#include <stdio.h>
+
+typedef struct PlanFacts PlanFacts;       /* search/launch/rules.h */
+typedef struct LaunchAsk LaunchAsk;       /* search/launch/placement.h */
+typedef struct LaunchWays LaunchWays;     /* search/launch/placement.h */
+typedef struct LaunchWay LaunchWay;       /* search/launch/placement.h */
+typedef struct RematList RematList;       /* search/launch/remat_list.h */
+typedef struct EmitNotes EmitNotes;       /* search/launch/emit.h */
+typedef struct ConfigFile ConfigFile;     /* search/launch/syntax/config_file.h */
+typedef struct ImportedWork ImportedWork; /* search/launch/import.h */
+typedef struct ImportedPlan ImportedPlan; /* search/launch/import.h */
+
+/* Writes the configuration. False: *error says which rule of the framework the plan breaks, and what was written is of
+ * no use. */
+typedef bool EmitWriter(const Request *request, const RankedPlan *ranked, FILE *out, Error *error);
+/* Adds a sentence for each thing that the framework does otherwise than was costed. */
+typedef void EmitNoter(const Request *request, const RankedPlan *ranked, EmitNotes *notes);
+
+typedef struct {
+    const char *name; /* as the command line spells it */
+    EmitWriter *write;
+    EmitNoter *notes;
+    const char *does; /* for help: "a YAML file for MaxText's trainer" */
+} EmitFormat;
+
+/* An order in which a launcher nests roles. */
+typedef struct {
+    const char *name; /* as --nesting spells it */
+    Nesting order;
+    const char *option; /* that it needs for it, as it spells it; NULL: none */
+} NamedNesting;
+
+enum { LAUNCHER_NESTINGS_MAX = 2, LAUNCHER_SIGNS_MAX = 8, LAUNCHER_FORMATS_MAX = 2 };
+
+/* What there is to know of a launcher. Lists end at their first NULL, or when they are full. */
+typedef struct {
+    const char *name;                             /* as --for spells it: "maxtext" */
+    NamedNesting nestings[LAUNCHER_NESTINGS_MAX]; /* the order in which it nests roles, then those it can be told */
+
+    /* ---- what it refuses ---- */
+    bool gpus_only;                                /* it speaks NCCL */
+    PaddingSet pads;                               /* what it pads, or splits unevenly */
+    const char *(*refuses)(const PlanFacts *);     /* a sentence that names the rule; NULL: it takes the plan */
+    bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
+
+    /* ---- where it puts roles ---- */
+    /* Adds its placements to none. NULL means ranks in the order of its nestings, as torchrun numbers them. */
+    void (*ways)(const LaunchAsk *ask, LaunchWays *out);
+    bool told_domains;        /* on GPUs its degrees inside and across domains say the whole placement */
+    const char *device_order; /* how it is made to place roles in any way at all; NULL means that it cannot be */
+
+    /* ---- what it can be told to recompute and offload ---- */
+    void (*remat)(RematList *list, const Model *model); /* NULL means anything, by layer */
+    bool remat_by_chunk;                                /* it counts layers in each chunk of a stage */
+    /* How it is told to do what a layout does: "remat_policy=full". NULL: it has no words for that; no function: for
+     * nothing. */
+    const char *(*remat_words)(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+
+    /* ---- its files ---- */
+    /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
+    const char *signs[LAUNCHER_SIGNS_MAX];
+    bool signs_yield; /* its keys stand in files of others too, whose signs count first */
+    bool (*import_work)(ConfigFile *file, ImportedWork *out, Error *error);
+    bool (*import_plan)(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+    /* Which of the ways a file means; *out NULL: none. No function: the one whose option is plan->option. */
+    bool (*import_way)(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
+                       const LaunchWay **out, Error *error);
+    EmitFormat formats[LAUNCHER_FORMATS_MAX];
+} Launcher;
+
+/* ---- the list: search/launch/launchers.c ---- */
+
+int launcher_count(void); /* at most LAUNCHERS_MAX */
+const Launcher *launcher_at(int index);
+
+/* ---- names ---- */
+
+const char *launcher_name(int launcher); /* "maxtext" */
+LauncherSet launchers_all(void);
+
+/* "maxtext", or several with commas. */
+bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
+
+/* The names of a set, `between` between them and `last` before the last: "maxtext, jax or megatron".
+ * LAUNCHER_NAMES_SIZE is enough for all of them. Returns `text`. */
+enum { LAUNCHER_NAME_SIZE = 24, LAUNCHER_NAMES_SIZE = LAUNCHERS_MAX * (LAUNCHER_NAME_SIZE + 4) };
+char *launcher_names(LauncherSet set, const char *between, const char *last, char *text, size_t size);
+
+/* The same for a report: "maxtext jax", "all launchers", "no launcher". Returns `text`. */
+char *launchers_text(LauncherSet set, const char *between, char *text, size_t size);
+
+/* The order in which a launcher nests roles, as --nesting spells it. */
+const char *launcher_nesting(int launcher);
+
+/* Every order of roles that has a name, from 0 on, "default" (the canonical one) first; NULL after the last. */
+const char *nesting_name(int index);
+bool nesting_named(const char *name, Nesting *out);
+
+/* ---- what they take ---- */
+
+/* Which launchers take the degrees, knobs and padding of a plan, wherever its roles lie. */
+LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh);
+
+/* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
+ * them. */
+const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh);
+
+/* The launchers that run on TPUs. */
+LauncherSet launchers_on_tpus(void);
+
+/* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
+ * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */
+PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh);
+
+/* ---- where they put roles ---- */
+
+/* Of each of `count` placements, all of one tuple of degrees: those of `launchers` that can be made to place roles so,
+ * by any of their ways or by a device order. */
+void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
+                       const Placement *placements, int64_t count, LauncherSet *out);
+
+/* How `launcher` would place the plan whose step has this rule and these resources. */
+LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
+                           const StepRule *rule, const Resources *resources);
+
+/* ---- what they can be told ---- */
+
+/* Which activations any of `launchers` can be told to recompute or to offload, in the arena; *out NULL: anything (one
+ * of them takes anything, or there are none). False: memory is out. */
+bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error);
+
+#endif
