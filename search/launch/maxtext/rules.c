@@ -56,8 +56,8 @@ static const char *maxtext_context(const PlanFacts *facts) {
     return NULL;
 }
 
-/* types.py: per_device_batch_size * max_target_length % num_vocab_tiling == 0, with one tile: so many tokens a device
- * are a whole number. Sequences of one pass are gradient_accumulation_steps apart; those of a pipeline go in together. */
+/* types.py: per_device_batch_size * max_target_length % num_vocab_tiling == 0, with one tile: the tokens of a device
+ * are a whole number. Sequences of one pass are gradient_accumulation_steps apart; those of a pipeline go together. */
 static bool maxtext_whole_tokens(const PlanFacts *facts) {
     int64_t inside = facts->tensor * facts->sequence * facts->pipeline, passes = 1;
     if (facts->pipeline > 1) passes = facts->plan->knobs.microbatches % inside;
