@@ -37,7 +37,7 @@ typedef struct {
 
 /* Options that several tables have, described once. */
 #define OPTION_ROW_OUTPUT                                                                                              \
-    .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result there instead of to stdout",           \
+    .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
     .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
                "half.",                                                                                                \
     .values = "@files"

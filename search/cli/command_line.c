@@ -37,9 +37,9 @@ static bool failure(const Command *command, poptContext context, int code, Error
     const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     if (!word) word = "command line";
     if (code == POPT_ERROR_BADOPT) return unknown(command, word, error);
-    if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "has no value; give one behind it");
+    if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "needs a value: write --option VALUE");
     if (code == POPT_ERROR_MALLOC) return error_memory(error);
-    return error_set(error, ERROR_INPUT, word, "cannot be read (%s); see --help", poptStrerror(code));
+    return error_set(error, ERROR_INPUT, word, "cannot be read: %s; see --help", poptStrerror(code));
 }
 
 static bool take_option(CommandLine *line, int number, const char *value, Error *error) {

@@ -132,7 +132,7 @@ static void zsh_options(FILE *out) {
             zsh_quoted(out, name, command->options[row].help);
             fputc('\n', out);
         }
-        fputs("        '--help:show this') ;;\n", out);
+        fputs("        '--help:show this help') ;;\n", out);
     }
     fputs("    esac\n}\n\n", out);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const CommandOption HELP_ROW = {.name = "help", .letter = 'h', .help = "show this"};
+static const CommandOption HELP_ROW = {.name = "help", .letter = 'h', .help = "show this help"};
 
 /* Prints each line of `text` with `first` before the first line and `other` before the others. */
 static void print_lines(FILE *out, const char *first, const char *other, const char *text) {

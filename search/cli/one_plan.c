@@ -32,7 +32,7 @@ static bool read_plan(const char *text, const char *where, Named *named, Error *
         bool twice = list[i].knob == 0 && named->degree[list[i].role];
         for (int j = 0; j < named->knob_count; j++)
             twice = twice || (list[i].knob > 0 && list[i].knob == named->knobs[j].knob);
-        if (twice) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", name);
+        if (twice) return error_set(error, ERROR_INPUT, where, "%s is given more than once; give it once", name);
         if (list[i].knob > 0)
             named->knobs[named->knob_count++] = list[i];
         else

@@ -15,7 +15,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .takes = "FILE",
          .use = USE_CHECK,
          .heading = "The gate",
-         .help = "the plans to hold against: a report of --format json, or an array of them",
+         .help = "the plans to compare with: a report written by --format json, or an array of them",
          .details = "A report of `plan --format json`, an array of reports, or what `sweep --format json` prints. "
                     "What is asked stands in them; of the options of `plan` only --time-limit is taken beside it, for "
                     "each plan.",
@@ -24,14 +24,14 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "tolerance",
          .takes = "SHARE",
          .use = USE_CHECK,
-         .help = "worse by this is as good: 1%, or step=1%,mfu=1%,memory=5% (1%)",
+         .help = "changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)",
          .details = "Worse by this is as good: 1%, or of some figures, \"step=1%,mfu=1%,memory=5%\" (1%). The step is "
                     "that of as many tokens as were asked for, under another objective what that counts; memory is "
                     "the share of usable HBM."},
     [OPTION_UPDATE] =
         {.name = "update",
          .use = USE_CHECK,
-         .help = "make the plans of now the baseline",
+         .help = "replace the baseline with the plans of this run",
          .details = "Make the plans of now the baseline, in the short form of json.md; what moved is said all the "
                     "same. An entry of nothing but format_version and request becomes a report. What cannot be "
                     "planned is an error, and the file stays as it was."},
@@ -45,13 +45,13 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "markdown",
          .takes = "FILE",
          .use = USE_CHECK,
-         .help = "write the answer there too, as Markdown",
+         .help = "also write the answer to this file, as Markdown",
          .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
          .values = "@files"},
     [OPTION_JUNIT] = {.name = "junit",
                       .takes = "FILE",
                       .use = USE_CHECK,
-                      .help = "write the answer there too, as JUnit's XML",
+                      .help = "also write the answer to this file, as JUnit XML",
                       .details =
                           "Write the answer there too, for the summary of a job and for whoever collects test results.",
                       .values = "@files"},
@@ -86,13 +86,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",
          .details = "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, "
                     "v5litepod-256."},
-    [OPTION_SLICES] =
-        {.name = "slices", .takes = "N", .use = ALL, .asks = true, .help = "that many of --slice, joined by DCN (1)"},
+    [OPTION_SLICES] = {.name = "slices",
+                       .takes = "N",
+                       .use = ALL,
+                       .asks = true,
+                       .help = "the number of slices of --slice, joined by DCN (1)"},
     [OPTION_CHIPS] = {.name = "chips",
                       .takes = "N",
                       .use = ALL,
                       .asks = true,
-                      .help = "a number of chips, in the vendor's default shape"},
+                      .help = "the number of chips, in the vendor's default shape"},
     [OPTION_NODES] =
         {.name = "nodes", .takes = "N", .use = ALL, .asks = true, .help = "GPU hosts, or racks of an NVL72 (1)"},
     [OPTION_OVERSUBSCRIPTION] =
@@ -100,7 +103,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .takes = "RATIO",
          .use = ALL,
          .asks = true,
-         .help = "of the GPU network's spine: 2 is half of full bisection (1)",
+         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",
          .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "
                     "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."},
     [OPTION_BATCH] =
@@ -111,8 +114,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .heading = "Work",
          .help = "tokens of one step (the model's training, else 4Mi)",
          .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."},
-    [OPTION_SEQUENCES] =
-        {.name = "sequences", .takes = "N", .use = ALL, .asks = true, .help = "the batch in sequences instead"},
+    [OPTION_SEQUENCES] = {.name = "sequences",
+                          .takes = "N",
+                          .use = ALL,
+                          .asks = true,
+                          .help = "the batch as a number of sequences, instead of --batch"},
     [OPTION_SEQ] =
         {.name = "seq",
          .takes = "LEN",
@@ -149,13 +155,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "deepspeed. Layouts then keep, recompute and offload activations only as one of the launchers can "
                     "be told.",
          .values = "maxtext torchtitan megatron jax deepspeed"},
-    [OPTION_MAX_IDLE] =
-        {.name = "max-idle", .takes = "SHARE", .use = ALL, .asks = true, .help = "chips that may stay unused (10%)"},
+    [OPTION_MAX_IDLE] = {.name = "max-idle",
+                         .takes = "SHARE",
+                         .use = ALL,
+                         .asks = true,
+                         .help = "the share of chips that may stay unused (10%)"},
     [OPTION_BATCH_TOLERANCE] = {.name = "batch-tolerance",
                                 .takes = "SHARE",
                                 .use = ALL,
                                 .asks = true,
-                                .help = "how far the batch may move (0)"},
+                                .help = "the share by which the batch may change (0)"},
     [OPTION_PADDING] = {.name = "padding",
                         .takes = "RULE",
                         .use = ALL,
@@ -237,8 +246,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
                     "gate_up, product (auto).",
          .values = "auto none full"},
-    [OPTION_HBM_RESERVE] =
-        {.name = "hbm-reserve", .takes = "SHARE", .use = ALL, .asks = true, .help = "HBM kept back (8%)"},
+    [OPTION_HBM_RESERVE] = {.name = "hbm-reserve",
+                            .takes = "SHARE",
+                            .use = ALL,
+                            .asks = true,
+                            .help = "the share of HBM that is kept free (8%)"},
     [OPTION_PROFILE] =
         {.name = "profile",
          .takes = "NAME",
@@ -260,13 +272,13 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                             .use = USE_PLAN | USE_SWEEP,
                             .asks = true,
                             .heading = "Search and output",
-                            .help = "cut nothing: evaluate every plan"},
+                            .help = "evaluate every plan, without cutting any by bounds"},
     [OPTION_TIME_LIMIT] =
         {.name = "time-limit",
          .takes = "S",
          .use = ALL,
          .asks = true,
-         .help = "stop after so many seconds, with the gap that is left (exit code 4)",
+         .help = "stop after this many seconds and report the remaining gap (exit code 4)",
          .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
                     "code 4."},
     [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
@@ -274,7 +286,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "plan",
          .takes = "PLAN",
          .use = ONE,
-         .help = "the plan that is meant: \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
+         .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
          .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
                     "What is not named is chosen best."},
     [OPTION_FROM] =
@@ -307,7 +319,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_CONFIG_FORMAT] = {.name = "config-format",
                               .takes = "NAME",
                               .use = ONE,
-                              .help = "which of them --from-config is (found out by its keys)",
+                              .help = "the format of --from-config (recognised by its keys)",
                               .details =
                                   "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
                               .values = "maxtext torchtitan megatron jax deepspeed"},
@@ -333,7 +345,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "resume",
          .takes = "FILE",
          .use = USE_SWEEP,
-         .help = "keep finished points there, and go on from those that are there",
+         .help = "keep finished points in this file, and continue from those already in it",
          .details = "Each finished point is a line of this file, on the disk before the next begins; a sweep that was "
                     "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
                     "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
@@ -343,7 +355,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "certificate",
          .takes = "FILE",
          .use = USE_PLAN,
-         .help = "write there what became of every degree tuple, for others to check",
+         .help = "write the fate of every degree tuple to this file, for others to check",
          .details = "Write there, as a table with tabs, what became of every degree tuple on every machine and batch "
                     "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
                     "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
@@ -365,12 +377,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL},
     [OPTION_TIMING] = {.name = "timing",
                        .use = BOTH | USE_EMIT,
-                       .help = "say on stderr how long it took",
+                       .help = "print on stderr how long it took",
                        .details = "Say on standard error how long it took."},
     [OPTION_VERBOSE] = {.name = "verbose",
                         .letter = 'v',
                         .use = BOTH | USE_EMIT,
-                        .help = "say on stderr what is searched",
+                        .help = "print on stderr what is searched",
                         .details = "Say on standard error what is searched."},
     [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .use = ALL, .help = "no warnings"},
     [OPTION_COLOR] =

@@ -17,7 +17,7 @@ const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT] = {
     [OUTPUT] = {.name = "output",
                 .letter = 'o',
                 .takes = "SET.json",
-                .help = "write the fitted set there; -: to stdout, in place of the report",
+                .help = "write the fitted set to this file; - means stdout, in place of the report",
                 .details = "Write the fitted set there, for --profile of all commands; -: to standard output, in "
                            "place of the report.",
                 .values = "@files"},

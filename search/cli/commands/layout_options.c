@@ -23,7 +23,7 @@ const CommandOption LAYOUT_OPTIONS[LAYOUT_OPTION_COUNT] = {
                            "at most. The answer is the same on every machine and for any number of threads (1)."},
     [SOLUTION] = {.name = "solution",
                   .takes = "FILE",
-                  .help = "write the strategy of each node there, as a JSON array",
+                  .help = "write the strategy of each node to this file, as a JSON array",
                   .details = "Write the index of each node's strategy there, as a JSON array (the contest's form); "
                              "nothing where no choice is known.",
                   .values = "@files"},
@@ -32,12 +32,12 @@ const CommandOption LAYOUT_OPTIONS[LAYOUT_OPTION_COUNT] = {
     [THREADS] = {.name = "threads",
                  .takes = "N",
                  .help = "threads to use; without a time limit the answer is the same for any number"},
-    [TIMING] = {.name = "timing", .help = "say on stderr how long it took"},
+    [TIMING] = {.name = "timing", .help = "print on stderr how long it took"},
     [VERBOSE] = {.name = "verbose",
                  .letter = 'v',
-                 .help = "say on stderr how far it is",
+                 .help = "print the progress on stderr",
                  .details = "Say on standard error every second how far it is."},
-    [QUIET] = {.name = "quiet", .letter = 'q', .help = "say nothing on stderr"},
+    [QUIET] = {.name = "quiet", .letter = 'q', .help = "print nothing on stderr"},
 };
 
 bool layout_options_read(const CommandLine *line, LayoutOptions *out, Error *error) {

@@ -20,7 +20,7 @@ const CommandOption VALIDATE_OPTIONS[VALIDATE_OPTION_COUNT] = {
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [PLOT] = {.name = "plot",
               .takes = "FILE",
-              .help = "write predicted against measured there, as SVG",
+              .help = "write predicted against measured times to this file, as SVG",
               .details = "Write predicted against measured steps there, as SVG.",
               .values = "@files"},
     [PROFILE] = {.name = "profile",

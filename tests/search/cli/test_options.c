@@ -163,7 +163,7 @@ static const struct {
 } BAD[] = {
     {"no model", {"--pods", "8"}, "--model", "missing"},
     {"an unknown model", {"--model", "lama-3.1-405b"}, "--model", "llama"},
-    {"no value", {"--model"}, "--model", "no value"},
+    {"no value", {"--model"}, "--model", "needs a value"},
     {"an empty model", {"--model", ""}, "--model", ""},
     {"an unknown option", {"--model", "405b", "--pod", "8"}, "--pod", "--pods"},
     {"an unknown letter", {"--model", "405b", "-Z"}, "-Z", "not an option"},

@@ -64,9 +64,9 @@ Test(command_models, answers) {
         {{"models", "lama3.1-8b"}, 2, "llama3.1-8b"},
         {{"models", "8b", "70b"}, 2, "one name too many"},
         {{"models", "--format", "yaml"}, 2, "text or json"},
-        {{"models", "--format"}, 2, "--help"},
+        {{"models", "--format"}, 2, "needs a value"},
         {{"models", "--frobnicate"}, 2, "--help"},
-        {{"models", "--format", "json", "--format", "text", "8b"}, 0, "training FLOPs per token at sequence 8,192"},
+        {{"models", "--format", "json", "--format", "text", "8b"}, 2, "given twice"},
         {{"models", ""}, 2, "empty"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
