@@ -176,9 +176,9 @@ Test(break_even, best_split) {
 }
 
 /* 2048 x 4 of 4 Mi tokens, forward pass. Book: (3584 + 2048) of 5757 equal parts, 0.97831 (D05). Exact: 2047/2048 of
- * the gathers; four chips in a ring move 3/4 of the activations, in a line, which is what four neighbours of a
- * longer axis are, 3/4 at half the rate: (3582.25 + 1536) / 5632 x 0.97831 = 0.88907 and (3582.25 + 3072) / 5632 x
- * 0.97831 = 1.15587: the book's plan is not compute bound. */
+ * the gathers; four chips in a ring move 3/4 of the activations, in a line (four neighbours of a longer axis), 3/4 at
+ * half the rate: (3582.25 + 1536) / 5632 x 0.97831 = 0.88907 and (3582.25 + 3072) / 5632 x 0.97831 = 1.15587: the
+ * book's plan is not compute bound. */
 Test(break_even, exact_2048_by_4) {
     GroupAxis ring = ring_axis(4, W / 2), line = line_axis(4, W / 2);
     GroupAxis gathers[] = {ring_axis(32, W / 2), ring_axis(64, W / 2)};

@@ -91,14 +91,14 @@ typedef struct {
     double compute, fsdp, tensor_seconds; /* by hand, to the digits shown */
 } Case;
 
-/* A block of 2 along an axis is a line: one link of 9e10. What is left of the axis is a ring with a stride of 2: 2 x
- * 9e10 / 2. Whole axes: 1.8e11. Four along one axis: a line of 4, still 9e10; the rest has stride 4: 4.5e10. 2x2x2:
- * S = 4096: 6 x 69.502e9 x 512 / 4.59e14 = 0.46516, attention 80 x 3.5 x 67.1e6 x 512 / 4.59e14 = 0.02096, look-up
- * 0.00002;
- *        fsdp 6 x 8.8203e9 x 1023/1024 / 2.7e11 = 0.19582; tensor 644 x 67.1e6 x 7/8 / 2.7e11 = 0.14006.
- * 2x2:   S = 2048: the same per chip, attention half of it; fsdp 6 x 17.640e9 / 3.6e11 = 0.29385; tensor 644 x
- * 33.55e6 x 3/4 / 1.8e11 = 0.09004. 4:     fsdp 6 x 17.640e9 / (4.5e10 + 1.8e11 + 1.8e11) = 0.26120; tensor 644 x
- * 33.55e6 x 3/4 / 9e10 = 0.18007. */
+/* A block of 2 along an axis is a line: one link of 9e10. The rest of the axis is a ring with a stride of 2: 2 x 9e10 /
+ * 2. Whole axes: 1.8e11. Four along one axis: a line of 4, still 9e10; the rest has stride 4: 4.5e10.
+ * 2x2x2: S = 4096: 6 x 69.502e9 x 512 / 4.59e14 = 0.46516, attention 80 x 3.5 x 67.1e6 x 512 / 4.59e14 = 0.02096,
+ *        look-up 0.00002; fsdp 6 x 8.8203e9 x 1023/1024 / 2.7e11 = 0.19582;
+ *        tensor 644 x 67.1e6 x 7/8 / 2.7e11 = 0.14006.
+ * 2x2:   S = 2048: the same per chip, attention half of it; fsdp 6 x 17.640e9 / 3.6e11 = 0.29385;
+ *        tensor 644 x 33.55e6 x 3/4 / 1.8e11 = 0.09004.
+ * 4:     fsdp 6 x 17.640e9 / (4.5e10 + 1.8e11 + 1.8e11) = 0.26120; tensor 644 x 33.55e6 x 3/4 / 9e10 = 0.18007. */
 static const Case CASES[] = {
     {"2x2x2",
      4096,

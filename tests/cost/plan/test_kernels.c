@@ -148,9 +148,9 @@ Test(kernels, what_stays_bf16) {
 
 /* ---- experts ---- */
 
-/* 4096 tokens to 2 of 8 experts each, all on this chip: groups of 1024. Seven eighths of what many groups lose; a
- * software's factor on top, which never takes them past the peak; biases and a clamped activation by a factor of their
- * own. */
+/* 4096 tokens to 2 of 8 experts each, all on this chip: groups of 1024. They lose seven eighths of the loss of many
+ * groups; a software's factor comes on top, which never takes them past the peak; biases and a clamped activation by a
+ * factor of their own. */
 Test(kernels, grouped_matmuls) {
     Model model = dense_model(1, 4096, 0, 32, 8, 128, 1);
     model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 1792;

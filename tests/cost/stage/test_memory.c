@@ -294,7 +294,7 @@ Test(memory, communicators) {
     }
 }
 
-/* ---- what software keeps ---- */
+/* ---- bytes that software keeps ---- */
 
 static const double T = 4096, D = 8192, F = 28672, HEADS = 64, KV = 8, H = 128;
 
