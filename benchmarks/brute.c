@@ -137,10 +137,10 @@ static bool try_knobs(BenchTuple *tuple, int64_t index, Arena *arena, Walk *walk
     charge(walk, &found->tables);
     struct Way *way = &tuple->ways[number];
     BoundRows rows;
-    double bytes;
-    knob_rows(&space->setting, &shard, &knobs, &way->least, INFINITY, walk->sums, &rows, &bytes);
+    Bounds bounds = space_bounds(space, walk->sums);
+    knob_rows(&bounds, &shard, &knobs, &way->least, INFINITY, &rows);
     charge(walk, &found->coefficients);
-    if (bytes > cost_context_memory_limit(&space->setting) || rows.count == 0) {
+    if (rows.least_bytes > cost_context_memory_limit(&space->setting) || rows.count == 0) {
         found->memory += placements;
         return true;
     }

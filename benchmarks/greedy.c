@@ -137,11 +137,13 @@ static bool relax(BenchTuple *tuple, int64_t index, TotalsCache *sums, double *s
     int64_t number = knob_space_methods(&tuple->knobs, index);
     Shard shard;
     BoundRows rows;
-    double bytes, limit = cost_context_memory_limit(&space->setting), least = INFINITY;
+    double limit = cost_context_memory_limit(&space->setting), least = INFINITY;
     if (tuple_admits(tuple, &knobs, &shard) != PRUNED_COUNT) return true;
     if (!tuple_way(tuple, number, arena, error)) return false;
     const struct Way *way = &tuple->ways[number];
-    knob_rows(&space->setting, &shard, &knobs, &way->least, INFINITY, sums, &rows, &bytes);
+    Bounds bounds = space_bounds(space, sums);
+    knob_rows(&bounds, &shard, &knobs, &way->least, INFINITY, &rows);
+    double bytes = rows.least_bytes;
     if (bytes > limit) out->missing_bytes = min_real(out->missing_bytes, bytes - limit);
     if (bytes > limit) return true;
     for (int row = 0; row < rows.count; row++) {

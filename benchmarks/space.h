@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "search/bound/batch.h"
-#include "search/bound/bound.h"
+#include "search/bound/knob_bound.h"
+#include "search/bound/lower_rates.h"
 #include "search/cli/request_text.h"
 #include "search/space/knob_space.h"
 #include "search/walk/search.h"
@@ -37,6 +38,10 @@ typedef struct {
     Degrees *degrees;
     int64_t count;
 } Space;
+
+static inline Bounds space_bounds(const Space *space, TotalsCache *cache) {
+    return (Bounds){.context = &space->setting, .offers = &space->offers, .cache = cache};
+}
 
 static inline bool space_open(const Request *request, Arena *arena, Space *out, Error *error) {
     *out = (Space){.request = request,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A row of a relaxation is a constant and a sum of terms, one for each lane and phase that moves anything; what the knob
- * setting makes of them is decided once, then blocks of placements are summed up:
- *   step   = constant + sum of exposed seconds + A + B (cost/time/step.h), A and B constant where nothing of the block can be
- *            busy for longer than compute,
- *   serial = constant + a linear sum, left out where nothing of the block can reach the step. */
+/* A row of a relaxation is a constant and a sum of terms: one for each lane and phase of the table of terms
+ * (cost/time/step_terms.h) that moves anything. What the knob setting makes of them is decided once; then blocks of
+ * placements are added up:
+ *   step   = constant + sum of exposed seconds + A + B; A and B are constant where nothing of the block can be busy for
+ *            longer than compute;
+ *   serial = constant + a linear sum; it is left out where nothing of the block can reach the step. */
 #include "search/bound/batch.h"
 
 #include "base/util.h"

@@ -71,8 +71,8 @@ static bool count_knobs_within(OpenTuple *tuple, int64_t index, const Knobs *lik
     if (explorer_stops(tuple->explorer)) return false;
     if (!knobs_compete(&knobs, like) || !knobs_admitted(tuple, &knobs, &admission)) return true;
     const Rates *least = &tuple->least[knob_space_methods(&tuple->space, index)];
-    double bytes,
-        bound = knob_bound(&problem->setting, &admission.shard, &knobs, least, tuple->explorer->cache->sums, &bytes);
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    double bytes, bound = knob_bound(&bounds, &admission.shard, &knobs, least, &bytes);
     if (bound * problem->scale > limit) return true;
     return candidate_count_within(tuple, index, &admission, limit, within);
 }

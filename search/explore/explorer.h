@@ -7,7 +7,8 @@
 #include "cost/time/slack.h"
 #include "mesh/collective_memo.h"
 #include "search/answer/search_result.h"
-#include "search/bound/bound.h"
+#include "search/bound/knob_bound.h"
+#include "search/bound/lower_rates.h"
 #include "search/explore/best_plan.h"
 #include "search/layout/layout.h"
 #include "search/request/request.h"
@@ -70,6 +71,15 @@ typedef struct {
     bool interrupted;
     Error error;
 } Explorer;
+
+/* What the bounds of a problem share, with one thread's totals. */
+static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *cache) {
+    return (Bounds){
+        .context = &problem->setting, .offers = &problem->offers, .padding = problem->padding, .cache = cache};
+}
+static inline Bounds explorer_bounds(const Explorer *explorer) {
+    return explore_bounds(explorer->problem, explorer->cache->sums);
+}
 
 /* Asks the world whether to end; once it has said so, the explorer remembers. */
 bool explorer_stops(Explorer *explorer);

@@ -4,6 +4,7 @@
 #include "search/explore/knob_list.h"
 
 #include "base/util.h"
+#include "search/bound/range_bound.h"
 #include "search/explore/admission.h"
 #include "search/explore/family_frontier.h"
 
@@ -44,8 +45,8 @@ static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, 
     const ExploreProblem *problem = listing->tuple->problem;
     if (listing->brute || problem->request->control.variants) return false;
     if (!resident->listed) return resident->reason == PRUNED_KNOB_BOUND;
-    return offload_never_pays(&problem->setting, shard, knobs, resident->bound / problem->scale,
-                              listing->tuple->explorer->cache->sums);
+    Bounds bounds = explorer_bounds(listing->tuple->explorer);
+    return offload_never_pays(&bounds, shard, knobs, resident->bound / problem->scale);
 }
 
 /* A setting that is admitted: into the list, or out by memory or by its bound. */
@@ -54,11 +55,11 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
     const Rates *least = &tuple->least[knob_space_methods(&tuple->space, index)];
-    double bytes, limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
+    double limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
+    Bounds bounds = explorer_bounds(tuple->explorer);
     BoundRows rows;
-    knob_rows(&problem->setting, shard, knobs, least, threshold / problem->scale, tuple->explorer->cache->sums, &rows,
-              &bytes);
-    double bound = rows_seconds(&rows, least) * problem->scale;
+    knob_rows(&bounds, shard, knobs, least, threshold / problem->scale, &rows);
+    double bytes = rows.least_bytes, bound = rows_seconds(&rows, least) * problem->scale;
     if (!listing->brute && bytes <= limit && bound <= threshold)
         bound = max_real(bound, family_frontier_bound(tuple, &rows, &listing->frontier));
     if (bytes > limit) {
@@ -111,8 +112,9 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
     FamilyFrontier *frontier = &listing->frontier;
     family_frontier_begin(frontier, knob_space_methods(&tuple->space, first));
     const Rates *least = &tuple->least[frontier->methods_index];
-    family_rows(&problem->setting, &problem->offers, shard, knobs, least, listing->threshold / problem->scale,
-                tuple->explorer->cache->sums, &frontier->rows, bytes);
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    family_rows(&bounds, shard, knobs, least, listing->threshold / problem->scale, &frontier->rows);
+    *bytes = frontier->rows.least_bytes;
     frontier->bound = rows_seconds(&frontier->rows, least) * problem->scale;
 }
 
@@ -189,12 +191,11 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
     double bytes, limit = cost_context_memory_limit(&problem->setting);
     /* What fits in no microbatch at all is out for good, even where it is too slow as well. */
     bool whole = first == 0 && last == space->microbatch_count - 1;
-    double bound =
-        range_bound(&problem->setting, &problem->offers, problem->padding, &tuple->least[methods->first_index],
-                    tuple->explorer->cache->sums, tuple->degrees, &methods->methods, methods->split,
-                    space->microbatch_sequences[first], space->microbatch_sequences[last],
-                    whole ? INFINITY : listing->threshold / problem->scale, &bytes) *
-        problem->scale;
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    MicrobatchRange range = {tuple->degrees, &methods->methods, methods->split, space->microbatch_sequences[first],
+                             space->microbatch_sequences[last]};
+    double enough = whole ? INFINITY : listing->threshold / problem->scale;
+    double bound = range_bound(&bounds, &range, &tuple->least[methods->first_index], enough, &bytes) * problem->scale;
     if (!(bound < INFINITY)) return false; /* families whose sizes do not divide say so themselves */
     Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
                   (Count)(last - first + 1);

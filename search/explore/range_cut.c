@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
+#include "search/bound/range_bound.h"
 #include "search/explore/explore.h"
 
 #include <math.h>
@@ -22,10 +23,9 @@ static bool microbatch_range_is_cut(RangeCut *cut, int64_t low, int64_t high) {
     const ExploreProblem *problem = cut->explorer->problem;
     double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
     if (explorer_stops(cut->explorer)) return false;
-    double seconds =
-        range_bound(&problem->setting, &problem->offers, problem->padding, &cut->least, cut->explorer->cache->sums,
-                    cut->degrees, &cut->methods, cut->split, low, high, cut->threshold * CUT / scale, &bytes) *
-        scale * SLACK;
+    Bounds bounds = explorer_bounds(cut->explorer);
+    MicrobatchRange range = {cut->degrees, &cut->methods, cut->split, low, high};
+    double seconds = range_bound(&bounds, &range, &cut->least, cut->threshold * CUT / scale, &bytes) * scale * SLACK;
     if (!(seconds < INFINITY)) return true;
     if (seconds > cut->threshold * CUT) {
         cut->bound = min_real(cut->bound, seconds);

@@ -3,6 +3,7 @@
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
+#include "search/bound/tuple_bound.h"
 #include "search/launch/launcher.h"
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
@@ -23,7 +24,8 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
                             group->padding, &forbidden))
         return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     ExploreProblem problem = tuple_list_problem(tuples, entry->group, work.sequences);
-    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    Bounds bounds = explore_bounds(&problem, cache);
+    TupleBound bound = tuple_bound(&bounds, problem.least, degrees);
     entry->bound = ranked_bound(&problem, &bound);
     if (bound.forbidden || bound.unusable) return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     if (!bound.too_large) return (TupleVerdict){.out = false};
@@ -47,7 +49,8 @@ double tuple_batches_bound(const TupleList *tuples, const TupleBatches *entry, T
     ExploreProblem problem =
         tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
     const Degrees *degrees = &tuples->groups[entry->group].degrees[entry->tuple];
-    TupleBound bound = tuple_bound(&problem.setting, &problem.offers, problem.padding, problem.least, cache, degrees);
+    Bounds bounds = explore_bounds(&problem, cache);
+    TupleBound bound = tuple_bound(&bounds, problem.least, degrees);
     return ranked_bound(&problem, &bound);
 }
 

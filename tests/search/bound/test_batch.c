@@ -2,7 +2,8 @@
 /* The vectorised loops say what cost/time/step.h says: for random knob settings of random problems, over all placements at
  * once, batch <= relaxed_seconds of each, by less than 1e-11 of it. */
 #include "search/bound/batch.h"
-#include "search/bound/bound.h"
+#include "search/bound/knob_bound.h"
+#include "search/bound/lower_rates.h"
 #include "search/space/knob_space.h"
 #include "tests/search/random_problem.h"
 

@@ -7,7 +7,9 @@
  * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is.
  * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "search/bound/batch.h"
-#include "search/bound/bound.h"
+#include "search/bound/knob_bound.h"
+#include "search/bound/lower_rates.h"
+#include "search/bound/tuple_bound.h"
 #include "search/explore/frontier.h"
 #include "search/layout/layout.h"
 #include "search/space/knob_space.h"
@@ -36,6 +38,13 @@ typedef struct {
     Arena *arena;
     const char *text;
 } Problem;
+
+static Bounds problem_bounds(const Problem *problem, const CostContext *setting) {
+    return (Bounds){.context = setting,
+                    .offers = &problem->offers,
+                    .padding = problem->request->space.padding,
+                    .cache = problem->cache};
+}
 
 static Shard plan_shard(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         bool *ok) {
@@ -151,9 +160,9 @@ typedef struct {
     TupleBound tuple;
     double family, family_bytes, knob, knob_bytes, relaxed_least;
     BoundRows family_rows, knob_rows;
-} Bounds;
+} FoundBounds;
 
-static void check_placement(const Problem *problem, const CostContext *setting, const Bounds *bounds,
+static void check_placement(const Problem *problem, const CostContext *setting, const FoundBounds *bounds,
                             const LayoutGraph *graph, const Relaxation *relaxation, Plan *plan) {
     Rates rates;
     LayoutSolution solution;
@@ -217,13 +226,12 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
     Error error = {0};
     Arena arena = {0};
     lower_bound_rates_of(problem->least, degrees, &knobs->methods, &least);
-    Bounds bounds = {.tuple = *tuple};
-    bounds.knob = knob_bound(setting, &shard, knobs, &least, problem->cache, &bounds.knob_bytes);
-    bounds.family =
-        family_bound(setting, &problem->offers, &shard, knobs, &least, problem->cache, &bounds.family_bytes);
-    family_rows(setting, &problem->offers, &shard, knobs, &least, INFINITY, problem->cache, &bounds.family_rows,
-                &bounds.family_bytes);
-    knob_rows(setting, &shard, knobs, &least, INFINITY, problem->cache, &bounds.knob_rows, &bounds.knob_bytes);
+    FoundBounds bounds = {.tuple = *tuple};
+    Bounds shared = problem_bounds(problem, setting);
+    bounds.knob = knob_bound(&shared, &shard, knobs, &least, &bounds.knob_bytes);
+    bounds.family = family_bound(&shared, &shard, knobs, &least, &bounds.family_bytes);
+    family_rows(&shared, &shard, knobs, &least, INFINITY, &bounds.family_rows);
+    knob_rows(&shared, &shard, knobs, &least, INFINITY, &bounds.knob_rows);
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);
     cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
@@ -258,8 +266,8 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
 
 static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *draw) {
     CostContext setting = request_cost_context(problem->request);
-    TupleBound bound = tuple_bound(&setting, &problem->offers, problem->request->space.padding, problem->least,
-                                   problem->cache, degrees);
+    Bounds shared = problem_bounds(problem, &setting);
+    TupleBound bound = tuple_bound(&shared, problem->least, degrees);
     seen.forbidden += bound.forbidden != 0;
     seen.unusable += bound.unusable;
     KnobSpace space;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search against a brute force that knows no bound (brute_force.h): the k best rows of all plans of small random
  * problems must be the k plans of search_run, time and identity, bit for bit. */
-#include "search/bound/bound.h"
+#include "search/bound/tuple_bound.h"
 #include "search/explore/explore.h"
 #include "tests/search/brute_force.h"
 
@@ -206,14 +206,14 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
     Offers offers = offers_of(&setting, &mesh, request->space.schedules);
     LowerBoundRates *least = lower_bound_rates_new(&mesh, &arena);
     TotalsCache *cache = totals_cache_new();
+    Bounds bounds = {.context = &setting, .offers = &offers, .padding = request->space.padding, .cache = cache};
     for (int i = 0; i < brute->count; i++) {
         bool known = false;
         for (int j = 0; j < count && !known; j++)
             known = degrees_compare(&tuples[j].degrees, &brute->rows[i].degrees) == 0;
         if (!known)
-            tuples[count++] = (Bounded){
-                tuple_bound(&setting, &offers, request->space.padding, least, cache, &brute->rows[i].degrees).seconds,
-                brute->rows[i].degrees};
+            tuples[count++] =
+                (Bounded){tuple_bound(&bounds, least, &brute->rows[i].degrees).seconds, brute->rows[i].degrees};
     }
     totals_cache_free(cache);
     arena_free(&arena);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/bound/shard_bound.h"
+
+#include "base/util.h"
+#include "cost/time/slack.h"
+#include "cost/time/step_terms.h"
+
+#include <math.h>
+#include <string.h>
+
+double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, double bubble_share) {
+    StepTerm compute_term = step_compute_term(rule);
+    double of_compute[PHASE_COUNT], certain = 0, critical = 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) of_compute[phase] = step_compute_seconds(resources, phase);
+    double compute = term_part_a(&compute_term, of_compute) + of_compute[1], longest = compute;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        StepTerm term = step_term(rule, group, rates->leaves_scale_up >> group & 1);
+        double seconds[PHASE_COUNT];
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            Traffic traffic = step_traffic(rule, resources, group, phase);
+            seconds[phase] = collective_seconds(rates->cost[group], traffic.messages, traffic.bytes);
+        }
+        double exposed = term_exposed_whole(&term, seconds, &resources->of[RES_ATTENTION_FORWARD]);
+        certain += exposed;
+        if (term.critical) critical += exposed;
+        longest = max_real(longest, term.hidden * term_whole(&term, seconds));
+    }
+    return certain + longest + bubble_share * (compute + critical) + rule->optimizer_seconds + rule->other_seconds;
+}
+
+double most_chunks(const CostContext *context, double stages) {
+    return max_real(1, floor((double)context->model->layers / stages));
+}
+
+void relax_rule(const Bounds *bounds, const Shard *shard, double share, StepRule *rule) {
+    const CostContext *context = bounds->context;
+    const Profile *profile = context->profile;
+    double others = stage_pace(context, shard).others;
+    if (bounds->offers->overlaps)
+        rule->exposed[GROUP_TENSOR] = min_real(rule->exposed[GROUP_TENSOR], profile->tensor_overlapped);
+    if (shard->pipeline > 1)
+        rule->exposed[GROUP_EXPERT] = min_real(rule->exposed[GROUP_EXPERT], profile->expert_overlapped);
+    rule->bubble[PHASE_FORWARD] = rule->bubble[PHASE_BACKWARD] = others * share;
+    rule->bubble_saved_seconds = 0;
+    /* without ZeRO there is no gather at the start; its second pass at the end is not counted either */
+    memset(rule->data_start, 0, sizeof(rule->data_start));
+}
+
+Knobs least_time(const Shard *shard, const Knobs *member) {
+    Knobs knobs = *member;
+    bool replicated = shard_data_ways(shard) > 1 || shard_expert_data_ways(shard) > 1;
+    knobs.schedule = shard->pipeline > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE;
+    knobs.virtual_stages = 1;
+    knobs.zero_stage = replicated ? 1 : 0;
+    /* no choice where nothing is gathered */
+    knobs.regather = shard_weight_ways(shard) <= 1 && shard_expert_ways(shard) <= 1;
+    knobs.offload_optimizer = false;
+    knobs.methods.tensor_overlap = false;
+    return knobs;
+}
+
+void least_rule(const CostContext *context, const Shard *shard, const Knobs *knobs, const StageTotals *totals,
+                StepRule *rule) {
+    rule_of_sums(context, shard, knobs, totals, rule);
+    if (context->profile->rank_seconds > 0) { /* what ZeRO takes for each rank is not there without it */
+        StepRule plain;
+        Knobs whole = *knobs;
+        whole.zero_stage = 0;
+        rule_of_sums(context, shard, &whole, totals, &plain);
+        rule->other_seconds = min_real(rule->other_seconds, plain.other_seconds);
+    }
+    if (shard->pipeline <= 1) return;
+    StepRule two;
+    Knobs other = *knobs;
+    other.schedule = SCHEDULE_DUALPIPE;
+    rule_of_sums(context, shard, &other, totals, &two);
+    rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
+}
+
+double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most) {
+    const CostContext *context = bounds->context;
+    Knobs knobs = least_time(shard, member);
+    double stages = shard->pipeline, best = INFINITY, others = stage_pace(context, shard).others;
+    double share = schedule_least_share(stages, most, most_chunks(context, stages), WEIGHT_GRADIENTS_MOST) / most;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = totals_sharding(slot);
+        StepRule rule;
+        Resources resources;
+        least_rule(context, shard, &knobs, &slot->totals, &rule);
+        relax_rule(bounds, shard, 0, &rule);
+        resources_of_sums(context, shard, &knobs, &sharding, &slot->totals, &resources);
+        totals_add_required(context, shard, slot, &resources);
+        best = min_real(best, merged_seconds(&rule, &resources, least, others * share));
+    }
+    return best * SLACK;
+}
+
+double least_memory(const CostContext *context, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                    const StageTotals *totals) {
+    double worst = 0, kept = totals_kept_bytes(context, shard, totals), weights[MOMENT_COUNT];
+    microbatches_in_flight(shard, knobs, weights);
+    for (int moment = 0; moment < MOMENT_COUNT; moment++) {
+        MemoryRows rows;
+        rows_of_sums(context, shard, knobs, sharding, totals, (Moment)moment, weights[moment] * kept, &rows);
+        worst = max_real(worst, memory_total(&rows));
+    }
+    return worst;
+}
+
+double shard_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member) {
+    const CostContext *context = bounds->context;
+    Knobs small = least_time(shard, member);
+    double least = INFINITY;
+    small.zero_stage = small.zero_stage > 0 ? 2 : 0;
+    small.regather = true;
+    small.offload_optimizer = bounds->offers->offloads;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &small.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = totals_sharding(slot);
+        least = min_real(least, least_memory(context, shard, &small, &sharding, &slot->totals));
+        if (shard->pipeline <= 1) continue;
+        Knobs two = small; /* stages a chip: less optimizer state, where the last stage is the smaller */
+        two.schedule = SCHEDULE_DUALPIPE;
+        least = min_real(least, least_memory(context, shard, &two, &sharding, &slot->totals));
+    }
+    return least * SLACK;
+}
+
+int64_t sequences_of_replica(const CostContext *context, const Degrees *degrees) {
+    return divide_up(context->work.sequences, degrees_replicas(degrees));
+}
+
+Knobs knobs_of_methods(const Degrees *degrees, const Methods *methods, StageSplit split, int64_t sequences) {
+    return (Knobs){.microbatches = 1,
+                   .microbatch_sequences = sequences,
+                   .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
+                   .virtual_stages = 1,
+                   .stages = split,
+                   .methods = *methods};
+}
