@@ -184,10 +184,9 @@ static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, E
             if (knob_space_methods(&tuple.knobs, family * size) != way) continue;
             Knobs knobs = knob_space_at(&tuple.knobs, family * size);
             Shard shard;
-            PaddingSet padding;
             knobs.virtual_stages = 1; /* with more chunks nothing divides better */
             if (!shard_of_plan(space->setting.model, &space->setting.work, degrees, &knobs,
-                               space->request->space.padding, &shard, &padding)) {
+                               space->request->space.padding, &shard)) {
                 walk->found->indivisible += placements * (Count)size;
                 continue;
             }

@@ -52,7 +52,11 @@ static inline bool space_open(const Request *request, Arena *arena, Space *out, 
     out->least = lower_bound_rates_new(&out->mesh, arena);
     out->table = placement_table(&out->mesh, request->space.roles, arena);
     if (!out->least || !out->table) return error_memory(error);
-    return degrees_enumerate(&out->mesh, request->space.roles, 4000000, arena, &out->degrees, &out->count, error);
+    DegreesList list = {0};
+    bool ok = degrees_enumerate(&out->mesh, request->space.roles, 4000000, arena, &list, error);
+    out->degrees = list.tuples;
+    out->count = list.count;
+    return ok;
 }
 
 /* One degree tuple: its knobs, its placements, and for each way to exchange the rates of all of them. In the arena. */
@@ -99,12 +103,11 @@ static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Er
 /* Why a knob setting is no plan, as the search has it; PRUNED_COUNT: it is one, and *shard is its shard. */
 static inline PruneReason tuple_admits(const BenchTuple *tuple, const Knobs *knobs, Shard *shard) {
     const Space *space = tuple->space;
-    PaddingSet padding;
     if (!request_admits_knobs(space->request, knobs)) return PRUNED_REQUIRE;
     if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
                           knobs->virtual_stages) ||
         !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->space.padding,
-                       shard, &padding))
+                       shard))
         return PRUNED_INDIVISIBLE;
     return knobs_redundant(space->setting.model, &space->offers, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;
 }

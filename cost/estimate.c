@@ -56,7 +56,7 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
     StagePace pace = stage_pace(setting, &out->shard);
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], &out->shard, sharding, &plan->knobs.methods,
+        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], &out->shard, sharding}, &plan->knobs.methods,
                                  cost_context_imbalance(setting), ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
@@ -132,7 +132,8 @@ double plan_memory(const CostContext *setting, const Shard *shard, const Plan *p
     microbatches_in_flight(shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         if (costs[i].exists) saved += costs[i].bytes * (double)plan->layout.layers[i][STATE_SAVED];
-    memory_rows(setting, shard, &plan->knobs, &plan->layout.sharding, moment, weights[moment] * saved, rows);
+    memory_rows(&(ShardedStage){setting, shard, &plan->knobs, &plan->layout.sharding}, moment, weights[moment] * saved,
+                rows);
     return memory_total(rows);
 }
 
@@ -163,18 +164,18 @@ void plan_resources(const CostContext *setting, const Shard *shard, const Plan *
                                     out);
 }
 
-bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
-                   PaddingRule padding, Estimate *out, Error *error) {
+bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
+                   Estimate *out, Error *error) {
+    const Mesh *mesh = nested_mesh->mesh;
     memset(out, 0, sizeof(*out));
-    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard,
-                       &out->padding))
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard))
         return error_set(error, ERROR_INPUT, "plan",
                          "these degrees do not divide the model and the batch; --padding any prices them padded");
     Mesh effective = profile_mesh(setting->profile, mesh);
     step_rule(setting, &out->shard, &plan->knobs, &out->rule);
     plan_resources(setting, &out->shard, plan, &out->resources);
-    NestedMesh nested_mesh = {&effective, *nesting};
-    rates_of_placement(&nested_mesh, &plan->placement, &plan->knobs.methods, &out->rates);
+    NestedMesh effective_nested = {&effective, nested_mesh->nesting};
+    rates_of_placement(&effective_nested, &plan->placement, &plan->knobs.methods, &out->rates);
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);

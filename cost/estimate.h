@@ -33,7 +33,6 @@ typedef struct {
 
 typedef struct {
     Shard shard;
-    PaddingSet padding;
     StepRule rule;
     Resources resources;
     Rates rates;
@@ -59,7 +58,7 @@ double plan_memory(const CostContext *setting, const Shard *shard, const Plan *p
 
 /* Prices a plan on a mesh (catalog rates; the profile is applied inside) under a nesting of the roles. False means that
  * the plan cannot be used under `rule` (error says why). */
-bool estimate_plan(const CostContext *setting, const Mesh *mesh, const Nesting *nesting, const Plan *plan,
-                   PaddingRule padding, Estimate *out, Error *error);
+bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
+                   Estimate *out, Error *error);
 
 #endif

@@ -89,18 +89,24 @@ static bool read_figure(const cJSON *json, const ChipFigure *figure, const char 
            read_source(object, figure->key, where, out->source, &out->verified, error);
 }
 
+/* A chip's list of names, with room for `most`. */
+typedef struct {
+    char (*names)[CHIP_NAME_SIZE];
+    int most;
+    int *count;
+} NameList;
+
 /* Reads an array of texts of at most CHIP_NAME_SIZE - 1 bytes; an absent array is empty. */
-static bool read_names(const cJSON *json, const char *key, int most, const char *where, char names[][CHIP_NAME_SIZE],
-                       int *count, Error *error) {
+static bool read_names(const cJSON *json, const char *key, const char *where, NameList out, Error *error) {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item = NULL;
-    *count = 0;
+    *out.count = 0;
     if (!array) return true;
     if (!cJSON_IsArray(array)) return wrong(error, where, key, "an array of texts");
     cJSON_ArrayForEach(item, array) {
-        if (*count == most) return error_set(error, ERROR_INPUT, where, "%s: at most %d", key, most);
+        if (*out.count == out.most) return error_set(error, ERROR_INPUT, where, "%s: at most %d", key, out.most);
         if (!cJSON_IsString(item) || item->valuestring[0] == '\0' || strlen(item->valuestring) >= CHIP_NAME_SIZE)
             return error_set(error, ERROR_INPUT, where, "%s: each a text of 1 to %d bytes", key, CHIP_NAME_SIZE - 1);
-        snprintf(names[(*count)++], CHIP_NAME_SIZE, "%s", item->valuestring);
+        snprintf(out.names[(*out.count)++], CHIP_NAME_SIZE, "%s", item->valuestring);
     }
     return true;
 }
@@ -115,16 +121,22 @@ static bool read_shape(const cJSON *text, const Chip *chip, const char *key, con
     return true;
 }
 
-static bool read_shapes(const cJSON *json, const Chip *chip, const char *key, const char *where, SliceShape *shapes,
-                        int *count, Error *error) {
+/* A chip's list of shapes, with room for CHIP_SHAPES_MAX. */
+typedef struct {
+    const Chip *chip;
+    SliceShape *shapes;
+    int *count;
+} ShapeList;
+
+static bool read_shapes(const cJSON *json, const char *key, const char *where, ShapeList out, Error *error) {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item = NULL;
-    *count = 0;
+    *out.count = 0;
     if (!array) return true;
     if (!cJSON_IsArray(array)) return wrong(error, where, key, "an array of shapes");
     cJSON_ArrayForEach(item, array) {
-        if (*count == CHIP_SHAPES_MAX)
+        if (*out.count == CHIP_SHAPES_MAX)
             return error_set(error, ERROR_INPUT, where, "%s: at most %d", key, CHIP_SHAPES_MAX);
-        if (!read_shape(item, chip, key, where, &shapes[(*count)++], error)) return false;
+        if (!read_shape(item, out.chip, key, where, &out.shapes[(*out.count)++], error)) return false;
     }
     return true;
 }
@@ -141,9 +153,9 @@ static bool read_torus(const cJSON *topology, const char *where, Chip *chip, Err
         !json_bool_or(topology, "sorted_shapes", false, where, &chip->sorted_shapes, error) ||
         !json_bool_or(topology, "twisted", false, where, &chip->twisted, error) ||
         !json_whole_or(topology, "closed_size", 2, COUNT_MAX, 0, where, &chip->closed_size, error) ||
-        !read_shapes(topology, chip, "shapes", where, chip->shapes, &chip->shape_count, error) ||
-        !read_shapes(topology, chip, "defaults", where, chip->defaults, &chip->default_count, error) ||
-        !read_names(topology, "name_prefixes", 2, where, chip->name_prefix, &prefixes, error) ||
+        !read_shapes(topology, "shapes", where, (ShapeList){chip, chip->shapes, &chip->shape_count}, error) ||
+        !read_shapes(topology, "defaults", where, (ShapeList){chip, chip->defaults, &chip->default_count}, error) ||
+        !read_names(topology, "name_prefixes", where, (NameList){chip->name_prefix, 2, &prefixes}, error) ||
         !json_whole(topology, "cores_in_name", 1, CORES_PER_CHIP_MAX, where, &chip->cores_in_name, error))
         return false;
     if (chip->shape_count == 0 && chip->max_cubes == 0)
@@ -214,7 +226,7 @@ bool chip_from_json(const cJSON *json, const char *where, Chip *out, Error *erro
         !json_text(json, "name", where, chip.name, sizeof chip.name, error) ||
         !json_text_or(json, "title", chip.name, where, chip.title, sizeof chip.title, error) ||
         !json_text_or(json, "unknown", "", where, chip.unknown, sizeof chip.unknown, error) ||
-        !read_names(json, "aliases", CHIP_ALIASES_MAX, where, chip.aliases, &chip.alias_count, error))
+        !read_names(json, "aliases", where, (NameList){chip.aliases, CHIP_ALIASES_MAX, &chip.alias_count}, error))
         return false;
     if (chip.name[0] == '\0') return wrong(error, where, "name", "a name");
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++)

@@ -67,7 +67,7 @@ typedef struct {
     const int64_t *divisors; /* of the whole mesh, ascending */
     Role roles[ROLE_COUNT];  /* the roles that take part, in the order in which they are dealt to */
     int role_count;
-    DegreesRule rule; /* may be NULL: all tuples are wanted */
+    DegreesRule rule; /* `may` NULL means that all tuples are wanted */
     Degrees current;
     Degrees *out;
     int64_t count, room;
@@ -142,8 +142,7 @@ static bool too_many(Count tuples, int64_t limit, Error *error) {
                      count_text(tuples, true, text), (long long)limit);
 }
 
-bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
-                       Error *error) {
+bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, DegreesList *out, Error *error) {
     DegreesWalk walk = {0};
     Count tuples;
     for (int role = 0; role < ROLE_COUNT; role++)
@@ -152,25 +151,23 @@ bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *ar
     if (walk.role_count > 0 && (limit < 0 || tuples > (Count)limit)) return too_many(tuples, limit, error);
     if (!enumerate(mesh, &walk, arena, error)) return false;
     assert((Count)walk.count == tuples);
-    *out = walk.out;
-    *count = walk.count;
+    *out = (DegreesList){walk.out, walk.count};
     return true;
 }
 
 static int in_order(const void *a, const void *b) { return degrees_compare(a, b); }
 
-bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
-                            Degrees **out, int64_t *count, Error *error) {
+bool degrees_enumerate_some(const Mesh *mesh, DegreesRule rule, int64_t limit, Arena *arena, DegreesList *out,
+                            Error *error) {
     /* Pipeline comes first: layers allow few stages; data, the last, takes what is left. */
     static const Role DEALT[ROLE_COUNT] = {ROLE_PIPELINE, ROLE_TENSOR, ROLE_EXPERT,
                                            ROLE_SEQUENCE, ROLE_FSDP,   ROLE_DATA};
     DegreesWalk walk = {.rule = rule};
     for (int i = 0; i < ROLE_COUNT; i++)
-        if (roles >> DEALT[i] & 1) walk.roles[walk.role_count++] = DEALT[i];
+        if (rule.roles >> DEALT[i] & 1) walk.roles[walk.role_count++] = DEALT[i];
     if (!enumerate(mesh, &walk, arena, error)) return false;
     if (walk.count > limit) return too_many((Count)walk.count, limit, error);
     qsort(walk.out, (size_t)walk.count, sizeof *walk.out, in_order);
-    *out = walk.out;
-    *count = walk.count;
+    *out = (DegreesList){walk.out, walk.count};
     return true;
 }

@@ -43,22 +43,29 @@ enum {
  * R - 1, R - 1). 16 x 20 x 28 x 8 into five roles gives 13,781,250. False means more than 128 bits. */
 bool factorization_count(const Mesh *mesh, RoleSet roles, Count *out);
 
-/* Lists every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in
- * lexicographic order of (tensor, expert, sequence, fsdp, data, pipeline), in the arena. More than `limit` tuples are
- * ERROR_INPUT. */
-bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, Degrees **out, int64_t *count,
-                       Error *error);
-
-/* Lists only the tuples that a rule wants. `may` sees a tuple in which pipeline, tensor, expert, sequence, fsdp and
- * data were given degrees one after the other, the rest still at 1; false means that the tuple is not wanted, whatever
- * degrees the rest gets. The time grows with the number of tuples begun, not with the number of tuples. The list lies
- * in the arena; more than `limit` tuples are ERROR_INPUT. */
+/* A list of tuples of degrees, in lexicographic order of (tensor, expert, sequence, fsdp, data, pipeline). */
 typedef struct {
+    Degrees *tuples;
+    int64_t count;
+} DegreesList;
+
+/* Lists every tuple of degrees whose product is mesh->devices and which some placement reaches (all are), in the arena.
+ * More than `limit` tuples are ERROR_INPUT. */
+bool degrees_enumerate(const Mesh *mesh, RoleSet roles, int64_t limit, Arena *arena, DegreesList *out, Error *error);
+
+/* Which tuples are wanted: the roles that may have a degree above 1, and what `may` says of a tuple in which pipeline,
+ * tensor, expert, sequence, fsdp and data were given degrees one after the other, the rest still at 1; false means that
+ * the tuple is not wanted, whatever degrees the rest gets. */
+typedef struct {
+    RoleSet roles;
     bool (*may)(const void *of, const Degrees *begun);
     const void *of;
 } DegreesRule;
-bool degrees_enumerate_some(const Mesh *mesh, RoleSet roles, DegreesRule rule, int64_t limit, Arena *arena,
-                            Degrees **out, int64_t *count, Error *error);
+
+/* Lists only the tuples that a rule wants. The time grows with the number of tuples begun, not with the number of
+ * tuples. The list lies in the arena; more than `limit` tuples are ERROR_INPUT. */
+bool degrees_enumerate_some(const Mesh *mesh, DegreesRule rule, int64_t limit, Arena *arena, DegreesList *out,
+                            Error *error);
 
 /* Counts all tuples in closed form. False means more than 128 bits. */
 bool degrees_count(const Mesh *mesh, RoleSet roles, Count *out);

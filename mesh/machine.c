@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add_axis(Mesh *mesh, const char *name, AxisKind kind, AxisLevel level, int64_t size, double rate,
-                     double latency) {
-    if (size <= 1) return;
-    Axis *axis = &mesh->axes[mesh->axis_count++];
-    *axis = (Axis){.kind = kind, .level = level, .size = size, .bytes_per_second = rate, .latency_seconds = latency};
-    snprintf(axis->name, sizeof axis->name, "%s", name);
+/* An axis of one device is none. */
+static void add_axis(Mesh *mesh, const char *name, Axis axis) {
+    if (axis.size <= 1) return;
+    snprintf(axis.name, sizeof axis.name, "%s", name);
+    mesh->axes[mesh->axis_count++] = axis;
 }
 
 static void note(Machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,13 +51,25 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
     static const char *const NAMES[] = {"x", "y", "z"};
     Machine machine = {.slice = slice, .slices = slices};
     double devices = (double)chip->devices_per_chip;
-    add_axis(&machine.mesh, "core", AXIS_MESH, LEVEL_ICI, chip->devices_per_chip,
-             chip->device_link_bytes_per_second.value, chip->hop_seconds.value);
+    add_axis(&machine.mesh, "core",
+             (Axis){.kind = AXIS_MESH,
+                    .level = LEVEL_ICI,
+                    .size = chip->devices_per_chip,
+                    .bytes_per_second = chip->device_link_bytes_per_second.value,
+                    .latency_seconds = chip->hop_seconds.value});
     for (int i = 0; i < 3; i++)
-        add_axis(&machine.mesh, NAMES[i], slice_wraps(chip, slice, i) ? AXIS_RING : AXIS_LINE, LEVEL_ICI, slice.size[i],
-                 chip->link_bytes_per_second.value / devices, chip->hop_seconds.value);
-    add_axis(&machine.mesh, "dcn", AXIS_SWITCH, LEVEL_DCN, slices, chip->scaleout_bytes_per_second.value / devices,
-             chip->scaleout_seconds.value);
+        add_axis(&machine.mesh, NAMES[i],
+                 (Axis){.kind = slice_wraps(chip, slice, i) ? AXIS_RING : AXIS_LINE,
+                        .level = LEVEL_ICI,
+                        .size = slice.size[i],
+                        .bytes_per_second = chip->link_bytes_per_second.value / devices,
+                        .latency_seconds = chip->hop_seconds.value});
+    add_axis(&machine.mesh, "dcn",
+             (Axis){.kind = AXIS_SWITCH,
+                    .level = LEVEL_DCN,
+                    .size = slices,
+                    .bytes_per_second = chip->scaleout_bytes_per_second.value / devices,
+                    .latency_seconds = chip->scaleout_seconds.value});
     machine.mesh.chips = slice_chips(slice) * slices;
     machine.mesh.devices = machine.mesh.chips * chip->devices_per_chip;
     char shape[SLICE_TEXT_SIZE];
@@ -113,10 +124,18 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     Machine machine = {.slices = 1, .nodes = nodes};
     bool direct = chip->scaleup == SCALEUP_MESH;
     double links = (double)(direct ? chip->links_per_chip / (chip->domain_chips - 1) : chip->links_per_chip);
-    add_axis(&machine.mesh, direct ? "xgmi" : "nvlink", direct ? AXIS_MESH : AXIS_SWITCH, LEVEL_NVLINK, part,
-             chip->link_bytes_per_second.value * links, chip->hop_seconds.value);
-    add_axis(&machine.mesh, "network", AXIS_SWITCH, LEVEL_NETWORK, nodes, chip->scaleout_bytes_per_second.value,
-             chip->scaleout_seconds.value);
+    add_axis(&machine.mesh, direct ? "xgmi" : "nvlink",
+             (Axis){.kind = direct ? AXIS_MESH : AXIS_SWITCH,
+                    .level = LEVEL_NVLINK,
+                    .size = part,
+                    .bytes_per_second = chip->link_bytes_per_second.value * links,
+                    .latency_seconds = chip->hop_seconds.value});
+    add_axis(&machine.mesh, "network",
+             (Axis){.kind = AXIS_SWITCH,
+                    .level = LEVEL_NETWORK,
+                    .size = nodes,
+                    .bytes_per_second = chip->scaleout_bytes_per_second.value,
+                    .latency_seconds = chip->scaleout_seconds.value});
     machine.mesh.chips = machine.mesh.devices = chips;
     Fabric *fabric = &machine.mesh.fabric;
     fabric->ring_base_seconds = chip->ring_base_seconds.value;

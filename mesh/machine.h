@@ -45,11 +45,15 @@ bool machine_from_request(const Chip *chip, const MachineRequest *request, Machi
  * another offered shape with the same count is NOT included. 3-D tori: any offered shape with fewer cubes, the same
  * slices, and its own wraps (at most the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also
  * fewer slices. Sorted by chips, descending, then by shape. In the arena. */
-bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
-                         int *count, Error *error);
+typedef struct {
+    Machine *machines;
+    int count;
+} MachineList;
+bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, MachineList *out,
+                         Error *error);
 
 /* Other offered shapes with the same number of chips (not `asked` itself) and the same slices. */
-bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine **out, int *count, Error *error);
+bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error);
 
 /* One machine of exactly this slice shape and number of slices / nodes, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);

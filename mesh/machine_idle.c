@@ -12,6 +12,13 @@ typedef struct {
     int64_t slices, chips;
 } Candidate;
 
+/* Which machines stand in for which. */
+typedef struct {
+    const Chip *chip;
+    const Machine *asked;
+    double max_idle; /* of the machines with fewer chips */
+} Wanted;
+
 /* The list that candidates go to; they are only counted while `at` is NULL. */
 typedef struct {
     Candidate *at;
@@ -58,29 +65,29 @@ static void add_smaller_gpus(const Chip *chip, const Machine *asked, int64_t lea
     }
 }
 
-static void add_smaller(const Chip *chip, const Machine *asked, double max_idle, Candidates *to) {
-    int64_t least = least_chips(asked->mesh.chips, max_idle);
-    if (chip_has_domains(chip))
-        add_smaller_gpus(chip, asked, least, to);
+static void add_smaller(const Wanted *wanted, Candidates *to) {
+    int64_t least = least_chips(wanted->asked->mesh.chips, wanted->max_idle);
+    if (chip_has_domains(wanted->chip))
+        add_smaller_gpus(wanted->chip, wanted->asked, least, to);
     else
-        add_smaller_tori(chip, asked, least, to);
+        add_smaller_tori(wanted->chip, wanted->asked, least, to);
 }
 
-static void add_twins(const Chip *chip, const Machine *asked, double unused, Candidates *to) {
-    (void)unused;
+static void add_twins(const Wanted *wanted, Candidates *to) {
+    const Chip *chip = wanted->chip;
+    const Machine *asked = wanted->asked;
     if (chip_has_domains(chip)) return;
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);)
         if (slice_chips(walk.shape) == slice_chips(asked->slice) && slice_compare(walk.shape, asked->slice) != 0)
             add(to, (Candidate){walk.shape, asked->slices, asked->mesh.chips});
 }
 
-typedef void AddCandidates(const Chip *chip, const Machine *asked, double max_idle, Candidates *to);
+typedef void AddCandidates(const Wanted *wanted, Candidates *to);
 
 /* Counts first, then fills: the arena cannot grow an array in place. */
-static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine *asked, double max_idle, Arena *arena,
-                        Machine **out, int *count, Error *error) {
+static bool machines_of(AddCandidates *add_all, const Wanted *wanted, Arena *arena, MachineList *out, Error *error) {
     Candidates found = {0};
-    add_all(chip, asked, max_idle, &found);
+    add_all(wanted, &found);
     if (found.count > IDLE_MACHINES_MAX)
         return error_set(error, ERROR_INPUT, "--max-idle",
                          "more than %d smaller machines are within this share; give less", IDLE_MACHINES_MAX);
@@ -88,26 +95,25 @@ static bool machines_of(AddCandidates *add_all, const Chip *chip, const Machine 
     Machine *machines = ARENA_NEW(arena, Machine, (size_t)found.count);
     if (!found.at || !machines) return error_memory(error);
     found.count = 0;
-    add_all(chip, asked, max_idle, &found);
+    add_all(wanted, &found);
     qsort(found.at, (size_t)found.count, sizeof(Candidate), by_chips_then_shape);
     for (int64_t i = 0; i < found.count; i++) {
         const Candidate *at = &found.at[i];
-        if (chip_has_domains(chip))
-            machine_of_gpus(chip, at->chips, &machines[i]);
+        if (chip_has_domains(wanted->chip))
+            machine_of_gpus(wanted->chip, at->chips, &machines[i]);
         else
-            machine_of_slice(chip, at->slice, at->slices, &machines[i]);
+            machine_of_slice(wanted->chip, at->slice, at->slices, &machines[i]);
     }
-    *out = machines;
-    *count = (int)found.count;
+    *out = (MachineList){machines, (int)found.count};
     return true;
 }
 
-bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, Machine **out,
-                         int *count, Error *error) {
+bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, MachineList *out,
+                         Error *error) {
     if (!(max_idle > 0)) max_idle = 0; /* this catches a NaN too */
-    return machines_of(add_smaller, chip, asked, max_idle, arena, out, count, error);
+    return machines_of(add_smaller, &(Wanted){chip, asked, max_idle}, arena, out, error);
 }
 
-bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, Machine **out, int *count, Error *error) {
-    return machines_of(add_twins, chip, asked, 0, arena, out, count, error);
+bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error) {
+    return machines_of(add_twins, &(Wanted){chip, asked, 0}, arena, out, error);
 }

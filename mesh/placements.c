@@ -59,18 +59,26 @@ static bool row_next(int *row, int roles) {
 }
 
 /* The ways to reach a row when the last axis deals `exponent` of the primes to the roles from r on, and `before` holds
- * the ways of the axes before by the primes that they must have dealt: `sum` and `rank` describe those primes for the
- * roles before r. `later` is the row's sum after r; role r has to take the primes that do not fit there, so no path is
- * in vain. */
-static uint64_t ways_of_row(const PlacementTable *table, const int *row, int r, int exponent, int later, int sum,
-                            uint32_t rank, const uint64_t *before) {
-    if (r >= table->role_count - 1 || r + 1 >= ROLE_COUNT) return before[rank];
+ * the ways of the axes before by the primes that they must have dealt. Role r has to take the primes that do not fit
+ * after it, so no path is in vain. */
+typedef struct {
+    int r;         /* the role that the axis deals to next */
+    int exponent;  /* primes that the last axis still has to deal */
+    int later;     /* the row's sum after r */
+    int sum;       /* of the primes that the axes before dealt to the roles before r */
+    uint32_t rank; /* of them */
+} Deal;
+
+static uint64_t ways_of_row(const PlacementTable *table, const int *row, Deal at, const uint64_t *before) {
+    int r = at.r;
+    if (r >= table->role_count - 1 || r + 1 >= ROLE_COUNT) return before[at.rank];
     uint64_t ways = 0;
-    int last = row[r] < exponent ? row[r] : exponent;
-    for (int deal = exponent > later ? exponent - later : 0; deal <= last; deal++) {
-        int rest = sum + row[r] - deal;
-        ways += ways_of_row(table, row, r + 1, exponent - deal, later - row[r + 1], rest,
-                            rank + table->binomials[rest + r][r + 1], before);
+    int last = row[r] < at.exponent ? row[r] : at.exponent;
+    for (int deal = at.exponent > at.later ? at.exponent - at.later : 0; deal <= last; deal++) {
+        int rest = at.sum + row[r] - deal;
+        Deal next = {r + 1, at.exponent - deal, at.later - row[r + 1], rest,
+                     at.rank + table->binomials[rest + r][r + 1]};
+        ways += ways_of_row(table, row, next, before);
     }
     return ways;
 }
@@ -102,8 +110,8 @@ static uint64_t *prime_ways(const PlacementTable *table, const MeshPrime *prime,
                 row_sort(row, table->role_count, sorted);
                 bool is_sorted = memcmp(row, sorted, sizeof(int) * (size_t)table->role_count) == 0;
                 if (is_sorted && !twins)
-                    ways[row_rank(table, row)] =
-                        ways_of_row(table, row, 0, prime->exponent[a], total - row[0], 0, 0, before);
+                    ways[row_rank(table, row)] = ways_of_row(
+                        table, row, (Deal){.exponent = prime->exponent[a], .later = total - row[0]}, before);
                 else if (!is_sorted && twins)
                     ways[row_rank(table, row)] = ways[row_rank(table, sorted)];
             } while (row_next(row, table->role_count));

@@ -12,9 +12,10 @@
 /* Runs a fit to the end: figures that it leaves at their prior are held there, and the rest is fitted again. */
 static bool fit_whole(FitModel *model, const double *weights, Arena *arena, LeastSolution *out, Error *error) {
     bool all = model->problem->start == FIT_VALUES;
-    if (!fit_solve(model, weights, NULL, 0, true, arena, out, error)) return false;
+    if (!fit_solve(model, weights, (FitSearch){.posterior = true}, arena, out, error)) return false;
     while (fit_hold(model, out, all) > 0) {
-        if (!fit_solve(model, weights, out->x, 0, true, arena, out, error)) return false;
+        if (!fit_solve(model, weights, (FitSearch){.start = out->x, .posterior = true}, arena, out, error))
+            return false;
         if (!all) break;
     }
     return true;
@@ -171,17 +172,20 @@ static bool cross_both(Calibration *c, const CalibrateOptions *options, Arena *a
     c->seconds[LINE_COVERED] = ARENA_NEW(arena, double, runs);
     c->seconds[LINE_LONE] = ARENA_NEW(arena, double, runs);
     if (!covered || !alone || !c->seconds[LINE_COVERED] || !c->seconds[LINE_LONE]) return error_memory(error);
-    if (!cross_validate(&c->model, c->weights, &c->solution, CROSS_GROUPS, options->folds, options->progress,
-                        options->progress_context, arena, &c->groups, error) ||
-        !cross_validate(&c->model, c->weights, &c->solution, CROSS_SOURCES, 0, options->progress,
-                        options->progress_context, arena, &c->sources, error))
+    if (!cross_validate(&(FittedModel){&c->model, c->weights, &c->solution},
+                        &(CrossFolds){CROSS_GROUPS, options->folds, options->progress, options->progress_context},
+                        arena, &c->groups, error) ||
+        !cross_validate(&(FittedModel){&c->model, c->weights, &c->solution},
+                        &(CrossFolds){CROSS_SOURCES, 0, options->progress, options->progress_context}, arena,
+                        &c->sources, error))
         return false;
     cross_coverage(&c->model, covered, alone);
     c->seconds[LINE_GROUPS] = c->groups.seconds;
     c->seconds[LINE_SOURCES] = c->sources.seconds;
     for (size_t i = 0; i < runs; i++) c->seconds[covered[i] ? LINE_COVERED : LINE_LONE][i] = c->sources.seconds[i];
     c->crossed = true;
-    return ranges_write(&c->model, &c->groups, &c->sources, c->weights, &c->set, arena, &c->ranges, error);
+    return ranges_write(&(FittedModel){&c->model, c->weights, &c->solution}, &(CrossBoth){&c->groups, &c->sources},
+                        &c->set, arena, &c->ranges, error);
 }
 
 bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena *arena, Calibration *out,

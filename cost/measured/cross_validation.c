@@ -84,26 +84,27 @@ static void fold_start(const FitModel *model, const double *weights, const doubl
     }
 }
 
-bool cross_validate(const FitModel *model, const double *weights, const LeastSolution *full, CrossKind kind, int folds,
-                    CrossProgress *progress, void *progress_context, Arena *arena, Cross *out, Error *error) {
+bool cross_validate(const FittedModel *fitted, const CrossFolds *folds, Arena *arena, Cross *out, Error *error) {
+    const FitModel *model = fitted->model;
     size_t runs = (size_t)model->problem->run_count, parameters = (size_t)model->parameter_count;
     Arena scratch = {0};
     *out = (Cross){.fold = ARENA_NEW(arena, int32_t, runs), .seconds = ARENA_NEW(arena, double, runs)};
     double *kept = ARENA_NEW(&scratch, double, runs), *seconds = ARENA_NEW(&scratch, double, runs);
     double *start = ARENA_NEW(&scratch, double, parameters);
-    bool ok = (out->fold && out->seconds && kept && seconds && start && deal(model, kind, folds, &scratch, out)) ||
+    bool ok = (out->fold && out->seconds && kept && seconds && start &&
+               deal(model, folds->kind, folds->folds, &scratch, out)) ||
               error_memory(error);
     for (int fold = 0; ok && fold < out->folds; fold++) {
         Arena own = {0};
         LeastSolution solution;
-        for (size_t i = 0; i < runs; i++) kept[i] = out->fold[i] == fold ? 0 : weights[i];
-        fold_start(model, kept, full->x, start);
-        ok = fit_solve(model, kept, start, FOLD_ITERATIONS, false, &own, &solution, error);
+        for (size_t i = 0; i < runs; i++) kept[i] = out->fold[i] == fold ? 0 : fitted->weights[i];
+        fold_start(model, kept, fitted->solution->x, start);
+        ok = fit_solve(model, kept, (FitSearch){.start = start, .iterations = FOLD_ITERATIONS}, &own, &solution, error);
         if (ok) fit_predictions(model, solution.x, seconds);
         for (size_t i = 0; ok && i < runs; i++)
             if (out->fold[i] == fold) out->seconds[i] = seconds[i];
         arena_free(&own);
-        if (progress) progress(progress_context, fold + 1, out->folds);
+        if (folds->progress) folds->progress(folds->progress_context, fold + 1, out->folds);
     }
     arena_free(&scratch);
     return ok;

@@ -25,10 +25,23 @@ typedef struct {
 /* For a progress bar: `done` of `folds` are done. */
 typedef void CrossProgress(void *context, int done, int folds);
 
-/* `full` is the fit to all runs, where folds begin. `folds` >= 1 applies to CROSS_GROUPS; there are at most as many
- * folds as groups. `progress` may be NULL. */
-bool cross_validate(const FitModel *model, const double *weights, const LeastSolution *full, CrossKind kind, int folds,
-                    CrossProgress *progress, void *progress_context, Arena *arena, Cross *out, Error *error);
+/* A fit to all runs: the solution of the model under these weights of its runs. */
+typedef struct {
+    const FitModel *model;
+    const double *weights;
+    const LeastSolution *solution;
+} FittedModel;
+
+/* How runs are left out. `folds` >= 1 applies to CROSS_GROUPS; there are at most as many folds as groups. */
+typedef struct {
+    CrossKind kind;
+    int folds;
+    CrossProgress *progress; /* may be NULL */
+    void *progress_context;
+} CrossFolds;
+
+/* Folds begin where the fit to all runs ended. */
+bool cross_validate(const FittedModel *fitted, const CrossFolds *folds, Arena *arena, Cross *out, Error *error);
 
 /* The number of runs of the same chip generation that other sources must have, for a source left out to be one of
  * several. */

@@ -264,14 +264,14 @@ static void residuals(void *context, int worker, const double *x, const int32_t 
     }
 }
 
-bool fit_solve(const FitModel *model, const double *weights, const double *start, int iterations, bool posterior,
-               Arena *arena, LeastSolution *out, Error *error) {
+bool fit_solve(const FitModel *model, const double *weights, FitSearch search, Arena *arena, LeastSolution *out,
+               Error *error) {
     const FitProblem *problem = model->problem;
     LeastParameter *parameters = ARENA_NEW(arena, LeastParameter, (size_t)model->parameter_count);
     if (!parameters) return error_memory(error);
     for (int j = 0; j < model->parameter_count; j++) {
         parameters[j] = model->parameters[j].least;
-        if (start) parameters[j].start = start[j];
+        if (search.start) parameters[j].start = search.start[j];
         if (model->parameters[j].held) parameters[j].sigma = HELD_SIGMA;
     }
     LeastSquares least = {.parameter_count = model->parameter_count,
@@ -283,11 +283,11 @@ bool fit_solve(const FitModel *model, const double *weights, const double *start
                           .residuals = residuals,
                           .context = (void *)model,
                           .threads = problem->threads,
-                          .iterations = iterations > 0            ? iterations
+                          .iterations = search.iterations > 0     ? search.iterations
                                         : problem->iterations > 0 ? problem->iterations
                                                                   : ITERATIONS,
                           .tolerance = TOLERANCE,
-                          .no_posterior = !posterior};
+                          .no_posterior = !search.posterior};
     return least_squares_solve(&least, arena, out, error);
 }
 

@@ -72,8 +72,13 @@ void fit_weights(const FitModel *model, bool exclude_flagged, double *weights);
 
 /* Fits with these weights from these parameters (NULL means those of `start`), with at most `iterations` Jacobians; 0
  * means the problem's number. */
-bool fit_solve(const FitModel *model, const double *weights, const double *start, int iterations, bool posterior,
-               Arena *arena, LeastSolution *out, Error *error);
+typedef struct {
+    const double *start; /* parameters; NULL means those that the problem's `start` names */
+    int iterations;      /* Jacobians, at most; 0 means the problem's number */
+    bool posterior;      /* whether the deviations are worked out too */
+} FitSearch;
+bool fit_solve(const FitModel *model, const double *weights, FitSearch search, Arena *arena, LeastSolution *out,
+               Error *error);
 
 /* Seconds of all usable runs under the parameters x; 0 for the others. */
 void fit_predictions(const FitModel *model, const double *x, double *seconds);

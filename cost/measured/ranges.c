@@ -106,13 +106,12 @@ static LikelyRange range_before(const ProfileSet *set, const SetEntry *entry) {
     return known ? (LikelyRange){low->value, high->value, 1} : (LikelyRange){1, 1, 0};
 }
 
-static bool write_entry(Picker *picker, const Cross *groups, const Ranges *ranges, ProfileSet *set, int number,
-                        Arena *arena, Error *error) {
-    SetEntry *entry = &set->profiles[number];
-    const FitProblem *problem = picker->model->problem;
-    LikelyRange own, before = range_before(problem->set, &problem->set->profiles[number]), wide = ranges->alone;
+/* Writes the range of profile `number`, whose own runs ranges->of_profile[number] holds so far. */
+static bool write_entry(const FitProblem *problem, const Ranges *ranges, SetEntry *entry, int number, Arena *arena,
+                        Error *error) {
+    LikelyRange own = ranges->of_profile[number], before = range_before(problem->set, &problem->set->profiles[number]),
+                wide = ranges->alone;
     bool goes_on = problem->start == FIT_VALUES;
-    if (!pick(picker, groups, &problem->set->profiles[number], NULL, &own)) return error_memory(error);
     if (goes_on && own.runs == 0 && before.runs > 0) {
         ranges->of_profile[number] = before;
         return true;
@@ -141,25 +140,29 @@ static bool write_entry(Picker *picker, const Cross *groups, const Ranges *range
     return true;
 }
 
-bool ranges_write(const FitModel *model, const Cross *groups, const Cross *sources, const double *weights,
-                  ProfileSet *set, Arena *arena, Ranges *out, Error *error) {
+bool ranges_write(const FittedModel *fitted, const CrossBoth *unseen, ProfileSet *set, Arena *arena, Ranges *out,
+                  Error *error) {
+    const FitModel *model = fitted->model;
     size_t runs = (size_t)model->problem->run_count;
     Arena scratch = {0};
-    Picker picker = {model, weights, ARENA_NEW(&scratch, double, runs), ARENA_NEW(&scratch, double, runs)};
+    Picker picker = {model, fitted->weights, ARENA_NEW(&scratch, double, runs), ARENA_NEW(&scratch, double, runs)};
     bool *covered = ARENA_NEW(&scratch, bool, runs), *alone = ARENA_NEW(&scratch, bool, runs);
     const LikelyRange unknown = {exp(-UNKNOWN_LOG), exp(UNKNOWN_LOG), 0};
     *out = (Ranges){.of_profile = ARENA_NEW(arena, LikelyRange, (size_t)set->profile_count)};
     bool ok = picker.ratios && picker.picked && covered && alone && out->of_profile &&
-              pick(&picker, groups, NULL, NULL, &out->all);
+              pick(&picker, unseen->groups, NULL, NULL, &out->all);
     if (!ok) {
         error_memory(error);
         goto done;
     }
     cross_coverage(model, covered, alone);
-    ok = pick(&picker, sources, NULL, alone, &out->alone) || error_memory(error);
+    ok = pick(&picker, unseen->sources, NULL, alone, &out->alone) || error_memory(error);
     out->all = range_towards(out->all, unknown);
     out->alone = range_towards(out->alone, unknown);
-    for (int i = 0; ok && i < set->profile_count; i++) ok = write_entry(&picker, groups, out, set, i, arena, error);
+    for (int i = 0; ok && i < set->profile_count; i++)
+        ok = (pick(&picker, unseen->groups, &model->problem->set->profiles[i], NULL, &out->of_profile[i]) ||
+              error_memory(error)) &&
+             write_entry(model->problem, out, &set->profiles[i], i, arena, error);
     ok = ok && profile_set_resolve(set, "calibrate", error);
 done:
     arena_free(&scratch);

@@ -26,6 +26,11 @@ bool range_of(const double *log_ratios, const double *weights, int64_t count, Li
 /* `own` where it has many runs, drawn towards `parent` where it has few. */
 LikelyRange range_towards(LikelyRange own, LikelyRange parent);
 
+/* What a fit says of runs that it has not seen: by groups, and by sources. */
+typedef struct {
+    const Cross *groups, *sources;
+} CrossBoth;
+
 typedef struct {
     LikelyRange *of_profile; /* of each entry of the set's profiles */
     LikelyRange all;         /* every unseen run */
@@ -34,7 +39,7 @@ typedef struct {
 
 /* Puts likely_low and likely_high into every profile of the set, with their source; with FIT_VALUES only into profiles
  * that have runs here, whose former range is then the parent. Resolves the set again. */
-bool ranges_write(const FitModel *model, const Cross *groups, const Cross *sources, const double *weights,
-                  ProfileSet *set, Arena *arena, Ranges *out, Error *error);
+bool ranges_write(const FittedModel *fitted, const CrossBoth *unseen, ProfileSet *set, Arena *arena, Ranges *out,
+                  Error *error);
 
 #endif

@@ -167,7 +167,8 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
 static bool estimate_with(const Replay *replay, const Profile *profile, Estimate *out) {
     CostContext setting = setting_of(replay, profile);
     Error error = {0};
-    return estimate_plan(&setting, &replay->mesh, &replay->nesting, &replay->plan, PADDING_ANY, out, &error);
+    return estimate_plan(&setting, &(NestedMesh){&replay->mesh, replay->nesting}, &replay->plan, PADDING_ANY, out,
+                         &error);
 }
 
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {

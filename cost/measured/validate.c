@@ -111,9 +111,8 @@ static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
            (out->plan = arena_text(arena, draft->plan)) && (out->chip = arena_text(arena, draft->chip));
 }
 
-static bool replay_all(const Run **runs, int64_t count, const ReplayData *data, const ProfileSet *set, int threads,
-                       Arena *arena, Outcome *outcomes) {
-    int team = threads > 0 ? threads : omp_get_max_threads();
+static bool replay_all(const Run **runs, int64_t count, const ReplayWith *with, Arena *arena, Outcome *outcomes) {
+    int team = with->threads > 0 ? with->threads : omp_get_max_threads();
     Replay *replays = ARENA_NEW(arena, Replay, (size_t)team);
     Draft *drafts = ARENA_NEW(arena, Draft, CHUNK);
     if (!replays || !drafts) return false;
@@ -121,7 +120,7 @@ static bool replay_all(const Run **runs, int64_t count, const ReplayData *data, 
         int64_t n = min_whole(CHUNK, count - from);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(team)
         for (int64_t i = 0; i < n; i++)
-            replay_one(runs[from + i], data, set, &replays[omp_get_thread_num()], &drafts[i]);
+            replay_one(runs[from + i], with->data, with->set, &replays[omp_get_thread_num()], &drafts[i]);
         for (int64_t i = 0; i < n; i++)
             if (!keep(&drafts[i], arena, &outcomes[from + i])) return false;
     }
@@ -174,20 +173,19 @@ static bool rank_all(Validation *out, Arena *arena, Error *error) {
            rank_runs(rows, n, "bloom", arena, &out->ranking_elsewhere, error);
 }
 
-bool validate_runs(const RunTable *table, const ReplayData *data, const ProfileSet *set, const RunFilter *filter,
-                   int threads, Arena *arena, Validation *out, Error *error) {
+bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
+                   Validation *out, Error *error) {
     *out = (Validation){0};
     const Run **runs = ARENA_NEW(arena, const Run *, (size_t)table->count);
     if (!runs) return error_memory(error);
     Hits hits = {0};
     for (int64_t i = 0; i < table->count; i++)
-        if (takes(filter, &table->runs[i], &data->chips, &hits)) runs[out->count++] = &table->runs[i];
+        if (takes(filter, &table->runs[i], &with->data->chips, &hits)) runs[out->count++] = &table->runs[i];
     find_unmatched(filter, &hits, out);
     out->outcomes = ARENA_NEW(arena, Outcome, (size_t)out->count);
     out->scored = ARENA_NEW(arena, Scored, (size_t)out->count);
     out->of_scored = ARENA_NEW(arena, const Outcome *, (size_t)out->count);
-    if (!out->outcomes || !out->scored || !out->of_scored ||
-        !replay_all(runs, out->count, data, set, threads, arena, out->outcomes))
+    if (!out->outcomes || !out->scored || !out->of_scored || !replay_all(runs, out->count, with, arena, out->outcomes))
         return error_memory(error);
     count_outcomes(out);
     return score_make(out->scored, out->replayed, arena, &out->score, error) && rank_all(out, arena, error);

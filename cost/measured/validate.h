@@ -50,7 +50,12 @@ typedef struct {
 
 /* `threads` 0 means that OpenMP decides. Only a lack of memory can make it fail; the caller sees that no run is left,
  * or that no run has a name of the filter. */
-bool validate_runs(const RunTable *table, const ReplayData *data, const ProfileSet *set, const RunFilter *filter,
-                   int threads, Arena *arena, Validation *out, Error *error);
+typedef struct {
+    const ReplayData *data;
+    const ProfileSet *set;
+    int threads;
+} ReplayWith;
+bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
+                   Validation *out, Error *error);
 
 #endif

@@ -316,8 +316,11 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
     if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
-int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                 const Methods *methods, double imbalance, Op *ops) {
+int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops) {
+    const Model *model = layer->model;
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    const Sharding *sharding = layer->sharding;
     List list = {.ops = ops};
     if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, methods);
     if (kind->norms > 1) {

@@ -68,10 +68,17 @@ typedef struct {
     double saved_copy; /* otherwise: the numbers that such a layer needs as a copy in its own precision */
 } Op;
 
+/* A layer as one chip has it. */
+typedef struct {
+    const Model *model;
+    const LayerKind *kind; /* of the model */
+    const Shard *shard;
+    const Sharding *sharding;
+} ShardedLayer;
+
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one
  * microbatch on one chip. They return the number of ops (<= OPS_MAX). */
-int ops_of_layer(const Model *model, const LayerKind *kind, const Shard *shard, const Sharding *sharding,
-                 const Methods *methods, double imbalance, Op *ops);
+int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 

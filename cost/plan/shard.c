@@ -156,12 +156,12 @@ bool degrees_may_divide(const Model *model, const Work *work, const Degrees *deg
 }
 
 bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees, const Knobs *knobs, PaddingRule rule,
-                   Shard *out, PaddingSet *padding) {
+                   Shard *out) {
     int64_t tensor = degrees->of[ROLE_TENSOR], expert = degrees->of[ROLE_EXPERT], sequence = degrees->of[ROLE_SEQUENCE];
     int64_t stages = degrees->of[ROLE_PIPELINE];
     int64_t replicas = degrees_replicas(degrees);
     PaddingSet needs = 0;
-    *padding = 0;
+    out->padding = 0;
     const ExpertGrid roles = {expert, tensor}, *grid = &knobs->methods.grid;
     const ExpertGrid *experts = grid->expert > 0 ? grid : &roles;
     if (sequence > 1 && sequence > work->seq / 2) return false;
@@ -197,7 +197,8 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
     if (work->sequences % replicas != 0 || per_replica % knobs->microbatch_sequences != 0) needs |= 1u << PAD_REPLICAS;
 
     PaddingSet forbidden = needs & ~allowed_by(rule);
-    *padding = forbidden != 0 ? forbidden : needs;
+    shard.padding = needs;
+    out->padding = forbidden;
     if (forbidden != 0) return false;
     *out = shard;
     return true;

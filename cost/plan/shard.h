@@ -48,6 +48,7 @@ typedef struct {
     /* methods; all zeros are the plain way */
     double ulysses;           /* ways of `sequence` that exchange heads; 0 or 1 means none */
     bool sequence_replicates; /* sequence replicates parameters */
+    PaddingSet padding;       /* what had to be padded */
     bool along_sequence;      /* the residual stream has to be split over tensor along the sequence */
     /* ranks of a folded expert grid (cost/plan/grid.h); grid_expert 0 means that there is no grid: experts lie on the
      * roles */
@@ -97,11 +98,10 @@ bool layers_per_stage(const Model *model, const Work *work, int64_t stages, Stag
 bool degrees_may_divide(const Model *model, const Work *work, const Degrees *degrees, bool folds, PaddingRule rule,
                         PaddingSet *forbidden);
 
-/* Fills the shard of a plan. *padding gets the kinds that had to be padded (also when `rule` forbids them). False means
- * that the rule forbids something, or that the sizes cannot be used at all (more stages than layers, more tensor ways
- * than heads, more expert ways than experts, more context ways than tokens, more replicas than sequences); *padding
- * then holds the forbidden kinds, 0 for "cannot be used at all". */
+/* Fills the shard of a plan. False means that the rule forbids something, or that the sizes cannot be used at all (more
+ * stages than layers, more tensor ways than heads, more expert ways than experts, more context ways than tokens, more
+ * replicas than sequences); then only out->padding is set, to the forbidden kinds, 0 for "cannot be used at all". */
 bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees, const Knobs *knobs, PaddingRule rule,
-                   Shard *out, PaddingSet *padding);
+                   Shard *out);
 
 #endif

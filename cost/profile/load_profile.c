@@ -71,18 +71,13 @@ static bool load_from_set(const ProfileSet *set, const char *stack, const Chip *
     return true;
 }
 
-static bool load_json(const cJSON *json, const char *path, const char *stack, const Chip *chip, Arena *arena,
-                      Profile *out, Error *error) {
-    ProfileSet set;
-    if (profile_set_is(json))
-        return profile_set_from_json(json, path, arena, &set, error) &&
-               load_from_set(&set, stack, chip, arena, out, error);
-    if (!profile_from_json(json, path, out, error)) return false;
+/* A whole profile has no stacks to choose from. */
+static bool without_stack(const Profile *profile, const char *stack, Error *error) {
     return !stack[0] ||
            error_set(error, ERROR_INPUT, "--stack",
                      "profile %.60s is one whole, without stacks; leave --stack out, or give a set such as "
                      "--profile default",
-                     out->name);
+                     profile->name);
 }
 
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error) {
@@ -91,7 +86,12 @@ bool profile_load(const char *argument, const char *stack, const Chip *chip, Are
     const char *path = profile_path(argument, arena, error);
     cJSON *json = path ? json_read_file(path, error) : NULL;
     Profile profile = {0};
-    bool ok = json && load_json(json, path, stack ? stack : "", chip, arena, &profile, error);
+    ProfileSet set;
+    if (!stack) stack = "";
+    bool ok = json && (profile_set_is(json)
+                           ? profile_set_from_json(json, path, arena, &set, error) &&
+                                 load_from_set(&set, stack, chip, arena, &profile, error)
+                           : profile_from_json(json, path, &profile, error) && without_stack(&profile, stack, error));
     cJSON_Delete(json);
     if (ok) *out = profile;
     return ok;

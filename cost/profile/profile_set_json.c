@@ -54,9 +54,19 @@ static bool read_source(Reading *at, const cJSON *json, const char *key, const c
     return *out != NULL;
 }
 
+/* A key of a figure, with the range of its number. */
+typedef struct {
+    const char *key;
+    double low, high;
+    bool open; /* `low` itself is out of the range */
+} NumberKey;
+
 /* Reads a number in (or, with `open`, above) `low` to `high`; *given says whether it is there. */
-static bool read_number(Reading *at, const cJSON *json, const ProfileFigure *figure, const char *key, double low,
-                        bool open, double high, double *out, bool *given) {
+static bool read_number(Reading *at, const cJSON *json, const ProfileFigure *figure, NumberKey number, double *out,
+                        bool *given) {
+    const char *key = number.key;
+    double low = number.low, high = number.high;
+    bool open = number.open;
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, key);
     *given = value != NULL;
     if (!value) return true;
@@ -74,8 +84,9 @@ static bool read_prior(Reading *at, const cJSON *json, SetFigure *out) {
     const ProfileFigure *figure = out->figure;
     bool has_prior, has_sigma, has_of = cJSON_GetObjectItemCaseSensitive(json, "of") != NULL;
     double sigma = figure->sigma, prior = out->value;
-    if (!read_number(at, json, figure, "prior", 0, true, has_of ? 100 : figure->high, &prior, &has_prior) ||
-        !read_number(at, json, figure, "sigma", 0, true, 10, &sigma, &has_sigma) ||
+    if (!read_number(at, json, figure, (NumberKey){"prior", 0, has_of ? 100 : figure->high, true}, &prior,
+                     &has_prior) ||
+        !read_number(at, json, figure, (NumberKey){"sigma", 0, 10, true}, &sigma, &has_sigma) ||
         !json_text_or(json, "of", "", at->where, out->of, sizeof out->of, at->error))
         return false;
     if (!has_prior && (has_sigma || has_of))
@@ -92,7 +103,8 @@ static bool read_prior(Reading *at, const cJSON *json, SetFigure *out) {
 static bool read_fit(Reading *at, const cJSON *json, SetFigure *out) {
     const cJSON *determined = cJSON_GetObjectItemCaseSensitive(json, "determined");
     bool has_deviation, has_runs = cJSON_GetObjectItemCaseSensitive(json, "runs") != NULL;
-    if (!read_number(at, json, out->figure, "deviation", 0, true, 100, &out->deviation, &has_deviation)) return false;
+    if (!read_number(at, json, out->figure, (NumberKey){"deviation", 0, 100, true}, &out->deviation, &has_deviation))
+        return false;
     if (has_deviation != has_runs || has_runs != (determined != NULL))
         return wrong(at, out->figure->key, "deviation, runs and determined go together; give all or none");
     if (!has_deviation) return true;
@@ -100,7 +112,7 @@ static bool read_fit(Reading *at, const cJSON *json, SetFigure *out) {
     if (!cJSON_IsBool(determined)) return wrong(at, out->figure->key, "determined: give true or false");
     out->determined = cJSON_IsTrue(determined);
     double runs = 0;
-    if (!read_number(at, json, out->figure, "runs", 0, false, RUNS_MOST, &runs, &has_runs)) return false;
+    if (!read_number(at, json, out->figure, (NumberKey){"runs", 0, RUNS_MOST, false}, &runs, &has_runs)) return false;
     out->runs = (int64_t)runs;
     return (double)out->runs == runs || wrong(at, out->figure->key, "runs: give a whole number");
 }
@@ -116,7 +128,7 @@ static bool read_figure(Reading *at, const cJSON *json, const ProfileFigure *fig
     if (!cJSON_IsObject(json)) return wrong(at, figure->key, "is no figure; give {\"value\", \"source\": text}");
     if (!known_keys(at, json, figure->key, KEYS, COUNT_OF(KEYS), false) ||
         !read_source(at, json, figure->key, &out->source) ||
-        !read_number(at, json, figure, "value", figure->low, false, figure->high, &out->value, &has_value))
+        !read_number(at, json, figure, (NumberKey){"value", figure->low, figure->high, false}, &out->value, &has_value))
         return false;
     if (!has_value) return wrong(at, figure->key, "has no value; give {\"value\", \"source\": text}");
     return read_prior(at, json, out) && read_fit(at, json, out);
@@ -144,17 +156,25 @@ static bool read_tile(Reading *at, const cJSON *json, SetEntry *entry) {
            read_source(at, tile, "tile_padding", &entry->tile_source);
 }
 
+/* Where names go: `most` rows of `size` bytes. */
+typedef struct {
+    char *rows;
+    size_t size;
+    int most, *count;
+} TextRows;
+
 /* Reads an array of texts of at most `size` - 1 bytes into rows of that size; an absent array is empty. */
-static bool read_texts(Reading *at, const cJSON *json, const char *key, int most, char *rows, size_t size, int *count) {
+static bool read_texts(Reading *at, const cJSON *json, const char *key, TextRows out) {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(json, key), *item;
-    *count = 0;
+    *out.count = 0;
     if (!array) return true;
-    if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) > most || cJSON_GetArraySize(array) == 0)
-        return error_set(at->error, ERROR_INPUT, at->where, "%s: give an array of 1 to %d names", key, most);
+    if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) > out.most || cJSON_GetArraySize(array) == 0)
+        return error_set(at->error, ERROR_INPUT, at->where, "%s: give an array of 1 to %d names", key, out.most);
     cJSON_ArrayForEach(item, array) {
-        if (!cJSON_IsString(item) || item->valuestring[0] == '\0' || strlen(item->valuestring) >= size)
-            return error_set(at->error, ERROR_INPUT, at->where, "%s: each is a name of 1 to %zu bytes", key, size - 1);
-        strcpy(rows + size * (size_t)(*count)++, item->valuestring);
+        if (!cJSON_IsString(item) || item->valuestring[0] == '\0' || strlen(item->valuestring) >= out.size)
+            return error_set(at->error, ERROR_INPUT, at->where, "%s: each is a name of 1 to %zu bytes", key,
+                             out.size - 1);
+        strcpy(out.rows + out.size * (size_t)(*out.count)++, item->valuestring);
     }
     return true;
 }
@@ -162,7 +182,7 @@ static bool read_texts(Reading *at, const cJSON *json, const char *key, int most
 static bool read_scaleup(Reading *at, const cJSON *json, SetEntry *entry) {
     char words[2][CHIP_NAME_SIZE];
     int count;
-    if (!read_texts(at, json, "scaleup", 2, words[0], sizeof words[0], &count)) return false;
+    if (!read_texts(at, json, "scaleup", (TextRows){words[0], sizeof words[0], 2, &count})) return false;
     for (int i = 0; i < count; i++) {
         bool *flag = strcmp(words[i], "torus") == 0    ? &entry->torus
                      : strcmp(words[i], "switch") == 0 ? &entry->switched
@@ -231,12 +251,13 @@ static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
     if (!known_keys(at, json, "", chip ? CHIP_KEYS : STACK_KEYS, chip ? COUNT_OF(CHIP_KEYS) : COUNT_OF(STACK_KEYS),
                     true) ||
         !json_text_or(json, "title", "", at->where, entry->title, sizeof entry->title, at->error) ||
-        !read_texts(at, json, "aliases", SET_ALIASES_MAX, entry->aliases[0], sizeof entry->aliases[0],
-                    &entry->alias_count) ||
+        !read_texts(at, json, "aliases",
+                    (TextRows){entry->aliases[0], sizeof entry->aliases[0], SET_ALIASES_MAX, &entry->alias_count}) ||
         !json_text_or(json, "kin", "", at->where, entry->parent, sizeof entry->parent, at->error) ||
         !json_text_or(json, "released", "", at->where, entry->released, sizeof entry->released, at->error) ||
         !json_text(json, "source", at->where, entry->source, sizeof entry->source, at->error) ||
-        !read_texts(at, json, "chips", SET_CHIPS_MAX, entry->chips[0], sizeof entry->chips[0], &entry->chip_count) ||
+        !read_texts(at, json, "chips",
+                    (TextRows){entry->chips[0], sizeof entry->chips[0], SET_CHIPS_MAX, &entry->chip_count}) ||
         !read_scaleup(at, json, entry) || !read_tile(at, json, entry) || !read_matches(at, json, entry) ||
         !read_figures(at, json, entry))
         return false;

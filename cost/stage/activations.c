@@ -16,7 +16,7 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
     for (int i = 0; i < model->kind_count; i++) {
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(model, &model->kinds[i], shard, sharding, &knobs->methods,
+        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, &knobs->methods,
                                  cost_context_imbalance(setting), ops);
         bool product_made = false;
         for (int j = 0; j < count; j++) {

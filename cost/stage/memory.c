@@ -107,8 +107,12 @@ double regathered_bytes(const CostContext *setting, const Shard *shard, const Sh
     return apart && shard->tensor > 1 ? BF16_BYTES * shard->tokens * (double)setting->model->d_model : 0;
 }
 
-void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                  const StageTotals *sums, Moment moment, double saved_bytes, MemoryRows *out) {
+void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment moment, double saved_bytes,
+                  MemoryRows *out) {
+    const CostContext *setting = stage->setting;
+    const Shard *shard = stage->shard;
+    const Knobs *knobs = stage->knobs;
+    const Sharding *sharding = stage->sharding;
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     const TrainingState *state = cost_context_state(setting);
     double d_model = (double)setting->model->d_model;
@@ -147,11 +151,10 @@ void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += on_host / max_real(1, layers);
 }
 
-void memory_rows(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                 Moment moment, double saved_bytes, MemoryRows *out) {
+void memory_rows(const ShardedStage *stage, Moment moment, double saved_bytes, MemoryRows *out) {
     StageTotals sums;
-    stage_sums(setting, shard, &knobs->methods, sharding, &sums);
-    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, saved_bytes, out);
+    stage_sums(stage->setting, stage->shard, &stage->knobs->methods, stage->sharding, &sums);
+    rows_of_sums(stage, &sums, moment, saved_bytes, out);
 }
 
 double memory_on_device(const CostContext *setting, const Shard *shard, double allocated) {

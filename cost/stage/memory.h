@@ -6,6 +6,14 @@
 #include "cost/stage/cost_context.h"
 #include "cost/time/step.h"
 
+/* A stage of a plan as one chip has it. */
+typedef struct {
+    const CostContext *setting;
+    const Shard *shard;
+    const Knobs *knobs;
+    const Sharding *sharding;
+} ShardedStage;
+
 typedef struct {
     double parameters_bytes;  /* copy for compute, the chip's shard; and the casts of it that are kept */
     double gradients_bytes;   /* of accumulated microbatches; of one, once its backward is over; and the buffers
@@ -37,7 +45,6 @@ double communicators_bytes(const CostContext *setting, const Shard *shard);
 
 /* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and
  * microbatches. */
-void memory_rows(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                 Moment moment, double saved_bytes, MemoryRows *out);
+void memory_rows(const ShardedStage *stage, Moment moment, double saved_bytes, MemoryRows *out);
 
 #endif

@@ -55,8 +55,12 @@ static void add_gathered(const TrainingState *state, const GatheredWeights *weig
     add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * weights->table);
 }
 
-static void add_working(const CostContext *setting, const Shard *shard, const Sharding *sharding,
-                        const StageTotals *sums, Moment moment, const MemoryRows *rows, double passing, Parts *to) {
+/* Logits and transient rows: `rows` of the moment, `passing` of what comes from the host for the update. */
+static void add_working(const ShardedStage *stage, const StageTotals *sums, Moment moment, const MemoryRows *rows,
+                        double passing, Parts *to) {
+    const CostContext *setting = stage->setting;
+    const Shard *shard = stage->shard;
+    const Sharding *sharding = stage->sharding;
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
@@ -113,7 +117,8 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
-    rows_of_sums(setting, shard, knobs, sharding, &sums, moment, weights[moment] * saved, &rows);
+    const ShardedStage stage = {setting, shard, knobs, sharding};
+    rows_of_sums(&stage, &sums, moment, weights[moment] * saved, &rows);
 
     LocalParameters local = local_parameters(setting, shard, knobs, &sums, last),
                     owned = owned_parameters(shard, knobs, &local);
@@ -133,7 +138,7 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     add_gathered(state, &gathered, knobs->regather, &all);
     double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
     double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;
-    add_working(setting, shard, sharding, &sums, moment, &rows, passing, &all);
+    add_working(&stage, &sums, moment, &rows, passing, &all);
     add_reserve(setting, shard, &all);
     add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], on_host, &all);
     *in_flight = weights[moment];

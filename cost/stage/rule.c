@@ -5,26 +5,40 @@
 #include "cost/plan/bytes.h"
 #include "cost/stage/stage_totals.h"
 
+/* Parameters of one chip that have the same replicas. */
+typedef struct {
+    double ways;             /* the replicas */
+    double local;            /* the parameters */
+    double orthogonal_bytes; /* that Newton-Schulz gathers of them */
+} Replicated;
+
+/* Before the first microbatch and after the last. */
+typedef struct {
+    Traffic start, end;
+} DataTraffic;
+
 /* Gradients of some parts over their replicas are reduced once per step; ZeRO-2 cannot hold them whole, so it scatters
  * them with every microbatch. After the last microbatch the tensors that Newton-Schulz needs whole are gathered from
  * the shards that ZeRO made. */
-static void data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, double ways, double local,
-                         double orthogonal_bytes, Traffic *start, Traffic *end) {
-    if (ways <= 1 || local <= 0) return;
-    double m = shard->microbatches, buckets = shard->layers, reduced = state->gradient_bytes[m > 1 ? 1 : 0] * local;
+static DataTraffic data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, Replicated part) {
+    DataTraffic out = {0};
+    if (part.ways <= 1 || part.local <= 0) return out;
+    double m = shard->microbatches, buckets = shard->layers;
+    double reduced = state->gradient_bytes[m > 1 ? 1 : 0] * part.local;
     if (knobs->zero_stage == 0) {
-        *end = (Traffic){2 * buckets, 2 * reduced};
-        return;
+        out.end = (Traffic){2 * buckets, 2 * reduced};
+        return out;
     }
-    *end = (Traffic){buckets, reduced};
-    *start = (Traffic){buckets, state->parameter_bytes * local};
+    out.end = (Traffic){buckets, reduced};
+    out.start = (Traffic){buckets, state->parameter_bytes * part.local};
     if (knobs->zero_stage == 2) {
-        start->messages += (m - 1) * buckets;
-        start->bytes += (m - 1) * reduced;
+        out.start.messages += (m - 1) * buckets;
+        out.start.bytes += (m - 1) * reduced;
     }
-    if (!state->orthogonal) return;
-    end->messages += buckets;
-    end->bytes += orthogonal_bytes;
+    if (!state->orthogonal) return out;
+    out.end.messages += buckets;
+    out.end.bytes += part.orthogonal_bytes;
+    return out;
 }
 
 /* The update of the parameters that a chip owns: state streamed through HBM, and, where updates are made orthogonal,
@@ -58,13 +72,17 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
         dense_orthogonal += orthogonal[part];
     }
     if (shard->grid_expert > 0) {
-        data_traffic(state, shard, knobs, shard->grid_data, local->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS],
-                     &rule->data_start[1], &rule->data_end[1]);
+        Replicated experts = {shard->grid_data, local->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS]};
+        DataTraffic traffic = data_traffic(state, shard, knobs, experts);
+        rule->data_start[1] = traffic.start;
+        rule->data_end[1] = traffic.end;
         dense = local->of[HELD_DENSE] + local->of[HELD_TABLES];
         dense_orthogonal -= orthogonal[HELD_EXPERTS];
     }
-    data_traffic(state, shard, knobs, shard_data_ways(shard), dense, dense_orthogonal, &rule->data_start[0],
-                 &rule->data_end[0]);
+    Replicated others = {shard_data_ways(shard), dense, dense_orthogonal};
+    DataTraffic traffic = data_traffic(state, shard, knobs, others);
+    rule->data_start[0] = traffic.start;
+    rule->data_end[0] = traffic.end;
 }
 
 /* A stage of v chunks has finished a chunk's gradients while the next chunk still runs backward: all but the last

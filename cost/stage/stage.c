@@ -92,8 +92,12 @@ static void add_sums(const TrainingState *state, const Knobs *knobs, const PartS
     }
 }
 
-static void add_communication(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const Sharding *sharding, const StagePace *pace, const StageTotals *sums, Resources *to) {
+static void add_communication(const ShardedStage *stage, const StagePace *pace, const StageTotals *sums,
+                              Resources *to) {
+    const CostContext *setting = stage->setting;
+    const Shard *shard = stage->shard;
+    const Knobs *knobs = stage->knobs;
+    const Sharding *sharding = stage->sharding;
     const TrainingState *state = cost_context_state(setting);
     if (shard_weight_ways(shard) > 1) {
         add_gathers(to, GROUP_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
@@ -123,14 +127,14 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
     add_sums(state, knobs, &sums->layer, pace.layers, out);
     if (pace.embedding) add_sums(state, knobs, &sums->embedding, 1, out);
     if (pace.logits) add_sums(state, knobs, &sums->logits, 1, out);
-    add_communication(setting, shard, knobs, sharding, &pace, sums, out);
+    const ShardedStage stage = {setting, shard, knobs, sharding};
+    add_communication(&stage, &pace, sums, out);
 
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);
     microbatches_in_flight(shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
-        rows_of_sums(setting, shard, knobs, sharding, sums, (Moment)moment, weights[moment] * shard->layers * saved,
-                     &rows);
+        rows_of_sums(&stage, sums, (Moment)moment, weights[moment] * shard->layers * saved, &rows);
         out->of[RES_MEMORY + moment] = memory_total(&rows);
     }
 }

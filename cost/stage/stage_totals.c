@@ -42,8 +42,8 @@ void layer_sums(const CostContext *setting, const Shard *shard, const Methods *m
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count =
-            ops_of_layer(model, &model->kinds[i], shard, sharding, methods, cost_context_imbalance(setting), ops);
+        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, methods,
+                                 cost_context_imbalance(setting), ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, out);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;

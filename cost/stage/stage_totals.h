@@ -78,8 +78,8 @@ double saved_of_sums(const StageTotals *sums);
 /* stage_resources, memory_rows and step_rule from sums that are there. */
 void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        const StageTotals *sums, Resources *out);
-void rows_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                  const StageTotals *sums, Moment moment, double saved_bytes, MemoryRows *out);
+void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment moment, double saved_bytes,
+                  MemoryRows *out);
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out);
 

@@ -12,6 +12,8 @@ const char *ways_name(Ways ways) {
     return NAMES[ways];
 }
 
+#define NONE WAYS_COUNT /* no ways split the dimension */
+
 typedef struct {
     const Model *model;
     const Plan *plan;
@@ -58,19 +60,30 @@ static bool split(const Walk *walk, ParameterShards *spec, int dimension, Ways w
     return true;
 }
 
-/* A dimension is fixed to one of the ways (`fixed`; WAYS_COUNT: none), as far as it divides; then each of `weights` goes
- * to the first dimension of `order` that it divides. Within a dimension what shards parameters is outermost. */
-static void add(Walk *walk, const char *name, int rank, const int64_t *size, const Ways *fixed, const int *order,
-                const Ways *weights, int weight_count) {
+/* A parameter before it is split. */
+typedef struct {
+    const char *name;
+    int rank;
+    int64_t size[PARAMETER_RANK_MAX];
+    Ways fixed[PARAMETER_RANK_MAX]; /* the ways of each dimension, as far as they divide it; NONE means none */
+    int order[PARAMETER_RANK_MAX];  /* of dimensions, for the ways that shard parameters */
+} Parameter;
+
+/* `weights` are ways that shard parameters: after the fixed ones each goes to the first dimension of the order that it
+ * divides. Within a dimension what shards parameters is outermost. */
+static void add(Walk *walk, const Parameter *parameter, const Ways *weights, int weight_count) {
+    const char *name = parameter->name;
+    int rank = parameter->rank;
+    const Ways *fixed = parameter->fixed;
     if (walk->count == PARAMETERS_MAX) return;
     ParameterShards *spec = &walk->out[walk->count++];
     *spec = (ParameterShards){.name = name, .kind = walk->kind, .rank = rank};
-    memcpy(spec->size, size, (size_t)rank * sizeof *size);
+    memcpy(spec->size, parameter->size, (size_t)rank * sizeof *spec->size);
     for (int d = 0; d < rank; d++)
-        if (fixed[d] != WAYS_COUNT && walk->degree[fixed[d]] > 1) split(walk, spec, d, fixed[d]);
+        if (fixed[d] != NONE && walk->degree[fixed[d]] > 1) split(walk, spec, d, fixed[d]);
     for (int w = 0; w < weight_count; w++) {
         bool placed = walk->degree[weights[w]] <= 1;
-        for (int i = 0; i < rank && !placed; i++) placed = split(walk, spec, order[i], weights[w]);
+        for (int i = 0; i < rank && !placed; i++) placed = split(walk, spec, parameter->order[i], weights[w]);
         if (!placed && rank > 1) walk->undivided = name;
     }
     for (int d = 0; d < rank; d++) { /* what was fixed came first: it is the innermost */
@@ -81,10 +94,9 @@ static void add(Walk *walk, const char *name, int rank, const int64_t *size, con
     }
 }
 
-#define NONE WAYS_COUNT
-
 static void vector(Walk *walk, const char *name, int64_t size, Ways fixed) {
-    add(walk, name, 1, &size, &fixed, (int[]){0}, walk->dense, fixed == NONE ? walk->dense_count : 0);
+    const Parameter parameter = {name, 1, {size}, {fixed}, {0}};
+    add(walk, &parameter, walk->dense, fixed == NONE ? walk->dense_count : 0);
 }
 
 static void norm(Walk *walk, const char *name, const char *bias) {
@@ -92,18 +104,27 @@ static void norm(Walk *walk, const char *name, const char *bias) {
     if (walk->model->norm == NORM_LAYER) vector(walk, bias, walk->model->d_model, NONE);
 }
 
-/* [a, b] split by what shards parameters along the first dimension of `order`. */
-static void matrix(Walk *walk, const char *name, int64_t a, int64_t b, Ways of_a, Ways of_b, bool second_first) {
-    add(walk, name, 2, (int64_t[]){a, b}, (Ways[]){of_a, of_b}, second_first ? (int[]){1, 0} : (int[]){0, 1},
-        walk->dense, walk->dense_count);
+/* Which of the two dimensions of a matrix is split first by what shards parameters. */
+typedef enum { ROWS_FIRST, COLUMNS_FIRST } MatrixOrder;
+
+/* [rows, columns]. */
+typedef struct {
+    int64_t rows, columns;
+    Ways of_rows, of_columns;
+} Matrix;
+
+static void matrix(Walk *walk, const char *name, Matrix of, MatrixOrder order) {
+    const Parameter parameter = {
+        name, 2, {of.rows, of.columns}, {of.of_rows, of.of_columns}, {order == COLUMNS_FIRST, order == ROWS_FIRST}};
+    add(walk, &parameter, walk->dense, walk->dense_count);
 }
 
 /* [in, heads x width], or [heads x width, out] for what comes back: tensor, which divides the heads, takes whole ones. */
 static void heads_in(Walk *walk, const char *name, int64_t in, int64_t heads, int64_t width, Ways over) {
-    matrix(walk, name, in, heads * width, NONE, over, false);
+    matrix(walk, name, (Matrix){in, heads * width, NONE, over}, ROWS_FIRST);
 }
 static void heads_out(Walk *walk, const char *name, int64_t heads, int64_t width, int64_t out) {
-    matrix(walk, name, heads * width, out, WAYS_TENSOR, NONE, true);
+    matrix(walk, name, (Matrix){heads * width, out, WAYS_TENSOR, NONE}, COLUMNS_FIRST);
 }
 
 /* ---- a layer ---- */
@@ -137,12 +158,12 @@ static void latent_attention(Walk *walk, const LayerKind *kind) {
     int64_t D = walk->model->d_model, H = kind->heads, q = kind->q_lora_rank, kv = kind->kv_lora_rank;
     int64_t turned = kind->qk_rope_head_dim, width = kind->qk_nope_head_dim + turned;
     if (q > 0) {
-        matrix(walk, "wq_down", D, q, NONE, NONE, false);
+        matrix(walk, "wq_down", (Matrix){D, q, NONE, NONE}, ROWS_FIRST);
         heads_in(walk, "wq_up", q, H, width, WAYS_TENSOR);
     } else {
         heads_in(walk, "wq", D, H, width, WAYS_TENSOR);
     }
-    matrix(walk, "wkv_down", D, kv + turned, NONE, NONE, false);
+    matrix(walk, "wkv_down", (Matrix){D, kv + turned, NONE, NONE}, ROWS_FIRST);
     heads_in(walk, "wkv_up", kv, H, kind->qk_nope_head_dim + kind->v_head_dim, WAYS_TENSOR);
     heads_out(walk, "wo", H, kind->v_head_dim, D);
     if (kind->qkv_bias) {
@@ -162,9 +183,9 @@ static void mlp(Walk *walk, const LayerKind *kind, int64_t F, const char *const 
     int64_t D = walk->model->d_model;
     bool gathered = walk->plan->layout.sharding.mlp == MLP_GATHERED;
     if (F == 0) return;
-    if (kind->gated) matrix(walk, names[0], D, F, NONE, WAYS_TENSOR, gathered);
-    matrix(walk, names[1], D, F, NONE, WAYS_TENSOR, gathered);
-    matrix(walk, names[2], F, D, WAYS_TENSOR, NONE, !gathered);
+    if (kind->gated) matrix(walk, names[0], (Matrix){D, F, NONE, WAYS_TENSOR}, gathered ? COLUMNS_FIRST : ROWS_FIRST);
+    matrix(walk, names[1], (Matrix){D, F, NONE, WAYS_TENSOR}, gathered ? COLUMNS_FIRST : ROWS_FIRST);
+    matrix(walk, names[2], (Matrix){F, D, WAYS_TENSOR, NONE}, gathered ? ROWS_FIRST : COLUMNS_FIRST);
     if (!kind->mlp_bias) return;
     if (kind->gated) vector(walk, biases[0], F, WAYS_TENSOR);
     vector(walk, biases[1], F, WAYS_TENSOR);
@@ -176,18 +197,17 @@ static void experts(Walk *walk, const LayerKind *kind) {
     Ways width = walk->plan->knobs.methods.grid.expert > 0 ? WAYS_EXPERT_TENSOR : WAYS_TENSOR;
     const Ways *weights = walk->experts;
     int count = walk->expert_count;
-    const Ways up[] = {WAYS_EXPERT, NONE, width}, down[] = {WAYS_EXPERT, width, NONE};
     if (E == 0) return;
-    matrix(walk, "router", D, E, NONE, NONE, false);
+    matrix(walk, "router", (Matrix){D, E, NONE, NONE}, ROWS_FIRST);
     if (kind->router_bias) vector(walk, "router_bias", E, NONE);
-    if (kind->gated) add(walk, "expert_gate", 3, (int64_t[]){E, D, F}, up, (int[]){1, 2, 0}, weights, count);
-    add(walk, "expert_up", 3, (int64_t[]){E, D, F}, up, (int[]){1, 2, 0}, weights, count);
-    add(walk, "expert_down", 3, (int64_t[]){E, F, D}, down, (int[]){2, 1, 0}, weights, count);
+    if (kind->gated)
+        add(walk, &(Parameter){"expert_gate", 3, {E, D, F}, {WAYS_EXPERT, NONE, width}, {1, 2, 0}}, weights, count);
+    add(walk, &(Parameter){"expert_up", 3, {E, D, F}, {WAYS_EXPERT, NONE, width}, {1, 2, 0}}, weights, count);
+    add(walk, &(Parameter){"expert_down", 3, {E, F, D}, {WAYS_EXPERT, width, NONE}, {2, 1, 0}}, weights, count);
     if (kind->expert_bias) {
-        const Ways wide[] = {WAYS_EXPERT, width}, narrow[] = {WAYS_EXPERT, NONE};
-        if (kind->gated) add(walk, "expert_gate_bias", 2, (int64_t[]){E, F}, wide, (int[]){0, 1}, NULL, 0);
-        add(walk, "expert_up_bias", 2, (int64_t[]){E, F}, wide, (int[]){0, 1}, NULL, 0);
-        add(walk, "expert_down_bias", 2, (int64_t[]){E, D}, narrow, (int[]){0, 1}, NULL, 0);
+        if (kind->gated) add(walk, &(Parameter){"expert_gate_bias", 2, {E, F}, {WAYS_EXPERT, width}, {0, 1}}, NULL, 0);
+        add(walk, &(Parameter){"expert_up_bias", 2, {E, F}, {WAYS_EXPERT, width}, {0, 1}}, NULL, 0);
+        add(walk, &(Parameter){"expert_down_bias", 2, {E, D}, {WAYS_EXPERT, NONE}, {0, 1}}, NULL, 0);
     }
     if (kind->shared_gate) vector(walk, "shared_router", D, NONE);
 }
@@ -220,8 +240,9 @@ int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[P
     bool rows = sharding->embedding == TABLE_VOCABULARY, columns = sharding->logits == TABLE_VOCABULARY;
     int64_t D = model->d_model, V = model->vocab;
     begin(&walk);
-    matrix(&walk, "embedding", V, D, rows ? WAYS_TENSOR : NONE, rows ? NONE : WAYS_TENSOR, true);
-    if (model->learned_positions > 0) matrix(&walk, "positions", model->learned_positions, D, NONE, NONE, true);
+    matrix(&walk, "embedding", (Matrix){V, D, rows ? WAYS_TENSOR : NONE, rows ? NONE : WAYS_TENSOR}, COLUMNS_FIRST);
+    if (model->learned_positions > 0)
+        matrix(&walk, "positions", (Matrix){model->learned_positions, D, NONE, NONE}, COLUMNS_FIRST);
     if (model->embedding_norm) norm(&walk, "embedding_norm", "embedding_norm_bias");
     for (int i = 0; i < model->kind_count; i++) {
         walk.kind = i;
@@ -230,7 +251,8 @@ int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[P
     walk.kind = -1;
     norm(&walk, "final_norm", "final_norm_bias");
     if (!model->tied)
-        matrix(&walk, "unembedding", D, V, columns ? NONE : WAYS_TENSOR, columns ? WAYS_TENSOR : NONE, false);
+        matrix(&walk, "unembedding", (Matrix){D, V, columns ? NONE : WAYS_TENSOR, columns ? WAYS_TENSOR : NONE},
+               ROWS_FIRST);
     if (model->logits_bias) vector(&walk, "unembedding_bias", V, WAYS_TENSOR);
     *undivided = walk.undivided;
     return walk.count;

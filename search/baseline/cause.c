@@ -27,16 +27,21 @@ static void add_figure(const char *name, double was, double now, Unit unit, Pros
     prose_item(to, ", ", "%s %s -> %s, %s", name, unit(was, a), unit(now, b), gate_change_text(now / was - 1, change));
 }
 
+/* A figure of the axes of a mesh: its key, and what it is called of one axis and of several. */
+typedef struct {
+    const char *key, *one, *many;
+    Unit unit;
+} AxisFigure;
+
 /* Axes whose figure changed alike are named together: "links of x, y 45.0 GB/s -> 36.0 GB/s". */
-static void add_axes(const cJSON *was, const cJSON *now, const char *key, const char *one, const char *many, Unit unit,
-                     Prose *to) {
+static void add_axes(const cJSON *was, const cJSON *now, AxisFigure figure, Prose *to) {
     char names[96] = "";
     double before = 0, after = 0;
     int count = 0;
     const cJSON *axis, *axes = json_at(was, "mesh.axes"), *other = json_at(now, "mesh.axes");
     other = other ? other->child : NULL;
     cJSON_ArrayForEach(axis, axes) {
-        double a = snapshot_real(axis, key), b = snapshot_real(other, key);
+        double a = snapshot_real(axis, figure.key), b = snapshot_real(other, figure.key);
         char name[PROSE_NAME_SIZE];
         size_t length = strlen(names);
         if (!other) break;
@@ -48,13 +53,13 @@ static void add_axes(const cJSON *was, const cJSON *now, const char *key, const 
     }
     if (count == 0) return;
     char words[128];
-    snprintf(words, sizeof words, "%s %s", count > 1 ? many : one, names);
-    add_figure(words, before, after, unit, to);
+    snprintf(words, sizeof words, "%s %s", count > 1 ? figure.many : figure.one, names);
+    add_figure(words, before, after, figure.unit, to);
 }
 
 static void add_chip(const Snapshot *was, const Snapshot *now, Prose *to) {
-    add_axes(was->report, now->report, "bytes_per_second", "link of", "links of", link_unit, to);
-    add_axes(was->report, now->report, "latency_seconds", "latency of", "latencies of", number_time, to);
+    add_axes(was->report, now->report, (AxisFigure){"bytes_per_second", "link of", "links of", link_unit}, to);
+    add_axes(was->report, now->report, (AxisFigure){"latency_seconds", "latency of", "latencies of", number_time}, to);
     double limit_was = snapshot_real(was->report, "shortfall.limit_bytes"),
            limit_now = snapshot_real(now->report, "shortfall.limit_bytes");
     if (was->plan_count > 0) limit_was = was->best.hbm_limit_bytes;

@@ -272,12 +272,12 @@ static bool is_different(const Diff *diff) {
     return other;
 }
 
-bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b_file, Arena *arena, Diff *out,
-               Error *error) {
-    *out = (Diff){.a_file = a_file, .b_file = b_file};
-    if (!snapshot_read(a, a_file, &out->a, error) || !snapshot_read(b, b_file, &out->b, error)) return false;
-    const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, "request"),
-                *y = cJSON_GetObjectItemCaseSensitive(b, "request");
+bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out, Error *error) {
+    *out = (Diff){.a_file = a->name, .b_file = b->name};
+    if (!snapshot_read(a->json, a->name, &out->a, error) || !snapshot_read(b->json, b->name, &out->b, error))
+        return false;
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(a->json, "request"),
+                *y = cJSON_GetObjectItemCaseSensitive(b->json, "request");
     out->a_words = baseline_name(x, arena);
     out->b_words = baseline_name(y, arena);
     if (!out->a_words || !out->b_words || !add_object(x, y, arena, out->request, &out->request_count) ||

@@ -53,9 +53,14 @@ typedef struct {
     bool different;
 } Diff;
 
-/* Compares two documents, which must outlive *out; `a_file` and `b_file` name them in errors. In the arena. */
-bool diff_make(const cJSON *a, const char *a_file, const cJSON *b, const char *b_file, Arena *arena, Diff *out,
-               Error *error);
+/* A report as JSON; `name` names its file in errors. */
+typedef struct {
+    const cJSON *json;
+    const char *name;
+} ReportFile;
+
+/* Compares two reports, whose documents must outlive *out. In the arena. */
+bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out, Error *error);
 
 typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_FORMATS } DiffFormat;
 const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" */

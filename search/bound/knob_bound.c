@@ -128,7 +128,7 @@ static void least_memory_saved(const RowMaker *maker, const Sharding *sharding, 
         if (two) small.schedule = SCHEDULE_DUALPIPE;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
-            rows_of_sums(maker->bounds->context, shard, &small, sharding, totals, (Moment)moment,
+            rows_of_sums(&(ShardedStage){maker->bounds->context, shard, &small, sharding}, totals, (Moment)moment,
                          maker->in_flight[moment] * saved, &rows);
             double bytes = memory_total(&rows);
             to->of[RES_MEMORY + moment] = two ? min_real(to->of[RES_MEMORY + moment], bytes) : bytes;
@@ -236,8 +236,8 @@ bool offload_never_pays(const Bounds *bounds, const Shard *shard, const Knobs *k
         double saved = shard->layers * saved_of_sums(&details->most);
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
-            rows_of_sums(context, shard, &home, &sharding, &details->most, (Moment)moment, weights[moment] * saved,
-                         &rows);
+            rows_of_sums(&(ShardedStage){context, shard, &home, &sharding}, &details->most, (Moment)moment,
+                         weights[moment] * saved, &rows);
             if (memory_total(&rows) > limit) return false;
         }
     }

@@ -15,9 +15,8 @@ double range_bound(const Bounds *bounds, const MicrobatchRange *range, const Rat
     /* a microbatch of one sequence divides whatever number there is */
     Knobs knobs = knobs_of_methods(range->degrees, range->methods, range->split, 1);
     Shard shard;
-    PaddingSet needs;
     *least_bytes = 0;
-    if (!shard_of_plan(context->model, &context->work, range->degrees, &knobs, bounds->padding, &shard, &needs))
+    if (!shard_of_plan(context->model, &context->work, range->degrees, &knobs, bounds->padding, &shard))
         return INFINITY;
     shard.tokens *= (double)range->high;
     shard.sequences = (double)range->high;

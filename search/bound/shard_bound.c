@@ -103,7 +103,8 @@ double least_memory(const CostContext *context, const Shard *shard, const Knobs 
     microbatches_in_flight(shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
-        rows_of_sums(context, shard, knobs, sharding, totals, (Moment)moment, weights[moment] * kept, &rows);
+        rows_of_sums(&(ShardedStage){context, shard, knobs, sharding}, totals, (Moment)moment, weights[moment] * kept,
+                     &rows);
         worst = max_real(worst, memory_total(&rows));
     }
     return worst;

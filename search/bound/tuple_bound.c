@@ -19,7 +19,8 @@ static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs 
             MemoryRows rows;
             if (shard->pipeline > 1) knobs.schedule = two ? SCHEDULE_DUALPIPE : SCHEDULE_1F1B;
             knobs.offload_optimizer = bounds->offers->offloads; /* what the host has no room for stays in HBM */
-            rows_of_sums(bounds->context, shard, &knobs, &sharding, &slot->totals, MOMENT_UPDATE, 0, &rows);
+            rows_of_sums(&(ShardedStage){bounds->context, shard, &knobs, &sharding}, &slot->totals, MOMENT_UPDATE, 0,
+                         &rows);
             least = min_real(least, rows.parameters_bytes + rows.optimizer_bytes);
         }
     }
@@ -77,9 +78,8 @@ static void bound_methods(const Bounds *bounds, const Rates *least, const Degree
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_methods(degrees, methods, split, n);
         Shard shard;
-        PaddingSet needs;
-        if (!shard_of_plan(context->model, &context->work, degrees, &knobs, bounds->padding, &shard, &needs)) {
-            bound->forbidden |= needs;
+        if (!shard_of_plan(context->model, &context->work, degrees, &knobs, bounds->padding, &shard)) {
+            bound->forbidden |= shard.padding;
             continue;
         }
         bound->unusable = false;
@@ -99,8 +99,7 @@ static void exposed_by_split(const Bounds *bounds, const LowerBoundRates *table,
         Methods plain = {.context = space->contexts[0].method, .ulysses = space->contexts[0].ulysses};
         Knobs knobs = knobs_of_methods(degrees, &plain, (StageSplit)split, sequences_of_replica(context, degrees));
         Shard shard;
-        PaddingSet needs;
-        if (shard_of_plan(context->model, &context->work, degrees, &knobs, PADDING_ANY, &shard, &needs))
+        if (shard_of_plan(context->model, &context->work, degrees, &knobs, PADDING_ANY, &shard))
             exposed[split] = context_seconds(bounds, table, degrees, space, &shard, &knobs);
         if (degrees->of[ROLE_PIPELINE] == 1) break;
     }

@@ -128,10 +128,9 @@ static bool family_cut(KnobListing *listing, int64_t family) {
     Count plans = tuple->placement_total * (Count)size;
     Knobs knobs = knob_space_at(&tuple->space, first);
     Shard shard;
-    PaddingSet padding;
     knobs.virtual_stages = 1; /* with more chunks nothing divides better */
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding, &shard,
-                       &padding)) {
+    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding,
+                       &shard)) {
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }

@@ -95,13 +95,12 @@ static void cubic_first(Machine *machines, int count) {
 
 bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error) {
     const Request *request = tuples->request;
-    Machine *idle = NULL;
-    int idle_count = 0;
+    MachineList idle = {0};
     if (request->space.max_idle > 0 && !machine_idle_shapes(&request->question.chip, &request->question.machine,
-                                                            request->space.max_idle, arena, &idle, &idle_count, error))
+                                                            request->space.max_idle, arena, &idle, error))
         return false;
-    cubic_first(idle, idle_count);
-    size_t count = (size_t)idle_count + 1;
+    cubic_first(idle.machines, idle.count);
+    size_t count = (size_t)idle.count + 1;
     tuples->shapes = ARENA_NEW(arena, MachineShape, count);
     tuples->nested_meshes = ARENA_NEW(arena, NestedMesh, count);
     tuples->tables = ARENA_NEW(arena, const PlacementTable *, count);
@@ -110,7 +109,7 @@ bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error) {
     if (!tuples->shapes || !tuples->nested_meshes || !tuples->tables || !tuples->leasts || !tuples->groups)
         return error_memory(error);
     if (!add_shape(tuples, &request->question.machine, error)) return false;
-    for (int i = 0; i < idle_count; i++)
-        if (!add_shape(tuples, &idle[i], error)) return false;
+    for (int i = 0; i < idle.count; i++)
+        if (!add_shape(tuples, &idle.machines[i], error)) return false;
     return true;
 }

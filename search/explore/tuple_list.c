@@ -79,11 +79,13 @@ static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, Tup
     const MachineShape *shape = &tuples->shapes[group->first];
     MayDivide may = {request, request->question.work, group};
     if (request->space.batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
+    DegreesList list = {group->degrees, group->count};
     bool ok = all || requires_degrees(request)
-                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing,
-                                      &group->degrees, &group->count, error)
-                  : degrees_enumerate_some(&shape->mesh, request->space.roles, (DegreesRule){may_divide, &may},
-                                           TUPLES_MOST, &worker->passing, &group->degrees, &group->count, error);
+                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing, &list, error)
+                  : degrees_enumerate_some(&shape->mesh, (DegreesRule){request->space.roles, may_divide, &may},
+                                           TUPLES_MOST, &worker->passing, &list, error);
+    group->degrees = list.tuples;
+    group->count = list.count;
     if (!ok && error->kind == ERROR_INPUT)
         error_set(error, ERROR_INPUT, request->asked.machine,
                   "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,

@@ -300,14 +300,15 @@ static bool dive(Jump *jump, int64_t bound, int64_t *branches, int64_t branches_
     }
 }
 
-JumpResult jump_search(Dual *dual, ExactBound *exact, Descent *descent, int64_t cutoff, int64_t branches_max,
-                       const JumpAsks *asks, Workspace *space) {
+JumpResult jump_search(const JumpTools *tools, int64_t cutoff, int64_t branches_max, const JumpAsks *asks) {
+    Dual *dual = tools->dual;
+    Workspace *space = tools->space;
     const Core *core = dual->core;
     size_t size = (size_t)core->at[core->nodes];
     Jump jump = {.core = core,
                  .dual = dual,
-                 .exact = exact,
-                 .descent = descent,
+                 .exact = tools->exact,
+                 .descent = tools->descent,
                  .asks = asks,
                  .space = space,
                  .cutoff = cutoff,

@@ -23,9 +23,15 @@ typedef struct {
     int64_t branches; /* the number of branches looked at */
 } JumpResult;
 
-/* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. `dual` has
- * prices and messages to start from; `descent` helps to improve the choices that are found. */
-JumpResult jump_search(Dual *dual, ExactBound *exact, Descent *descent, int64_t cutoff, int64_t branches_max,
-                       const JumpAsks *asks, Workspace *space);
+/* What the search works with: `dual` has prices and messages to start from; `descent` helps to better what is found. */
+typedef struct {
+    Dual *dual;
+    ExactBound *exact;
+    Descent *descent;
+    Workspace *space;
+} JumpTools;
+
+/* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. */
+JumpResult jump_search(const JumpTools *tools, int64_t cutoff, int64_t branches_max, const JumpAsks *asks);
 
 #endif

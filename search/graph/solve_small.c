@@ -19,8 +19,8 @@ static void search_small(Solver *solver, double work) {
     JumpAsks asks = {solver, solver_stop, solver_offer};
     int64_t cutoff = solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
     int64_t branches = (int64_t)min_real(work / (100.0 * (double)(solver_entries(solver) + 1000)) + 10, 1e15);
-    JumpResult result =
-        jump_search(solver->dual, solver->exact, solver->anneal->descent[0], cutoff, branches, &asks, &solver->space);
+    const JumpTools tools = {solver->dual, solver->exact, solver->anneal->descent[0], &solver->space};
+    JumpResult result = jump_search(&tools, cutoff, branches, &asks);
     solver->result->branches += result.branches;
     if (result.finished && solver->cost == INT64_MAX) solver->result->proof = GRAPH_INFEASIBLE;
     if (result.finished && solver->cost < INT64_MAX) solver_raise_bound(solver, solver->cost);

@@ -26,10 +26,15 @@ typedef struct {
     int work, sums;
 } Search;
 
-/* The continuous problem for one side. `capacity`: bytes that offloads can free. */
-static double side_bound(const Search *search, int side, int open, double f, double p, double missing,
-                         double capacity) {
-    double price = search->of.offload_price;
+/* What the choices so far come to: the step is not below any f, nor below p, and bytes are missing. */
+typedef struct {
+    double f[SIDES], p, missing;
+} Decided;
+
+/* The continuous problem for one side, with the choices from `open` on left. `capacity`: bytes that offloads can
+ * free. */
+static double side_bound(const Search *search, int side, int open, const Decided *decided, double capacity) {
+    double price = search->of.offload_price, f = decided->f[side], p = decided->p, missing = decided->missing;
     for (int i = 0; i < search->of.choice_count; i++) {
         if (f >= p + price * missing && missing <= capacity) return f;
         int at = search->of.by_price[side][i];
@@ -47,14 +52,15 @@ static double side_bound(const Search *search, int side, int open, double f, dou
     return missing > capacity + 1e-12 * search->of.missing ? INFINITY : max_real(f, p + price * missing);
 }
 
-/* No way to decide the choices from `open` on is faster. f, p: of what is decided; missing bytes. */
-static double bound_of(Search *search, int open, const double f[SIDES], double p, double missing) {
-    double bound = p, capacity = 0;
+/* No way to decide the choices from `open` on is faster. */
+static double bound_of(Search *search, int open, const Decided *decided) {
+    double bound = decided->p, capacity = 0;
     search->work++;
     for (int i = 0; i < search->of.offload_count; i++)
         capacity += search->of.offloads[i].bytes * (double)search->of.pools[search->of.offloads[i].pool].left;
     for (int side = 0; side < SIDES; side++) /* all: the caller relies on a convex bound */
-        bound = max_real(bound, missing > 0 ? side_bound(search, side, open, f[side], p, missing, capacity) : f[side]);
+        bound = max_real(bound,
+                         decided->missing > 0 ? side_bound(search, side, open, decided, capacity) : decided->f[side]);
     return bound;
 }
 
@@ -122,7 +128,8 @@ static bool table_sums(Search *search, double p, double missing, double *seconds
     if (high < low) return true;
     if (high > SUMS_LIMIT) return false;
     search->work += TABLE_WORK;
-    if (least_sum(&search->table, sizes, most, count, (int64_t)low, (int64_t)high, counts) < 0) return true;
+    const BoundedSizes regular = {sizes, most, count};
+    if (least_sum(&search->table, &regular, (int64_t)low, (int64_t)high, counts) < 0) return true;
     for (int i = 0; i < count; i++) search->of.offloads[search->of.regular + i].count = counts[i];
     *seconds = price(search);
     return !isinf(*seconds);
@@ -184,23 +191,24 @@ static void leaf(Search *search, double p, double missing) {
     offload_sums(search, 0, f, p, missing);
 }
 
-static void decide(Search *search, int at, const double f[SIDES], double p, double missing);
+static void decide(Search *search, int at, const Decided *decided);
 
 /* Counts in one direction until the bound passes the best, and rises (it is convex). */
-static void walk(Search *search, int at, int64_t from, int64_t step, const double f[SIDES], double p, double missing) {
+static void walk(Search *search, int at, int64_t from, int64_t step, const Decided *decided) {
     Choice *choice = &search->of.choices[at];
     Pool *pool = &search->of.pools[choice->pool];
     int64_t left = pool->left, most = min_whole(left, choice->most);
     double before = INFINITY;
     for (int64_t count = from; count >= 0 && count <= most && search->work < WORK_MAX; count += step) {
-        double after_f[SIDES], after_p = p + choice->beside * (double)count,
-                               after_missing = missing - choice->bytes * (double)count;
-        for (int side = 0; side < SIDES; side++) after_f[side] = f[side] + choice->seconds[side] * (double)count;
+        Decided after = {.p = decided->p + choice->beside * (double)count,
+                         .missing = decided->missing - choice->bytes * (double)count};
+        for (int side = 0; side < SIDES; side++)
+            after.f[side] = decided->f[side] + choice->seconds[side] * (double)count;
         choice->count = count;
         pool->left = left - count;
-        double bound = bound_of(search, at + 1, after_f, after_p, after_missing);
+        double bound = bound_of(search, at + 1, &after);
         if (bound < search->best * COUNTS_PROVEN)
-            decide(search, at + 1, after_f, after_p, after_missing);
+            decide(search, at + 1, &after);
         else if (bound >= before && !isinf(before))
             break;
         before = bound;
@@ -210,27 +218,28 @@ static void walk(Search *search, int at, int64_t from, int64_t step, const doubl
     choice->count = 0;
 }
 
-static void decide(Search *search, int at, const double f[SIDES], double p, double missing) {
+static void decide(Search *search, int at, const Decided *decided) {
     if (at == search->of.choice_count) {
-        leaf(search, p, missing);
+        leaf(search, decided->p, decided->missing);
         return;
     }
     const Choice *choice = &search->of.choices[at];
     int64_t most = min_whole(choice->most, search->of.pools[choice->pool].left), start = min_whole(choice->start, most);
     if (choice->free) start = most;
-    walk(search, at, start, 1, f, p, missing);
-    if (!choice->free) walk(search, at, start - 1, -1, f, p, missing);
+    walk(search, at, start, 1, decided);
+    if (!choice->free) walk(search, at, start - 1, -1, decided);
 }
 
-bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rates, const Program *program,
-                   const Multipliers *multipliers, double *seconds, int64_t counts[ITEMS_MAX], bool *found) {
-    Search search = {.rule = rule, .rates = rates, .best = *seconds, .counts = counts, .complete = true};
-    decisions_make(branch, program, multipliers, &search.of);
+bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best) {
+    Search search = {.rule = rule, .rates = rates, .best = best->seconds, .counts = best->counts, .complete = true};
+    decisions_make(relaxed->branch, relaxed->program, relaxed->multipliers, &search.of);
     if (search.of.regular < search.of.offload_count && !sum_table_make(&search.table))
         search.table.bits = NULL; /* sums are searched then, not tabulated */
-    decide(&search, 0, search.of.base_f, search.of.base_p, search.of.missing);
+    Decided nothing = {.p = search.of.base_p, .missing = search.of.missing};
+    memcpy(nothing.f, search.of.base_f, sizeof nothing.f);
+    decide(&search, 0, &nothing);
     sum_table_free(&search.table);
-    *seconds = search.best;
-    *found = *found || search.found;
+    best->seconds = search.best;
+    best->found = best->found || search.found;
     return search.complete && search.work < WORK_MAX;
 }

@@ -8,12 +8,19 @@
 #ifndef SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
 #define SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
 
+#include "search/layout/branch_solve.h"
 #include "search/layout/decisions.h"
 
-/* Improves *seconds and `counts` (the best so far; INFINITY: none) to the best; *found says whether. True: nothing that
- * fits is faster, to 1e-10; false: the limit on nodes was reached. Multipliers are only hints: any values give right
- * answers. */
-bool counts_search(const StepRule *rule, const Branch *branch, const Rates *rates, const Program *program,
-                   const Multipliers *multipliers, double *seconds, int64_t counts[ITEMS_MAX], bool *found);
+/* A branch with its linear program, and what the relaxation gave of it. Multipliers are only hints: any values give
+ * right answers. */
+typedef struct {
+    const Branch *branch;
+    const Program *program;
+    const Multipliers *multipliers;
+} RelaxedBranch;
+
+/* Improves best->seconds and best->counts (the best so far; INFINITY means none) to the best, and sets best->found where
+ * it did. True means that nothing that fits is faster, to 1e-10; false that the limit on nodes was reached. */
+bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best);
 
 #endif

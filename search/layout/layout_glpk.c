@@ -151,9 +151,8 @@ static void solve_counts(Job *job) {
         memcpy(out->counts, counts, sizeof(counts));
     }
     bool proven = job->bound * (1 + LAYOUT_TOLERANCE) >= out->seconds;
-    if (!proven)
-        proven = counts_search(job->rule, job->branch, job->rates, &job->program, &job->multipliers, &out->seconds,
-                               out->counts, &out->found);
+    const RelaxedBranch relaxed = {job->branch, &job->program, &job->multipliers};
+    if (!proven) proven = counts_search(job->rule, job->rates, &relaxed, out);
     out->bound_seconds = proven ? out->seconds : job->bound;
 }
 

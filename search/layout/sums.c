@@ -30,8 +30,9 @@ static void shift_or(uint64_t *row, int64_t words, int64_t by) {
     }
 }
 
-int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, int count, int64_t low, int64_t high,
-                  int64_t *counts) {
+int64_t least_sum(SumTable *table, const BoundedSizes *of, int64_t low, int64_t high, int64_t *counts) {
+    const int64_t *sizes = of->sizes, *most = of->most;
+    int count = of->count;
     int64_t words = high / 64 + 1;
     memset(table->bits, 0, sizeof(uint64_t) * (size_t)words);
     table->bits[0] = 1;

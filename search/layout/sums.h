@@ -15,9 +15,14 @@ typedef struct {
 bool sum_table_make(SumTable *table); /* false: memory is out */
 void sum_table_free(SumTable *table);
 
+/* `count` sizes >= 1, each with the number of times that it may be taken at most. */
+typedef struct {
+    const int64_t *sizes, *most;
+    int count;
+} BoundedSizes;
+
 /* The least sum from `low` to `high` (0 <= low <= high <= SUMS_LIMIT) of counts[i] x sizes[i] with 0 <= counts[i] <=
- * most[i], sizes >= 1; -1: there is none. Exact: subset sums by shifting bits. */
-int64_t least_sum(SumTable *table, const int64_t *sizes, const int64_t *most, int count, int64_t low, int64_t high,
-                  int64_t *counts);
+ * most[i]; -1 means that there is none. It is exact: subset sums by shifting bits. */
+int64_t least_sum(SumTable *table, const BoundedSizes *of, int64_t low, int64_t high, int64_t *counts);
 
 #endif

@@ -69,12 +69,12 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     way->cut_short = own.cut_short;
     if (!own.found) return true;
     Arena arena = {0};
-    Machine *twins = NULL;
-    int count = 0;
-    bool ok = machine_twins(&request->question.chip, &request->question.machine, &arena, &twins, &count, error);
-    for (int tried = 0; ok && tried < TWINS_TRIED && tried < count; tried++) {
+    MachineList list = {0};
+    bool ok = machine_twins(&request->question.chip, &request->question.machine, &arena, &list, error);
+    Machine *twins = list.machines;
+    for (int tried = 0; ok && tried < TWINS_TRIED && tried < list.count; tried++) {
         int least = tried;
-        for (int i = tried + 1; i < count; i++)
+        for (int i = tried + 1; i < list.count; i++)
             if (perimeter(&twins[i]) < perimeter(&twins[least])) least = i;
         Machine twin = twins[least];
         twins[least] = twins[tried];

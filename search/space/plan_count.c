@@ -81,11 +81,6 @@ static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, con
     return counter->grid[slot].ways;
 }
 
-typedef struct {
-    Degrees *items;
-    int64_t count;
-} DegreesList;
-
 /* Which of the three share: a bit each. Their degrees stand for whether they are above 1. */
 enum { SHARES_EXPERT = 1, SHARES_FSDP = 2, SHARES_DATA = 4, SHARES = 8 };
 
@@ -131,7 +126,7 @@ static bool count_fours(PlanCounter *counter, const PlacementTable *const tables
     *out = (PlanCount){.batches = 1};
     for (int i = 0; i < GRID_SLOTS; i++) counter->grid[i].tensor = 0;
     for (int64_t i = 0; i < fours->count; i++) {
-        const Degrees *four = &fours->items[i];
+        const Degrees *four = &fours->tuples[i];
         int64_t replicas = four->of[ROLE_FSDP];
         int64_t ranks = replicas * four->of[ROLE_TENSOR] * four->of[ROLE_SEQUENCE];
         Count sum;
@@ -151,7 +146,7 @@ static bool count_all(PlanCounter *counter, const CountedMesh *of, Arena *arena,
     const PlacementTable *tables[3] = {of->table, placement_table_merged(of->table, ROLE_FSDP, ROLE_DATA, arena), NULL};
     if (tables[1] && experts) tables[2] = placement_table_merged(tables[1], ROLE_FSDP, ROLE_EXPERT, arena);
     if (!tables[1] || (experts && !tables[2])) return error_memory(error);
-    if (!degrees_enumerate(of->mesh, roles, FOURS_MAX, arena, &fours.items, &fours.count, error)) return false;
+    if (!degrees_enumerate(of->mesh, roles, FOURS_MAX, arena, &fours, error)) return false;
     return count_fours(counter, tables, of->offers, &fours, out) ||
            error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
 }

@@ -81,25 +81,40 @@ static int by_chips(const void *left, const void *right) {
     return (a->point > b->point) - (a->point < b->point);
 }
 
+/* The points that have a plan, by chips, and the series of each point of the grid. */
+typedef struct {
+    const SweepGrid *grid;
+    const SweepRow *const *sorted;
+    int64_t count;
+    const int *series;
+} Points;
+
+/* One of the two diagrams: what it shows against chips. */
+typedef struct {
+    SvgScale x, y;
+    Measure *of;
+} Panel;
+
 /* One series: a line through its points by chips, and their marks. */
-static void draw_series(Svg *svg, const SweepGrid *grid, const SweepRow *const *sorted, int64_t count,
-                        const int *series, int which, const SvgScale *x, const SvgScale *y, Measure *of) {
+static void draw_series(Svg *svg, const Points *points, int which, const Panel *panel) {
+    const SweepRow *const *sorted = points->sorted;
+    const SvgScale *x = &panel->x, *y = &panel->y;
     bool open = false;
-    for (int64_t i = 0; i < count; i++) {
-        if (series[sorted[i]->point] != which) continue;
+    for (int64_t i = 0; i < points->count; i++) {
+        if (points->series[sorted[i]->point] != which) continue;
         if (open)
             fputc('L', svg->out);
         else
             fprintf(svg->out, "<path class=\"s%d\" d=\"M", which % SVG_COLORS);
-        fprintf(svg->out, "%.1f %.1f", svg_at(x, chips_of(sorted[i])), svg_at(y, of(sorted[i])));
+        fprintf(svg->out, "%.1f %.1f", svg_at(x, chips_of(sorted[i])), svg_at(y, panel->of(sorted[i])));
         open = true;
     }
     if (open) fputs("\"/>\n", svg->out);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < points->count; i++) {
         Prose tip = {0};
-        if (series[sorted[i]->point] != which) continue;
-        svg_mark(svg, which, svg_at(x, chips_of(sorted[i])), svg_at(y, of(sorted[i])), 4.5,
-                 tip_of(grid, sorted[i], &tip));
+        if (points->series[sorted[i]->point] != which) continue;
+        svg_mark(svg, which, svg_at(x, chips_of(sorted[i])), svg_at(y, panel->of(sorted[i])), 4.5,
+                 tip_of(points->grid, sorted[i], &tip));
     }
 }
 
@@ -151,9 +166,10 @@ static bool draw_lines(const SweepGrid *grid, const SweepRow *rows, const char *
         svg_axis_y(&svg, &rate, 7, FIRST_LEFT, FIRST_RIGHT, say_rate, "tokens a second");
         draw_chips(&svg, &second, sorted, found);
         svg_axis_y(&svg, &mfu, 7, SECOND_LEFT, SECOND_RIGHT, svg_say_share, "MFU");
+        const Points points = {grid, sorted, found, series};
         for (int i = 0; i < count; i++) {
-            draw_series(&svg, grid, sorted, found, series, i, &x, &rate, rate_of);
-            draw_series(&svg, grid, sorted, found, series, i, &second, &mfu, mfu_of);
+            draw_series(&svg, &points, i, &(Panel){x, rate, rate_of});
+            draw_series(&svg, &points, i, &(Panel){second, mfu, mfu_of});
             bool rest = count == SERIES_MAX && i == SERIES_MAX - 1;
             svg_legend_mark(&svg, 24 + fmod(i, columns) * (WIDTH - 40) / columns, BOTTOM + 62 + 19 * floor(i / columns),
                             i,

@@ -88,24 +88,24 @@ static bool print_report(const Report *report, FILE *out, Error *error) {
     return ok;
 }
 
-static bool finish(FILE *out, bool ok, char **row, Error *error) {
+static bool finish(FILE *out, bool ok, SweepText *row, Error *error) {
     if (ok && ferror(out)) ok = error_memory(error);
     if (fclose(out) != 0 && ok) ok = error_memory(error);
     if (ok) return true;
-    free(*row);
-    *row = NULL;
+    free(row->text);
+    row->text = NULL;
     return false;
 }
 
-bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning, char **row,
-                         size_t *length, Error *error) {
+bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
+                         SweepText *row, Error *error) {
     const SearchResult *result = &report->result;
     PointState state = result->certificate.proof == PROOF_GAP ? POINT_NOT_PROVEN
                        : result->plan_count > 0               ? POINT_OK
                                                               : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
-    FILE *out = open_memstream(row, length);
+    FILE *out = open_memstream(&row->text, &row->length);
     if (!out) return error_memory(error);
     print_start(grid, point, state, message, warning, out);
     if (result->plan_count > 0)
@@ -118,11 +118,10 @@ bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *rep
     return finish(out, ok, row, error);
 }
 
-bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, char **row, size_t *length,
-                          Error *error) {
+bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
     char message[sizeof failure->where + sizeof failure->text + 2];
     snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
-    FILE *out = open_memstream(row, length);
+    FILE *out = open_memstream(&row->text, &row->length);
     if (!out) return error_memory(error);
     print_start(grid, point, POINT_ERROR, message, "", out);
     fputs(",\"best\":null,\"report\":null}", out);
@@ -201,17 +200,16 @@ static bool read_row(const SweepGrid *grid, const cJSON *json, const char *where
     return !out->has_plan || read_best(best, where, arena, out, error);
 }
 
-bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, Arena *arena,
-                    SweepRow *out, Error *error) {
+bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error) {
     memset(out, 0, sizeof *out);
-    cJSON *json = json_parse(line, length, where, error);
-    bool ok = json && read_row(grid, json, where, arena, out, error);
+    cJSON *json = json_parse(line.text, line.length, line.where, error);
+    bool ok = json && read_row(grid, json, line.where, arena, out, error);
     cJSON_Delete(json);
     if (!ok) return false;
-    char *copy = ARENA_NEW(arena, char, length + 1);
+    char *copy = ARENA_NEW(arena, char, line.length + 1);
     if (!copy) return error_memory(error);
-    memcpy(copy, line, length);
+    memcpy(copy, line.text, line.length);
     out->line = copy;
-    out->length = length;
+    out->length = line.length;
     return true;
 }

@@ -59,10 +59,13 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
 
 /* The row of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be freed.
  * `warning`: what `plan` would have said on stderr; "" when nothing. */
-bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning, char **row,
-                         size_t *length, Error *error);
-bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, char **row, size_t *length,
-                          Error *error);
+typedef struct {
+    char *text;
+    size_t length;
+} SweepText;
+bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
+                         SweepText *row, Error *error);
+bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error);
 
 /* A row read back: what the tables show of it. Texts live in the arena. */
 typedef struct {
@@ -80,8 +83,12 @@ typedef struct {
 } SweepRow;
 
 /* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied. */
-bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, Arena *arena,
-                    SweepRow *out, Error *error);
+typedef struct {
+    const char *text;
+    size_t length;
+    const char *where; /* names it in errors */
+} SweepLine;
+bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error);
 
 typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
 const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */

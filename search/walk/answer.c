@@ -77,10 +77,10 @@ static bool rank(Search *search, const BestPlan *best, RankedPlan *out, Error *e
     out->machine = search->tuples.shapes[best->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = best->ranked_seconds;
-    if (!estimate_plan(&problem.setting, &out->machine.mesh, &out->nesting, &out->plan, request->space.padding,
-                       &out->estimate, error))
+    const NestedMesh catalog = {&out->machine.mesh, out->nesting}; /* its rates are not the profile's yet */
+    if (!estimate_plan(&problem.setting, &catalog, &out->plan, request->space.padding, &out->estimate, error))
         return false;
-    out->padding = out->estimate.padding;
+    out->padding = out->estimate.shard.padding;
     fill_launch(&problem, out);
     out->tied = best->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
     return count_near(search, &problem, best, out, error);
@@ -96,7 +96,7 @@ static void fill_shortfall_memory(const CostContext *setting, const Shard *shard
     double most = -1;
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
-        memory_rows(setting, shard, &out->plan.knobs, &shardings[0], (Moment)moment, 0, &rows);
+        memory_rows(&(ShardedStage){setting, shard, &out->plan.knobs, &shardings[0]}, (Moment)moment, 0, &rows);
         if (memory_total(&rows) > most) {
             most = memory_total(&rows);
             out->memory = rows;
@@ -114,9 +114,8 @@ static void fill_shortfall(const Search *search, Shortfall *out) {
     out->plan.degrees = search->stats.missing_degrees;
     out->plan.knobs = search->stats.missing_knobs;
     Shard shard;
-    PaddingSet padding;
-    if (out->plan.knobs.microbatches > 0 && shard_of_plan(setting.model, &setting.work, &out->plan.degrees,
-                                                          &out->plan.knobs, PADDING_ANY, &shard, &padding))
+    if (out->plan.knobs.microbatches > 0 &&
+        shard_of_plan(setting.model, &setting.work, &out->plan.degrees, &out->plan.knobs, PADDING_ANY, &shard))
         fill_shortfall_memory(&setting, &shard, out);
 }
 

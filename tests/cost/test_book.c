@@ -29,7 +29,8 @@ static const double LARGE = 1e15; /* a matrix so large that the batch is negligi
 static Op matmul_op(double m, double n, double k) {
     Bench bench = bench_of(book_model((int64_t)k, (int64_t)n), 1, m);
     Op ops[OPS_MAX];
-    ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
+    ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                 &bench.knobs.methods, 1, ops);
     return ops[0];
 }
 
@@ -73,8 +74,8 @@ static double memory_bound_at(double m, void *context) {
                                  .d_ff_expert = (int64_t)batch->n};
     Bench bench = bench_of(model, 1, m);
     Op ops[OPS_MAX];
-    int count =
-        ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
+    int count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                             &bench.knobs.methods, 1, ops);
     for (int i = 0; i < count && !memory_bound; i++)
         if (ops[i].kind == OP_GROUPED_MATMUL) op_seconds(&ops[i], PHASE_FORWARD, &batch->chip, &IDEAL, &memory_bound);
     return memory_bound;
@@ -203,8 +204,10 @@ static double share_of_flops(double X, double Y) {
     Bench whole = bench_of(book_model(4096, 16384), 1, 1024), split = whole;
     bench_split(&split, 1024 / X / Y, X, Y);
     Op ops[2][OPS_MAX];
-    ops_of_layer(&whole.model, &whole.model.kinds[0], &whole.shard, &whole.sharding, &whole.knobs.methods, 1, ops[0]);
-    ops_of_layer(&split.model, &split.model.kinds[0], &split.shard, &split.sharding, &split.knobs.methods, 1, ops[1]);
+    ops_of_layer(&(ShardedLayer){&whole.model, &whole.model.kinds[0], &whole.shard, &whole.sharding},
+                 &whole.knobs.methods, 1, ops[0]);
+    ops_of_layer(&(ShardedLayer){&split.model, &split.model.kinds[0], &split.shard, &split.sharding},
+                 &split.knobs.methods, 1, ops[1]);
     return ops[1][0].flops[PHASE_FORWARD] / ops[0][0].flops[PHASE_FORWARD];
 }
 
@@ -228,7 +231,7 @@ static double parameters_bytes(Model model, double ways) {
     bench.shard.fsdp = ways;
     CostContext setting = bench_setting(&bench);
     MemoryRows rows;
-    memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &rows);
+    memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &rows);
     return rows.parameters_bytes / LAYERS;
 }
 

@@ -140,8 +140,8 @@ Test(estimate, llama3_70b_on_8192_chips) {
         Plan plan = plan_of((Degrees){{(int64_t)t, 1, 1, (int64_t)ways, 1, 1}}, c->placement);
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s: %s", c->name,
-                  error.text);
+        cr_assert(estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &plan, PADDING_NONE, &estimate, &error),
+                  "%s: %s", c->name, error.text);
         double compute = compute_by_hand(c->S, t), fsdp = fsdp_by_hand(t, ways, c->fsdp_rate),
                tensor = tensor_by_hand(c->S, t, c->tensor_rate);
         /* AdamW reads and writes 30 bytes a parameter that the chip owns. */
@@ -187,7 +187,8 @@ Test(estimate, memory_of_the_first) {
     Plan plan = plan_of((Degrees){{8, 1, 1, 1024, 1, 1}}, CASES[0].placement);
     Estimate estimate;
     Error error = {0};
-    cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s", error.text);
+    cr_assert(estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &plan, PADDING_NONE, &estimate, &error), "%s",
+              error.text);
     MemoryRows rows;
     double total = plan_memory(&setting, &estimate.shard, &plan, MOMENT_FIRST_BACKWARD, &rows);
     cr_expect_float_eq(rows.parameters_bytes, 2 * held, 1e-6 * held);
@@ -210,8 +211,8 @@ Test(estimate, recomputation_of_some_layers) {
         some.layout.layers[a][STATE_SAVED] = 50, some.layout.layers[a][STATE_RECOMPUTED] = 30;
     Estimate before, after;
     Error error = {0};
-    cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &before, &error) &&
-              estimate_plan(&setting, &mesh, &nesting, &some, PADDING_NONE, &after, &error));
+    cr_assert(estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &plan, PADDING_NONE, &before, &error) &&
+              estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &some, PADDING_NONE, &after, &error));
     double compute = 30 * S / t * (2 * (MATRICES - D * 28672) + 4 * (S / 2) * 8192) / FLOPS,
            streams = 30 * 3 * 2 * S * D * 7 / 8 / (3 * LINK);
     cr_expect_float_eq(after.recompute_seconds, compute, 1e-9, "%.9g, not %.9g", after.recompute_seconds, compute);
@@ -344,8 +345,8 @@ Test(estimate, resources_and_rows_agree) {
             plan.layout.layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED]++;
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_LAUNCHABLE, &estimate, &error), "%s: %s",
-                  rows[i].name, error.text);
+        cr_assert(estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &plan, PADDING_LAUNCHABLE, &estimate, &error),
+                  "%s: %s", rows[i].name, error.text);
         double most = 0;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows shown;
@@ -391,8 +392,8 @@ Test(estimate, what_bounds_a_step) {
         Plan plan = plan_of((Degrees){{4, 1, 1, 1, 1, 1}}, (Placement){{{2, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}}});
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &square.mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s: %s",
-                  rows[i].name, error.text);
+        cr_assert(estimate_plan(&setting, &(NestedMesh){&square.mesh, nesting}, &plan, PADDING_NONE, &estimate, &error),
+                  "%s: %s", rows[i].name, error.text);
         cr_expect_eq(estimate.bound_by, rows[i].bound, "%s: %s", rows[i].name, bound_name(estimate.bound_by));
         cr_expect_neq(estimate.bound_next, estimate.bound_by, "%s", rows[i].name);
         cr_expect(estimate.bound_next_share >= 0 && estimate.bound_next_share <= 1, "%s: %g", rows[i].name,

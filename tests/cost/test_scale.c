@@ -47,7 +47,8 @@ Test(scale, jitter_and_slices_stretch_the_step) {
         Nesting nesting = nesting_canonical();
         Estimate estimate;
         Error error = {0};
-        cr_assert(estimate_plan(&setting, &mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s", error.text);
+        cr_assert(estimate_plan(&setting, &(NestedMesh){&mesh, nesting}, &plan, PADDING_NONE, &estimate, &error), "%s",
+                  error.text);
         if (i == 0) alone = estimate.time.seconds;
         double stretch = (1 + jitter * rows[i].doublings) * (1 + loss * rows[i].slice_doublings);
         cr_expect_float_eq(estimate.time.seconds, alone * stretch, 1e-9 * alone, "%s: %.9g, not %.9g", rows[i].name,
@@ -122,8 +123,8 @@ Test(scale, latency_rules_small_steps) {
         .model = &model, .chip = &chip, .profile = &profile, .work = {1, 128}, .precision_flops_per_second = 1e15};
     Nesting nesting = nesting_canonical();
     Estimate estimate;
-    cr_assert(estimate_plan(&setting, &machine.mesh, &nesting, &plan, PADDING_NONE, &estimate, &error), "%s",
-              error.text);
+    cr_assert(estimate_plan(&setting, &(NestedMesh){&machine.mesh, nesting}, &plan, PADDING_NONE, &estimate, &error),
+              "%s", error.text);
     double latency = 102 * 10.8e-6, bytes = (100 * 2. * 128 * 768 + 2 * 8 * 128) * 7 / 8 / 450e9;
     double waits = estimate.time.group_seconds[GROUP_TENSOR];
     cr_expect_float_eq(waits, latency + bytes, 1e-9, "%.9g s, not %.9g", waits, latency + bytes);

@@ -66,9 +66,7 @@ static bool random_cut(const Model *model, uint64_t *state, Cut *out) {
                                      .regather = true,
                                      .methods = methods}}};
     Work work = {.sequences = replicas, .seq = SEQ};
-    PaddingSet padding;
-    if (!shard_of_plan(model, &work, &degrees, &out->bench.knobs, PADDING_NONE, &out->bench.shard, &padding))
-        return false;
+    if (!shard_of_plan(model, &work, &degrees, &out->bench.knobs, PADDING_NONE, &out->bench.shard)) return false;
     CostContext setting = bench_setting(&out->bench);
     Sharding shardings[SHARDINGS_MAX];
     cr_assert_gt(shardings_of(&setting, &out->bench.shard, shardings), 0, "%s", model->name);
@@ -85,7 +83,8 @@ static LayersWork layers_work(const Bench *bench) {
     Op ops[OPS_MAX];
     for (int i = 0; i < bench->model.kind_count; i++) {
         const LayerKind *kind = &bench->model.kinds[i];
-        int count = ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, &bench->knobs.methods, 1, ops);
+        int count = ops_of_layer(&(ShardedLayer){&bench->model, kind, &bench->shard, &bench->sharding},
+                                 &bench->knobs.methods, 1, ops);
         for (int j = 0; j < count; j++) {
             double times = (double)kind->count;
             double *to = ops[j].kind == OP_ATTENTION        ? sum.attention
@@ -119,8 +118,7 @@ Test(zoo_laws, chips_share_work_and_experts) {
         Work one = {.sequences = 1, .seq = SEQ};
         Degrees single = {{1, 1, 1, 1, 1, 1}};
         Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
-        PaddingSet padding;
-        cr_assert(shard_of_plan(model, &one, &single, &plain, PADDING_NONE, &alone.shard, &padding), "%s", model->name);
+        cr_assert(shard_of_plan(model, &one, &single, &plain, PADDING_NONE, &alone.shard), "%s", model->name);
         alone.knobs = plain;
         LayersWork whole = layers_work(&alone);
         cr_expect_float_eq(whole.expert[0], expert_flops, 1e-9 * expert_flops, "%s", model->name);

@@ -52,8 +52,10 @@ Test(factorization, counts) {
         int64_t tuples = 0;
         cr_expect(factorization_count(&mesh, COUNTS[i].roles, &count), "%s", COUNTS[i].name);
         cr_expect(count == COUNTS[i].factorizations, "%s: %llu", COUNTS[i].name, (unsigned long long)count);
-        cr_assert(degrees_enumerate(&mesh, COUNTS[i].roles, 1000000, &arena, &degrees, &tuples, &error), "%s: %s",
-                  COUNTS[i].name, error.text);
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&mesh, COUNTS[i].roles, 1000000, &arena, &listed, &error), "%s: %s", COUNTS[i].name,
+                  error.text);
+        degrees = listed.tuples, tuples = listed.count;
         cr_expect_eq(tuples, COUNTS[i].tuples, "%s", COUNTS[i].name);
         PlacementTable *table = placement_table(&mesh, COUNTS[i].roles, &arena);
         cr_assert_not_null(table);
@@ -124,9 +126,12 @@ Test(placements, merged_roles) {
         Error error = {0};
         Degrees *all, *some;
         int64_t count, kept, stages = 4, wanted = 0;
-        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 1000000, &arena, &all, &count, &error));
-        cr_assert(degrees_enumerate_some(&mesh, ROLES_ALL, (DegreesRule){few_stages, &stages}, 1000000, &arena, &some,
-                                         &kept, &error));
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 1000000, &arena, &listed, &error));
+        all = listed.tuples, count = listed.count;
+        cr_assert(degrees_enumerate_some(&mesh, (DegreesRule){ROLES_ALL, few_stages, &stages}, 1000000, &arena, &listed,
+                                         &error));
+        some = listed.tuples, kept = listed.count;
         PlacementTable *table = placement_table(&mesh, ROLES_ALL, &arena);
         PlacementTable *two = placement_table_merged(table, ROLE_FSDP, ROLE_DATA, &arena);
         PlacementTable *three = placement_table_merged(two, ROLE_FSDP, ROLE_EXPERT, &arena);
@@ -178,7 +183,9 @@ Test(placements, brute_force) {
         Error error = {0};
         Degrees *degrees;
         int64_t tuples, seen = 0;
-        cr_assert(degrees_enumerate(&mesh, MESHES[i].roles, 100000, &arena, &degrees, &tuples, &error));
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&mesh, MESHES[i].roles, 100000, &arena, &listed, &error));
+        degrees = listed.tuples, tuples = listed.count;
         PlacementTable *table = placement_table(&mesh, MESHES[i].roles, &arena);
         for (int64_t t = 0; t < tuples; t++) {
             Placement *placements;
@@ -288,18 +295,17 @@ Test(placements, not_of_this_mesh) {
 Test(factorization, refusals) {
     Arena arena = {0};
     Error error = {0};
-    Degrees *degrees;
-    int64_t count;
     Mesh pods = mesh_of((int64_t[MESH_AXES_MAX]){16, 20, 28, 8});
-    cr_expect(degrees_enumerate(&pods, ROLES_DENSE, 34125, &arena, &degrees, &count, &error));
-    cr_expect_not(degrees_enumerate(&pods, ROLES_DENSE, 34124, &arena, &degrees, &count, &error), "one too many");
+    DegreesList listed = {0};
+    cr_expect(degrees_enumerate(&pods, ROLES_DENSE, 34125, &arena, &listed, &error));
+    cr_expect_not(degrees_enumerate(&pods, ROLES_DENSE, 34124, &arena, &listed, &error), "one too many");
     cr_expect_eq(error.kind, ERROR_INPUT);
-    cr_expect_not(degrees_enumerate(&pods, 0, 34125, &arena, &degrees, &count, &error), "no roles");
+    cr_expect_not(degrees_enumerate(&pods, 0, 34125, &arena, &listed, &error), "no roles");
     Count none = 1;
     cr_expect(factorization_count(&pods, 0, &none) && none == 0, "no roles, no factorization");
     Mesh endless = {.axis_count = 3};
     for (int a = 0; a < 3; a++) endless.axes[a] = (Axis){.kind = AXIS_SWITCH, .size = 2147483648};
-    cr_expect_not(degrees_enumerate(&endless, ROLES_ALL, 1000, &arena, &degrees, &count, &error), "2^93 devices");
+    cr_expect_not(degrees_enumerate(&endless, ROLES_ALL, 1000, &arena, &listed, &error), "2^93 devices");
     cr_expect_null(placement_table(&endless, ROLES_ALL, &arena), "2^93 devices");
     arena_free(&arena);
 }

@@ -309,7 +309,9 @@ Test(machine, idle_shapes_are_all_and_only) {
         Error error = {0};
         Machine asked = machine_for("v5p", IDLE[i].request), *found = NULL;
         int count = -1;
-        cr_assert(machine_idle_shapes(chip_named("v5p"), &asked, IDLE[i].idle, &arena, &found, &count, &error));
+        MachineList listed = {0};
+        cr_assert(machine_idle_shapes(chip_named("v5p"), &asked, IDLE[i].idle, &arena, &listed, &error));
+        found = listed.machines, count = listed.count;
         cr_expect_eq(brute_force_idle(asked.slice, asked.slices, IDLE[i].least, found, count), count, "row %zu", i);
         for (int j = 0; j < count; j++) {
             cr_expect(found[j].mesh.chips >= IDLE[i].least && found[j].mesh.chips < asked.mesh.chips, "row %zu", i);
@@ -323,7 +325,9 @@ static int idle_count(const char *chip, MachineRequest request, double idle, Mac
     Error error = {0};
     Machine asked = machine_for(chip, request);
     int count = -1;
-    if (!machine_idle_shapes(chip_named(chip), &asked, idle, &arena, found, &count, &error)) return -1;
+    MachineList listed = {0};
+    if (!machine_idle_shapes(chip_named(chip), &asked, idle, &arena, &listed, &error)) return -1;
+    *found = listed.machines, count = listed.count;
     return count;
 }
 
@@ -375,13 +379,16 @@ Test(machine, twins) {
     Error error = {0};
     Machine asked = machine_for("v5p", (MachineRequest){.slice = "8x8x8", .slices = 2}), *found = NULL;
     int count = 0;
-    cr_assert(machine_twins(chip_named("v5p"), &asked, &arena, &found, &count, &error));
+    MachineList listed = {0};
+    cr_assert(machine_twins(chip_named("v5p"), &asked, &arena, &listed, &error));
+    found = listed.machines, count = listed.count;
     /* 8 cubes as a <= b <= c: 1x1x8, 1x2x4, and 2x2x2 itself */
     cr_assert_eq(count, 2);
     cr_expect_str_eq(found[0].text, "2 x 4x4x32");
     cr_expect_str_eq(found[1].text, "2 x 4x8x16");
     cr_expect_eq(found[0].mesh.chips, 1024);
     asked = machine_for("h100", (MachineRequest){.nodes = 4});
-    cr_assert(machine_twins(chip_named("h100"), &asked, &arena, &found, &count, &error));
+    cr_assert(machine_twins(chip_named("h100"), &asked, &arena, &listed, &error));
+    found = listed.machines, count = listed.count;
     cr_expect_eq(count, 0);
 }

@@ -62,15 +62,14 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
 /* What --require, --padding and --for admit; *able_launchers: launchers of which one has to place it, all bits: nobody has to. */
 static inline bool admitted(const Request *request, const CostContext *setting, const Mesh *mesh, const Plan *plan,
                             Shard *shard, LauncherSet *able_launchers) {
-    PaddingSet padding;
     *able_launchers = ~0u;
     if (!request_admits_knobs(request, &plan->knobs)) return false;
-    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard,
-                       &padding))
+    if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard))
         return false;
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
-    LauncherSet all = plan_launchers(setting->model, &setting->work, plan, padding, mesh);
-    if (request->space.launchers == 0 && (request->space.padding != PADDING_LAUNCHABLE || padding == 0)) return true;
+    LauncherSet all = plan_launchers(setting->model, &setting->work, plan, shard->padding, mesh);
+    if (request->space.launchers == 0 && (request->space.padding != PADDING_LAUNCHABLE || shard->padding == 0))
+        return true;
     *able_launchers = request->space.launchers != 0 ? all & request->space.launchers : all;
     return *able_launchers != 0;
 }
@@ -150,8 +149,9 @@ static inline void brute_run(const Request *request, Arena *arena, Brute *brute)
         Mesh mesh = profile_mesh(&request->question.profile, &brute->machines[m].mesh);
         Degrees *tuples;
         int64_t count;
-        cr_assert(degrees_enumerate(&mesh, request->space.roles, 100000, arena, &tuples, &count, &error), "%s",
-                  error.text);
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&mesh, request->space.roles, 100000, arena, &listed, &error), "%s", error.text);
+        tuples = listed.tuples, count = listed.count;
         for (int64_t i = 0; i < count; i++)
             if (request_admits(request, &tuples[i])) brute_tuple(request, m, &mesh, &tuples[i], brute);
     }

@@ -486,10 +486,11 @@ static inline int brute_machines(const Request *request, Arena *arena, const Mac
     Machine *idle = NULL;
     int count = 0;
     Error error = {0};
-    if (request->space.max_idle > 0)
-        cr_assert(machine_idle_shapes(&request->question.chip, &request->question.machine, request->space.max_idle,
-                                      arena, &idle, &count, &error),
-                  "%s", error.text);
+    if (request->space.max_idle > 0) MachineList listed = {0};
+    cr_assert(machine_idle_shapes(&request->question.chip, &request->question.machine, request->space.max_idle, arena,
+                                  &listed, &error),
+              "%s", error.text);
+    idle = listed.machines, count = listed.count;
     Machine *all = ARENA_NEW(arena, Machine, (size_t)count + 1);
     cr_assert_not_null(all);
     all[0] = request->question.machine;

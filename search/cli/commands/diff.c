@@ -67,7 +67,7 @@ static cJSON *read_report(const char *path, Error *error) {
 static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Error *error) {
     Diff *diff = ARENA_NEW(arena, Diff, 1);
     cJSON *a = diff ? read_report(choice->a, error) : NULL, *b = a ? read_report(choice->b, error) : NULL;
-    bool ok = b && diff_make(a, choice->a, b, choice->b, arena, diff, error) &&
+    bool ok = b && diff_make(&(ReportFile){a, choice->a}, &(ReportFile){b, choice->b}, arena, diff, error) &&
               (choice->quiet || write_answer(diff, choice, streams, error));
     if (!diff) error_memory(error);
     int code = !ok ? exit_of_error(error) : choice->exit_code && diff->different ? EXIT_GATE : EXIT_DONE;

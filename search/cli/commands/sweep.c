@@ -102,7 +102,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     return kept;
 }
 
-static bool plan_point(const Sweep *sweep, int64_t point, char **row, size_t *length, Error *error) {
+static bool plan_point(const Sweep *sweep, int64_t point, SweepText *row, Error *error) {
     const SweepGrid *grid = &sweep->header.grid;
     Arena arena = {0};
     Error failure = {0};
@@ -114,9 +114,9 @@ static bool plan_point(const Sweep *sweep, int64_t point, char **row, size_t *le
     if (failure.kind == ERROR_NONE && sweep_search(request, &arena, report, &failure) &&
         data_files_name(report, &arena, &failure)) {
         memcpy(report->data_sha256, sweep->header.data_sha256, sizeof report->data_sha256);
-        ok = sweep_row_of_report(grid, point, report, warning, row, length, error);
+        ok = sweep_row_of_report(grid, point, report, warning, row, error);
     } else if (of_the_point(&failure)) {
-        ok = sweep_row_of_failure(grid, point, &failure, row, length, error);
+        ok = sweep_row_of_failure(grid, point, &failure, row, error);
     } else {
         *error = failure;
     }
@@ -146,10 +146,9 @@ static bool some_point_is_valid(const Sweep *sweep, Error *error) {
 static bool plan_all(const Sweep *sweep, const SweepLedger *ledger, Error *error) {
     bool ok = true;
     for (int64_t point; ok && (point = ledger->next(ledger->of)) >= 0;) {
-        char *row = NULL;
-        size_t length = 0;
-        ok = plan_point(sweep, point, &row, &length, error) && ledger->deliver(ledger->of, row, length, error);
-        free(row);
+        SweepText row = {0};
+        ok = plan_point(sweep, point, &row, error) && ledger->deliver(ledger->of, row.text, row.length, error);
+        free(row.text);
     }
     return ok;
 }
@@ -221,7 +220,8 @@ static void show_progress(const Ledger *ledger, const SweepRow *row) {
 static bool take_row(void *of, const char *row, size_t length, Error *error) {
     Ledger *ledger = of;
     SweepRow read;
-    if (!sweep_row_read(&ledger->sweep->header.grid, row, length, "sweep", ledger->table.arena, &read, error) ||
+    if (!sweep_row_read(&ledger->sweep->header.grid, (SweepLine){row, length, "sweep"}, ledger->table.arena, &read,
+                        error) ||
         (ledger->resume.descriptor >= 0 && !sweep_resume_append(&ledger->resume, row, length, error)))
         return false;
     ledger->table.rows[read.point] = read;

@@ -83,7 +83,8 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
         !profile_set_load(options->profile ? options->profile : "default", arena, set, error))
         return false;
     Progress *progress = progress_start(streams.err, false, "replaying");
-    bool replayed = validate_runs(&table, data, set, &options->filter, options->threads, arena, &validation, error);
+    bool replayed =
+        validate_runs(&table, &options->filter, &(ReplayWith){data, set, options->threads}, arena, &validation, error);
     progress_stop(progress);
     if (!replayed) return false;
     if (validation.unmatched) return unmatched(&table, &validation, error);

@@ -29,7 +29,8 @@ bool sweep_shard_has(const SweepHeader *header, int64_t point) { return point % 
 bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
                       const char *origin, Error *error) {
     SweepRow row;
-    if (!sweep_row_read(&table->header->grid, line, length, where, table->arena, &row, error)) return false;
+    if (!sweep_row_read(&table->header->grid, (SweepLine){line, length, where}, table->arena, &row, error))
+        return false;
     if (!sweep_shard_has(shard, row.point))
         return error_set(error, ERROR_INPUT, where,
                          "has point %lld, which is not of shard %lld/%lld; give the file as "

@@ -147,8 +147,8 @@ bool page_reprice(const Request *changed, const RankedPlan *ranked, double *seco
     Estimate estimate;
     Error error = {0};
     setting.work.sequences = ranked->work.sequences; /* how stages weigh is the changed figures' */
-    if (!estimate_plan(&setting, &changed->question.machine.mesh, &ranked->nesting, &ranked->plan, PADDING_ANY,
-                       &estimate, &error))
+    if (!estimate_plan(&setting, &(NestedMesh){&changed->question.machine.mesh, ranked->nesting}, &ranked->plan,
+                       PADDING_ANY, &estimate, &error))
         return false;
     *seconds = estimate.time.seconds;
     *fits = memory_total(&estimate.memory) <= estimate.memory_limit_bytes * (1 + 1e-9);

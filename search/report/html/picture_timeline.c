@@ -231,8 +231,15 @@ static void stages_words(const RankedPlan *ranked, const Play *play, const Playe
 
 typedef struct {
     const char *name;
-    int group; /* -1: compute */
+    int group; /* -1 means compute */
 } Lane;
+
+/* What a microbatch takes, and the lanes that show it. */
+typedef struct {
+    Microbatch one;
+    Lane lanes[LANES_MAX];
+    int count;
+} OneStage;
 
 static int list_lanes(const Microbatch *one, const Estimate *estimate, Lane lanes[LANES_MAX]) {
     int count = 0;
@@ -246,8 +253,9 @@ static int list_lanes(const Microbatch *one, const Estimate *estimate, Lane lane
 }
 
 /* Compute with what is exposed behind it, and the hidden shares in their lanes from where the pass begins. */
-static void draw_pass(Svg *svg, const Window *window, const Microbatch *one, int phase, double from, const Lane *lanes,
-                      int count, int number) {
+static void draw_pass(Svg *svg, const Window *window, const OneStage *stage, int phase, double from, int number) {
+    const Microbatch *one = &stage->one;
+    const Lane *lanes = stage->lanes;
     char tip[128], text[NUMBER_TEXT_SIZE];
     double start = x_of(window, from), to = x_of(window, from + one->compute[phase]),
            gap = min_real(1, (to - start) / 8);
@@ -263,7 +271,7 @@ static void draw_pass(Svg *svg, const Window *window, const Microbatch *one, int
         snprintf(tip, sizeof tip, "%s, exposed: %s", role_name(group_role((Group)group)), step_text(seconds, text));
         svg_bar(svg, x, TOP, end - x, LANE - 6, paint_of_role(group_role((Group)group)), tip);
     }
-    for (int i = 1; i < count; i++) {
+    for (int i = 1; i < stage->count; i++) {
         int group = lanes[i].group;
         if (group >= GROUP_DATA || !(one->hidden[group][phase] > 0)) continue;
         double wide = x_of(window, from + one->hidden[group][phase]) - start;
@@ -274,10 +282,11 @@ static void draw_pass(Svg *svg, const Window *window, const Microbatch *one, int
 }
 
 /* Gathers of a step's parameters beside its first pass, reductions of gradients beside its last. */
-static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, const Microbatch *one, double end,
-                      const Lane *lanes, int count) {
+static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, const OneStage *stage, double end) {
     const Estimate *estimate = &ranked->estimate;
-    for (int i = 1; i < count; i++) {
+    const Microbatch *one = &stage->one;
+    const Lane *lanes = stage->lanes;
+    for (int i = 1; i < stage->count; i++) {
         int group = lanes[i].group;
         if (group < GROUP_DATA) continue;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -292,8 +301,10 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     }
 }
 
-static void draw_alone(Svg *svg, const RankedPlan *ranked, const Microbatch *one, const Lane *lanes, int count,
-                       Sheet *table) {
+static void draw_alone(Svg *svg, const RankedPlan *ranked, const OneStage *stage, Sheet *table) {
+    const Microbatch *one = &stage->one;
+    const Lane *lanes = stage->lanes;
+    int count = stage->count;
     const StepTime *time = &ranked->estimate.time;
     int64_t m = ranked->plan.knobs.microbatches;
     double each = one->all[0] + one->all[1], end = (double)m * each, bottom = TOP + LANE * count;
@@ -306,11 +317,10 @@ static void draw_alone(Svg *svg, const RankedPlan *ranked, const Microbatch *one
     for (int64_t i = 0; i < m; i++) {
         if (cut && i >= MICROBATCHES_SHOWN / 2 && i < m - MICROBATCHES_SHOWN / 2) continue;
         double from = (double)i * each;
-        draw_pass(svg, &window, one, PHASE_FORWARD, from, lanes, count, (int)min_whole(i, INT32_MAX - 1));
-        draw_pass(svg, &window, one, PHASE_BACKWARD, from + one->all[0], lanes, count,
-                  (int)min_whole(i, INT32_MAX - 1));
+        draw_pass(svg, &window, stage, PHASE_FORWARD, from, (int)min_whole(i, INT32_MAX - 1));
+        draw_pass(svg, &window, stage, PHASE_BACKWARD, from + one->all[0], (int)min_whole(i, INT32_MAX - 1));
     }
-    draw_data(svg, &window, ranked, one, end, lanes, count);
+    draw_data(svg, &window, ranked, stage, end);
     draw_tail(svg, &window, time, end, TOP, LANE - 6);
     if (cut) svg_text(svg, x_of(&window, window.out) + GAP / 2, TOP + 12, "middle", "dim", "...");
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -359,22 +369,21 @@ static bool play_of(const RankedPlan *ranked, const Microbatch *one, Arena *aren
 bool picture_timeline(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
-    Microbatch one = microbatch_of(ranked);
+    OneStage stage = {.one = microbatch_of(ranked)};
     Arena arena = {0};
     Play play;
     Played played;
-    Lane lanes[LANES_MAX];
     LayerLine line;
-    int lane_count = list_lanes(&one, &ranked->estimate, lanes);
+    stage.count = list_lanes(&stage.one, &ranked->estimate, stage.lanes);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1, ok = true;
-    if (stages) ok = play_of(ranked, &one, &arena, &play, &played);
+    if (stages) ok = play_of(ranked, &stage.one, &arena, &play, &played);
     if (ok) {
         layer_line(view->report->request, ranked, &line);
         if (stages)
             stages_words(ranked, &play, &played, words);
         else
             alone_words(ranked, words);
-        double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : lane_count) + 36;
+        double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : stage.count) + 36;
         Svg svg = svg_open(out, "timeline-svg", WIDTH, top + layer_line_height(&line), "One step in time", words->text);
         *table = sheet_new(view->arena, "Passes in time",
                            stages ? "stage|>busy|>share|>idle" : "pass|>compute|>share|>exposed");
@@ -382,7 +391,7 @@ bool picture_timeline(const PageView *view, FILE *out, Prose *words, Sheet *tabl
         if (stages)
             draw_stages(&svg, ranked, &play, &played, table);
         else
-            draw_alone(&svg, ranked, &one, lanes, lane_count, table);
+            draw_alone(&svg, ranked, &stage, table);
         layer_line_draw(&svg, &line, top, LEFT, RIGHT);
         svg_close(&svg);
     }

@@ -49,10 +49,17 @@ static Paint paint_of_op(OpKind kind) {
                                                             : PAINT_ELEMENTWISE;
 }
 
+/* How far a layer has come: now, and when each group of chips is free again. */
+typedef struct {
+    const Estimate *estimate;
+    StepRule rule;
+    double now, free_at[GROUP_COUNT];
+} Clock;
+
 /* What an op communicates: critical groups make it wait for their exposed share, the rest of them lies before that; what
  * runs in the background queues up in its lane. */
-static void add_traffic(LayerLine *line, const Op *op, Phase phase, const Estimate *estimate, const StepRule *rule,
-                        double free_at[GROUP_COUNT], double *now) {
+static void add_traffic(LayerLine *line, const Op *op, Phase phase, Clock *clock) {
+    const Estimate *estimate = clock->estimate;
     for (int group = 0; group < GROUP_DATA; group++) {
         const Traffic *traffic = &op->traffic[group][phase];
         if (!(traffic->messages > 0) && !(traffic->bytes > 0)) continue;
@@ -61,11 +68,12 @@ static void add_traffic(LayerLine *line, const Op *op, Phase phase, const Estima
         if (!(seconds > 0)) continue;
         snprintf(name, sizeof name, "%s of %s", role_name(group_role((Group)group)), op->name);
         bool critical = group < GROUP_WEIGHTS;
-        double exposed = critical ? rule->exposed[group] * seconds : 0;
-        double from = critical ? max_real(0, *now - (seconds - exposed)) : max_real(free_at[group], *now);
+        double exposed = critical ? clock->rule.exposed[group] * seconds : 0;
+        double from =
+            critical ? max_real(0, clock->now - (seconds - exposed)) : max_real(clock->free_at[group], clock->now);
         add_bar(line, from, from + seconds, lane_of(line, group), paint_of_role(group_role((Group)group)), name);
-        free_at[group] = from + seconds;
-        if (critical) *now = max_real(*now, from + seconds);
+        clock->free_at[group] = from + seconds;
+        if (critical) clock->now = max_real(clock->now, from + seconds);
     }
 }
 
@@ -94,27 +102,26 @@ static const LayerKind *commonest(const Model *model) {
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out) {
     const Estimate *estimate = &ranked->estimate;
     CostContext setting = ranked_cost_context(request, ranked);
-    StepRule rule = rule_at(&estimate->rule, &estimate->rates);
+    Clock clock = {.estimate = estimate, .rule = rule_at(&estimate->rule, &estimate->rates)};
     Op ops[OPS_MAX];
-    double now = 0, free_at[GROUP_COUNT] = {0};
     *out = (LayerLine){.lanes = 1};
-    int count =
-        ops_of_layer(&request->question.model, commonest(&request->question.model), &estimate->shard,
-                     &ranked->plan.layout.sharding, &ranked->plan.knobs.methods, cost_context_imbalance(&setting), ops);
+    int count = ops_of_layer(&(ShardedLayer){&request->question.model, commonest(&request->question.model),
+                                             &estimate->shard, &ranked->plan.layout.sharding},
+                             &ranked->plan.knobs.methods, cost_context_imbalance(&setting), ops);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        add_weights(out, estimate, (Phase)phase, now);
+        add_weights(out, estimate, (Phase)phase, clock.now);
         for (int i = 0; i < count; i++) {
             const Op *op = &ops[phase == PHASE_FORWARD ? i : count - 1 - i];
             bool bound;
             double seconds = op_seconds(op, (Phase)phase, setting.chip, setting.profile, &bound);
-            add_traffic(out, op, (Phase)phase, estimate, &rule, free_at, &now);
-            add_bar(out, now, now + seconds, 0, paint_of_op(op->kind), op->name);
-            now += seconds;
+            add_traffic(out, op, (Phase)phase, &clock);
+            add_bar(out, clock.now, clock.now + seconds, 0, paint_of_op(op->kind), op->name);
+            clock.now += seconds;
         }
-        if (phase == PHASE_FORWARD) out->forward = now;
+        if (phase == PHASE_FORWARD) out->forward = clock.now;
     }
-    for (int i = 0; i < out->count; i++) now = max_real(now, out->bars[i].to);
-    out->end = now;
+    for (int i = 0; i < out->count; i++) clock.now = max_real(clock.now, out->bars[i].to);
+    out->end = clock.now;
 }
 
 double layer_line_height(const LayerLine *line) { return HEAD + LANE * line->lanes + 44; }

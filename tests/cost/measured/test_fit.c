@@ -18,8 +18,9 @@ static void fit(Fake *fake, Fitted *out, FitStart start, int threads) {
     cr_assert(fit_prepare(&out->problem, &out->arena, &out->model, &error), "%s", error.text);
     fit_weights(&out->model, false, out->weights);
     do
-        cr_assert(fit_solve(&out->model, out->weights, NULL, 0, true, &out->arena, &out->solution, &error), "%s",
-                  error.text);
+        cr_assert(
+            fit_solve(&out->model, out->weights, (FitSearch){.posterior = true}, &out->arena, &out->solution, &error),
+            "%s", error.text);
     while (start == FIT_VALUES && fit_hold(&out->model, &out->solution, true) > 0);
 }
 
@@ -191,14 +192,15 @@ Test(fit, hostile_runs) {
         fitted.problem.predict = no_fp8;
         cr_assert(fit_prepare(&fitted.problem, &fitted.arena, &fitted.model, &error), "%d: %s", what, error.text);
         fit_weights(&fitted.model, false, fitted.weights);
-        cr_assert(fit_solve(&fitted.model, fitted.weights, NULL, 0, true, &fitted.arena, &fitted.solution, &error));
+        cr_assert(fit_solve(&fitted.model, fitted.weights, (FitSearch){.posterior = true}, &fitted.arena,
+                            &fitted.solution, &error));
         write_back(&fake, &fitted);
         double value = fake_at(&fake, "old", "matrix_efficiency")->value;
         cr_expect(value > 0.3 && value < 0.98, "%d: %g", what, value);
         if (what == 3) cr_expect(!fitted.model.usable[0] && fitted.weights[0] == 0 && fitted.weights[1] == 1);
         Cross cross;
-        cr_assert(cross_validate(&fitted.model, fitted.weights, &fitted.solution, CROSS_GROUPS, 10, NULL, NULL,
-                                 &fitted.arena, &cross, &error));
+        cr_assert(cross_validate(&(FittedModel){&fitted.model, fitted.weights, &fitted.solution},
+                                 &(CrossFolds){.kind = CROSS_GROUPS, .folds = 10}, &fitted.arena, &cross, &error));
         static const int FOLDS[] = {1, 2, 2, 1, 0}; /* two runs of one group are left out one by one */
         cr_expect_eq(cross.folds, FOLDS[what], "%d: %d", what, cross.folds);
         if (what < 4) cr_expect_eq(cross.fold[0], what == 3 ? -1 : 0);
@@ -221,8 +223,8 @@ Test(cross, a_source_left_out_leaves_priors) {
     fake_measure(&fake, 0);
     fake_reset(&fake);
     fit(&fake, &fitted, FIT_PRIORS, 2);
-    cr_assert(cross_validate(&fitted.model, fitted.weights, &fitted.solution, CROSS_SOURCES, 0, NULL, NULL,
-                             &fitted.arena, &cross, &error));
+    cr_assert(cross_validate(&(FittedModel){&fitted.model, fitted.weights, &fitted.solution},
+                             &(CrossFolds){.kind = CROSS_SOURCES}, &fitted.arena, &cross, &error));
     cr_expect_eq(cross.folds, 3);
     for (int i = 0; i < 30; i++) { /* the lone chip, which is far from 1.1 of it, pulls old's down a little */
         double ratio = cross.seconds[i] / fake.runs[i].measured_seconds;
@@ -250,8 +252,8 @@ Test(cross, one_group_is_left_out_by_runs) {
     fake_measure(&fake, 0);
     for (int i = 0; i < 10; i++) fake.runs[i].measured_seconds *= 1.2;
     fit(&fake, &fitted, FIT_PRIORS, 1);
-    cr_assert(cross_validate(&fitted.model, fitted.weights, &fitted.solution, CROSS_GROUPS, 5, NULL, NULL,
-                             &fitted.arena, &cross, &error));
+    cr_assert(cross_validate(&(FittedModel){&fitted.model, fitted.weights, &fitted.solution},
+                             &(CrossFolds){.kind = CROSS_GROUPS, .folds = 5}, &fitted.arena, &cross, &error));
     cr_expect(cross.by_run && cross.folds == 5);
     for (int i = 0; i < 10; i++) {
         double ratio = cross.seconds[i] / fake.runs[i].measured_seconds;
@@ -274,8 +276,8 @@ Test(cross, groups_are_dealt_whole) {
         for (int i = 0; i < SIZES[g]; i++) fake_run(&fake, &"a\0b\0c\0d\0e\0f\0g"[2 * g], "7b", 1, 0, 1 + i, 1, i % 2);
     fake_measure(&fake, 0.01);
     fit(&fake, &fitted, FIT_PRIORS, 1);
-    cr_assert(cross_validate(&fitted.model, fitted.weights, &fitted.solution, CROSS_GROUPS, 3, NULL, NULL,
-                             &fitted.arena, &cross, &error));
+    cr_assert(cross_validate(&(FittedModel){&fitted.model, fitted.weights, &fitted.solution},
+                             &(CrossFolds){.kind = CROSS_GROUPS, .folds = 3}, &fitted.arena, &cross, &error));
     int sizes[3] = {0};
     for (int32_t i = 0; i < fake.count; i++) {
         sizes[cross.fold[i]]++;
@@ -300,8 +302,8 @@ Test(fit, same_bytes_for_any_number_of_threads) {
         fake_measure(&fake, 0.1);
         fake_reset(&fake);
         fit(&fake, &fitted, FIT_PRIORS, threads[t]);
-        cr_assert(cross_validate(&fitted.model, fitted.weights, &fitted.solution, CROSS_GROUPS, 4, NULL, NULL,
-                                 &fitted.arena, &cross, &error));
+        cr_assert(cross_validate(&(FittedModel){&fitted.model, fitted.weights, &fitted.solution},
+                                 &(CrossFolds){.kind = CROSS_GROUPS, .folds = 4}, &fitted.arena, &cross, &error));
         write_back(&fake, &fitted);
         if (t == 0) {
             first = fake;

@@ -52,14 +52,15 @@ static void make_ranges(Fake *fake, FitStart start, Ranged *out) {
     cr_assert(fit_set_copy(&fake->set, &out->arena, &set));
     cr_assert(fit_prepare(&out->problem, &out->arena, &out->model, &error));
     fit_weights(&out->model, false, out->weights);
-    cr_assert(fit_solve(&out->model, out->weights, NULL, 0, true, &out->arena, &out->solution, &error));
-    cr_assert(cross_validate(&out->model, out->weights, &out->solution, CROSS_GROUPS, 5, NULL, NULL, &out->arena,
-                             &out->groups, &error));
-    cr_assert(cross_validate(&out->model, out->weights, &out->solution, CROSS_SOURCES, 0, NULL, NULL, &out->arena,
-                             &out->sources, &error));
     cr_assert(
-        ranges_write(&out->model, &out->groups, &out->sources, out->weights, &set, &out->arena, &out->ranges, &error),
-        "%s", error.text);
+        fit_solve(&out->model, out->weights, (FitSearch){.posterior = true}, &out->arena, &out->solution, &error));
+    cr_assert(cross_validate(&(FittedModel){&out->model, out->weights, &out->solution},
+                             &(CrossFolds){.kind = CROSS_GROUPS, .folds = 5}, &out->arena, &out->groups, &error));
+    cr_assert(cross_validate(&(FittedModel){&out->model, out->weights, &out->solution},
+                             &(CrossFolds){.kind = CROSS_SOURCES}, &out->arena, &out->sources, &error));
+    cr_assert(ranges_write(&(FittedModel){&out->model, out->weights, &out->solution},
+                           &(CrossBoth){&out->groups, &out->sources}, &set, &out->arena, &out->ranges, &error),
+              "%s", error.text);
     memcpy(fake->profiles, set.profiles, sizeof fake->profiles);
     cr_assert(profile_set_resolve(&fake->set, "fake", &error));
 }

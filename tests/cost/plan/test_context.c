@@ -19,7 +19,7 @@ static Bench bench_context(int64_t N, int64_t K, double seq, double ways, Method
 static Traffic traffic_of(const Bench *bench, Group group, Phase phase) {
     Op ops[OPS_MAX];
     Traffic sum = {0, 0};
-    int count = ops_of_layer(&bench->model, &bench->model.kinds[0], &bench->shard, &bench->sharding,
+    int count = ops_of_layer(&(ShardedLayer){&bench->model, &bench->model.kinds[0], &bench->shard, &bench->sharding},
                              &bench->knobs.methods, 1, ops);
     for (int i = 0; i < count; i++) {
         sum.messages += ops[i].traffic[group][phase].messages;
@@ -79,7 +79,8 @@ Test(context, ulysses_copies_few_kv_heads) {
         }
         /* Afterwards a chip holds its share of the heads: it saves them for backward, and attention reads them. */
         Op ops[OPS_MAX];
-        int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &methods, 1, ops);
+        int count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                                 &methods, 1, ops);
         for (int j = 0; j < count; j++) {
             double ways = (double)rows[i].ways;
             if (ops[j].output_activation == ACTIVATION_QKV)
@@ -170,10 +171,9 @@ Test(context, heads_that_divide) {
             .methods = {.context = rows[i].ulysses == rows[i].sequence ? CONTEXT_ULYSSES : CONTEXT_ULYSSES_RING,
                         .ulysses = rows[i].ulysses}};
         Shard shard;
-        PaddingSet padding;
-        bool taken = shard_of_plan(&model, &work, &degrees, &knobs, PADDING_NONE, &shard, &padding);
+        bool taken = shard_of_plan(&model, &work, &degrees, &knobs, PADDING_NONE, &shard);
         cr_expect_eq(taken, !rows[i].padded, "%s", rows[i].name);
-        if (rows[i].padded) cr_expect_eq(padding, 1u << PAD_HEADS, "%s: %x", rows[i].name, padding);
+        if (rows[i].padded) cr_expect_eq(shard.padding, 1u << PAD_HEADS, "%s: %x", rows[i].name, shard.padding);
         if (taken) cr_expect_eq(shard.ulysses, (double)rows[i].ulysses, "%s", rows[i].name);
     }
 }
@@ -216,7 +216,7 @@ Test(context, sequence_shards_or_replicates) {
         CostContext setting = bench_setting(&bench);
         MemoryRows found;
         StepRule rule;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
         double held = P * LAYERS / rows[i].weight_ways;
         const struct {
@@ -264,8 +264,9 @@ Test(context, zig_zag_balances) {
         for (size_t i = 0; i < COUNT_OF(METHODS); i++) {
             Bench bench = bench_context(16, 16, seq, r, (Methods){.context = METHODS[i], .ulysses = r});
             Op ops[OPS_MAX];
-            int count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding,
-                                     &bench.knobs.methods, 1, ops);
+            int count =
+                ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                             &bench.knobs.methods, 1, ops);
             for (int j = 0; j < count; j++)
                 if (ops[j].kind == OP_ATTENTION)
                     cr_expect_float_eq(ops[j].flops[PHASE_FORWARD], ((double)pairs[0] - diagonal) * 4 * 16 * 128, 1e-3,

@@ -188,8 +188,7 @@ static DeepSeek deepseek_plan(Arena *arena, Schedule schedule) {
                                 .regather = true,
                                 .methods = {.grid = {64, 1}}}};
     Work work = {.sequences = 15360, .seq = 4096};
-    PaddingSet padding;
-    cr_assert(shard_of_plan(&d.model, &work, &degrees, &d.bench.knobs, PADDING_LAUNCHABLE, &d.bench.shard, &padding));
+    cr_assert(shard_of_plan(&d.model, &work, &degrees, &d.bench.knobs, PADDING_LAUNCHABLE, &d.bench.shard));
     cr_assert(consecutive(&d.mesh, &degrees, &d.placement));
     return d;
 }
@@ -217,7 +216,8 @@ Test(grid, deepseek_v3_bytes) {
 
         CostContext setting = bench_setting(&d.bench);
         MemoryRows rows;
-        memory_rows(&setting, shard, &d.bench.knobs, &d.bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
+        memory_rows(&(ShardedStage){&setting, shard, &d.bench.knobs, &d.bench.sharding}, MOMENT_FIRST_BACKWARD, 0,
+                    &rows);
         /* DualPipe: layers of this stage and of its mirror; the last one has the logits and their norm. */
         double layers = 4 + (way ? shard->layers_last : 0), tables = way ? 2 * table + 7168 : table;
         double dense = layers * dense_layer() + tables, experts = layers * expert_layer();
@@ -262,7 +262,8 @@ Test(grid, deepseek_v3_dispatch) {
     Op ops[OPS_MAX];
     const LayerKind *kind = &d.model.kinds[d.model.kind_count - 1];
     cr_assert_eq(kind->experts, 256);
-    int count = ops_of_layer(&d.model, kind, &d.bench.shard, &d.bench.sharding, &d.bench.knobs.methods, 1, ops);
+    int count = ops_of_layer(&(ShardedLayer){&d.model, kind, &d.bench.shard, &d.bench.sharding}, &d.bench.knobs.methods,
+                             1, ops);
     Traffic traffic[GROUP_COUNT][PHASE_COUNT] = {{{0, 0}}};
     for (int i = 0; i < count; i++)
         for (int group = 0; group < GROUP_COUNT; group++)

@@ -19,7 +19,7 @@ static Chip kernel_chip(void) {
 /* The op of that name in the model's first kind of layer; tokens of one sequence. */
 static Op op_named(const Bench *bench, const char *name, double imbalance) {
     Op ops[OPS_MAX];
-    int count = ops_of_layer(&bench->model, &bench->model.kinds[0], &bench->shard, &bench->sharding,
+    int count = ops_of_layer(&(ShardedLayer){&bench->model, &bench->model.kinds[0], &bench->shard, &bench->sharding},
                              &bench->knobs.methods, imbalance, ops);
     for (int i = 0; i < count; i++)
         if (strcmp(ops[i].name, name) == 0) return ops[i];
@@ -133,8 +133,8 @@ Test(kernels, what_stays_bf16) {
     model.kinds[0].experts = 8, model.kinds[0].top_k = 2, model.kinds[0].d_ff_expert = 14336;
     Bench bench = bench_of(model, PEAK, 1024);
     Op ops[2 * OPS_MAX];
-    int count =
-        ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
+    int count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                             &bench.knobs.methods, 1, ops);
     count += ops_of_logits(&bench.model, &bench.shard, &bench.sharding, ops + count);
     int low = 0;
     for (int i = 0; i < count; i++) {

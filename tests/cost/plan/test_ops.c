@@ -19,9 +19,7 @@ static Bench bench_plan(const Model *model, int64_t tensor, int64_t expert, int6
                    .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
     Work work = {.sequences = expert, .seq = SEQ};
     Degrees degrees = {{tensor, expert, sequence, 1, 1, 1}};
-    PaddingSet padding;
-    cr_assert(shard_of_plan(model, &work, &degrees, &bench.knobs, PADDING_ANY, &bench.shard, &padding), "%s",
-              model->name);
+    cr_assert(shard_of_plan(model, &work, &degrees, &bench.knobs, PADDING_ANY, &bench.shard), "%s", model->name);
     CostContext setting = bench_setting(&bench);
     Sharding shardings[SHARDINGS_MAX];
     cr_assert_gt(shardings_of(&setting, &bench.shard, shardings), 0);
@@ -52,8 +50,10 @@ static void add_ops(const Op *ops, int count, double times, Totals *totals) {
 static Totals layer_totals(const Bench *bench, const LayerKind *kind) {
     Op ops[OPS_MAX];
     Totals totals = {0};
-    add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, &bench->knobs.methods, 1, ops), 1,
-            &totals);
+    add_ops(ops,
+            ops_of_layer(&(ShardedLayer){&bench->model, kind, &bench->shard, &bench->sharding}, &bench->knobs.methods,
+                         1, ops),
+            1, &totals);
     return totals;
 }
 
@@ -63,7 +63,9 @@ static Totals model_totals(const Bench *bench) {
     Totals totals = {0};
     for (int i = 0; i < bench->model.kind_count; i++) {
         const LayerKind *kind = &bench->model.kinds[i];
-        add_ops(ops, ops_of_layer(&bench->model, kind, &bench->shard, &bench->sharding, &bench->knobs.methods, 1, ops),
+        add_ops(ops,
+                ops_of_layer(&(ShardedLayer){&bench->model, kind, &bench->shard, &bench->sharding},
+                             &bench->knobs.methods, 1, ops),
                 (double)kind->count, &totals);
     }
     add_ops(ops, ops_of_embedding(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
@@ -301,8 +303,8 @@ Test(ops, hbm_bytes) {
     };
     Bench bench = bench_of(dense_model(1, 4096, 14336, 32, 8, 128, 1), 1, T);
     Op ops[OPS_MAX];
-    int count =
-        ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding, &bench.knobs.methods, 1, ops);
+    int count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                             &bench.knobs.methods, 1, ops);
     cr_assert_eq(count, (int)COUNT_OF(rows));
     for (int i = 0; i < count; i++) {
         cr_expect_str_eq(ops[i].name, rows[i].name);

@@ -37,8 +37,9 @@ Test(overlap, chunked_matmuls) {
     for (int overlap = 0; overlap < 2; overlap++) {
         Bench bench = bench_overlap(overlap);
         Op ops[OPS_MAX];
-        int seen = 0, count = ops_of_layer(&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding,
-                                           &bench.knobs.methods, 1, ops);
+        int seen = 0,
+            count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
+                                 &bench.knobs.methods, 1, ops);
         for (int i = 0; i < count; i++) {
             if (ops[i].kind != OP_MATMUL) {
                 cr_expect_eq(ops[i].chunks, 1, "%s", ops[i].name);
@@ -69,8 +70,9 @@ Test(overlap, only_beside_collectives) {
     const Bench *benches[] = {&alone, &gathered};
     for (int b = 0; b < 2; b++) {
         Op ops[OPS_MAX];
-        int count = ops_of_layer(&benches[b]->model, &benches[b]->model.kinds[0], &benches[b]->shard,
-                                 &benches[b]->sharding, &benches[b]->knobs.methods, 1, ops);
+        int count = ops_of_layer(
+            &(ShardedLayer){&benches[b]->model, &benches[b]->model.kinds[0], &benches[b]->shard, &benches[b]->sharding},
+            &benches[b]->knobs.methods, 1, ops);
         for (int i = 0; i < count; i++) {
             bool attention = strcmp(ops[i].name, "qkv projection") == 0 || strcmp(ops[i].name, "attention output") == 0;
             cr_expect_eq(ops[i].chunks, b == 1 && attention ? 8 : 1, "%s", ops[i].name);

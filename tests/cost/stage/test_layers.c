@@ -155,9 +155,7 @@ Test(layers, odd_layers_on_powers_of_two) {
         Degrees degrees = {{8, 1, 1, 1, 1, stages}};
         Knobs knobs = {.microbatches = 1024, .microbatch_sequences = 1, .virtual_stages = 1, .stages = STAGES_BALANCED};
         Shard shard;
-        PaddingSet padding;
-        cr_expect(shard_of_plan(&model, &work, &degrees, &knobs, PADDING_LAUNCHABLE, &shard, &padding), "%d stages",
-                  (int)stages);
+        cr_expect(shard_of_plan(&model, &work, &degrees, &knobs, PADDING_LAUNCHABLE, &shard), "%d stages", (int)stages);
         cr_expect(shard.layers == (double)fullest && shard.layers_last == (double)last, "%d stages", (int)stages);
     }
 }

@@ -10,7 +10,7 @@
 static MemoryRows rows_of(const Bench *bench, Moment moment, double saved) {
     CostContext setting = bench_setting(bench);
     MemoryRows rows;
-    memory_rows(&setting, &bench->shard, &bench->knobs, &bench->sharding, moment, saved, &rows);
+    memory_rows(&(ShardedStage){&setting, &bench->shard, &bench->knobs, &bench->sharding}, moment, saved, &rows);
     return rows;
 }
 
@@ -150,7 +150,7 @@ Test(memory, gathered_by_matrix) {
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile;
         MemoryRows found;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, rows[i].moment, 0, &found);
         cr_expect_float_eq(found.gathered_bytes, rows[i].expected, 1e-3, "%s: %.9g, not %.9g", rows[i].name,
                            found.gathered_bytes, rows[i].expected);
     }
@@ -312,7 +312,8 @@ Test(memory, inputs_kept_apart) {
     MemoryRows before = rows_of(&bench, MOMENT_FIRST_BACKWARD, 0), after;
     profile.inputs_kept_apart = 1;
     stage_sums(&setting, &bench.shard, &bench.knobs.methods, &bench.sharding, &apart);
-    memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &after);
+    memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_FIRST_BACKWARD, 0,
+                &after);
     double whole = 8 * T * D + 2 * T * (HEADS + 2 * KV) * H + (2 * T * HEADS * H + 4 * T * HEADS) + 6 * T * F;
     cr_expect_float_eq(saved_of_sums(&apart), whole / 8, 1e-3, "%.9g", saved_of_sums(&apart));
     cr_expect_float_eq(saved_of_sums(&gathered) - saved_of_sums(&apart), 4 * T * D * 7 / 8, 1e-3);
@@ -383,7 +384,7 @@ Test(memory, low_weights) {
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
         double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp;
         /* the final norm stands with the tables */
         cr_expect_float_eq(found.parameters_bytes, expected, 1, "%zu: %.12g, not %.12g", i, found.parameters_bytes,
@@ -438,7 +439,7 @@ Test(memory, deepspeed) {
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &found);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
         cr_expect_float_eq((found.parameters_bytes + found.gradients_bytes + found.optimizer_bytes) / P, rows[i].bytes,
                            1e-9, "%s: %g", rows[i].name,
                            (found.parameters_bytes + found.gradients_bytes + found.optimizer_bytes) / P);

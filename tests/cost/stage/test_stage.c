@@ -108,7 +108,8 @@ Test(stage, weights_gathered_over_tensor) {
     bench.sharding.mlp = MLP_GATHERED;
     CostContext setting = bench_setting(&bench);
     MemoryRows rows;
-    memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &rows);
+    memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_FIRST_BACKWARD, 0,
+                &rows);
     cr_expect_float_eq(rows.gathered_bytes, 3 * 2 * 704643072., 1e-3, "%.12g", rows.gathered_bytes);
 }
 
@@ -156,7 +157,7 @@ Test(stage, transient) {
         bench_split(&bench, T / t, 1, t);
         CostContext setting = bench_setting(&bench);
         MemoryRows found;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, rows[i].moment, 0, &found);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, rows[i].moment, 0, &found);
         cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name,
                            found.transient_bytes, rows[i].expected);
     }

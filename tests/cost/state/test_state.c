@@ -115,7 +115,7 @@ Test(state, zero_figure_1) {
         setting.state = &state;
         bench.shard.layers = bench.shard.layers_last = 7.5e9 / (2. * 8192 * 28672);
         bench.shard.data = rows[i].data, bench.shard.fsdp = rows[i].fsdp, bench.knobs.zero_stage = rows[i].zero_stage;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &memory);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &memory);
         double bytes = memory.parameters_bytes + memory.gradients_bytes + memory.optimizer_bytes;
         cr_expect_float_eq(bytes / 1e9, rows[i].gigabytes, 0.05, "%s: %g GB", rows[i].name, bytes / 1e9);
     }
@@ -343,8 +343,9 @@ Test(state, on_the_host) {
         CostContext setting = bench_setting(&bench);
         MemoryRows update, early;
         StepRule rule;
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_UPDATE, 0, &update);
-        memory_rows(&setting, &bench.shard, &bench.knobs, &bench.sharding, MOMENT_FIRST_BACKWARD, 0, &early);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &update);
+        memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_FIRST_BACKWARD, 0,
+                    &early);
         step_rule(&setting, &bench.shard, &bench.knobs, &rule);
         cr_expect_float_eq(update.optimizer_bytes, rows[i].hbm * STATE, 1e-3 * STATE, "%s: %g", rows[i].name,
                            update.optimizer_bytes / STATE);

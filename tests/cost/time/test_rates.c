@@ -158,7 +158,9 @@ Test(rates, least_is_least) {
     Degrees *degrees;
     Methods methods[METHODS_MAX];
     int64_t count, seen = 0, plain = 0;
-    cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &degrees, &count, &error), "%s", error.text);
+    DegreesList listed = {0};
+    cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &listed, &error), "%s", error.text);
+    degrees = listed.tuples, count = listed.count;
     for (int64_t i = 0; i < count; i++) {
         Placement *placements;
         int64_t places;

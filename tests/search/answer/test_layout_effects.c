@@ -24,7 +24,8 @@ static void price(const Request *request, const RankedPlan *ranked, const Layout
     Plan plan = ranked->plan;
     plan.layout = *layout;
     setting.work = ranked->work;
-    cr_assert(estimate_plan(&setting, &ranked->machine.mesh, &ranked->nesting, &plan, PADDING_ANY, &estimate, &error),
+    cr_assert(estimate_plan(&setting, &(NestedMesh){&ranked->machine.mesh, ranked->nesting}, &plan, PADDING_ANY,
+                            &estimate, &error),
               "%s", error.text);
     *seconds = estimate.time.seconds;
     *bytes = memory_total(&estimate.memory);

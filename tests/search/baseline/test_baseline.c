@@ -418,7 +418,8 @@ Test(diff, by_hand_and_hostile) {
     Arena arena = {0};
     Error error = {0};
     Diff diff;
-    cr_assert(diff_make(a, "a.json", b, NAME, &arena, &diff, &error), "%s: %s", error.where, error.text);
+    cr_assert(diff_make(&(ReportFile){a, "a.json"}, &(ReportFile){b, NAME}, &arena, &diff, &error), "%s: %s",
+              error.where, error.text);
     cr_expect(diff.different);
     cr_expect_eq(diff.request_count, 1);
     cr_assert_eq(diff.step_count, 2);
@@ -446,7 +447,7 @@ Test(diff, by_hand_and_hostile) {
             cr_expect(!strstr(text, "x|y") && !strstr(text, "<b>") && !strstr(text, "\n| z"), "%s", text);
         free(text);
     }
-    cr_assert(diff_make(a, "a.json", a, "a.json", &arena, &diff, &error));
+    cr_assert(diff_make(&(ReportFile){a, "a.json"}, &(ReportFile){a, "a.json"}, &arena, &diff, &error));
     cr_expect_not(diff.different);
     cJSON_Delete(a);
     cJSON_Delete(b);

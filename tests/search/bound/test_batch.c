@@ -69,14 +69,13 @@ static void check_knobs(const Problem *problem, const Degrees *degrees, const Kn
                         int64_t count, Draw *draw, Arena *arena) {
     CostContext setting = request_cost_context(problem->request);
     Shard shard;
-    PaddingSet padding;
     LayoutGraph graph;
     Relaxation relaxation;
     int64_t all = count + (draw_chance(draw, 0.1) ? LONG : draw_below(draw, 10));
     Rates least, *rates = ARENA_NEW(arena, Rates, (size_t)all);
     Error error = {0};
     if (!schedule_allowed(knobs->schedule, degrees->of[ROLE_PIPELINE], knobs->microbatches, knobs->virtual_stages) ||
-        !shard_of_plan(setting.model, &setting.work, degrees, knobs, PADDING_ANY, &shard, &padding))
+        !shard_of_plan(setting.model, &setting.work, degrees, knobs, PADDING_ANY, &shard))
         return;
     lower_bound_rates_of(problem->least, degrees, &knobs->methods, &least);
     cr_assert(rates && layout_graph(&setting, &shard, knobs, arena, &graph, &error), "%s", error.text);
@@ -125,8 +124,9 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     Degrees *tuples;
     int64_t count;
     cr_assert_not_null(problem.least);
-    cr_assert(degrees_enumerate(&mesh, request.space.roles, 1000000, &arena, &tuples, &count, &error), "%s",
-              error.text);
+    DegreesList listed = {0};
+    cr_assert(degrees_enumerate(&mesh, request.space.roles, 1000000, &arena, &listed, &error), "%s", error.text);
+    tuples = listed.tuples, count = listed.count;
     for (int i = 0; i < TUPLES; i++) check_tuple(&problem, &tuples[draw_below(&draw, count)], &draw);
     arena_free(&arena);
 }

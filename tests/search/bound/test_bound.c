@@ -49,9 +49,7 @@ static Bounds problem_bounds(const Problem *problem, const CostContext *setting)
 static Shard plan_shard(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         bool *ok) {
     Shard shard = {0};
-    PaddingSet padding;
-    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->space.padding, &shard,
-                        &padding);
+    *ok = shard_of_plan(setting->model, &setting->work, degrees, knobs, problem->request->space.padding, &shard);
     return shard;
 }
 
@@ -66,8 +64,9 @@ static void check_estimate(const Problem *problem, const CostContext *setting, c
                            const LayoutSolution *solution) {
     Estimate estimate;
     Error error = {0};
-    cr_assert(estimate_plan(setting, &problem->request->question.machine.mesh, &problem->request->space.nesting, plan,
-                            problem->request->space.padding, &estimate, &error),
+    cr_assert(estimate_plan(setting,
+                            &(NestedMesh){&problem->request->question.machine.mesh, problem->request->space.nesting},
+                            plan, problem->request->space.padding, &estimate, &error),
               "%s", error.text);
     cr_expect(fabs(estimate.time.seconds - solution->seconds) <= 1e-9 * solution->seconds,
               "%s: estimate %.17g, layout %.17g", problem->text, estimate.time.seconds, solution->seconds);
@@ -296,11 +295,9 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
                        .schedule = degrees->of[ROLE_PIPELINE] > 1 ? SCHEDULE_1F1B : SCHEDULE_NONE,
                        .methods.context = degrees->of[ROLE_SEQUENCE] > 1 ? CONTEXT_RING : CONTEXT_NONE};
         Shard shard;
-        PaddingSet padding;
         Sharding shardings[SHARDINGS_MAX];
         Resources resources;
-        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->space.padding, &shard, &padding))
-            continue;
+        if (!shard_of_plan(setting.model, &setting.work, degrees, &knobs, request->space.padding, &shard)) continue;
         shardings_of(&setting, &shard, shardings);
         stage_resources(&setting, &shard, &knobs, &shardings[0], &resources);
         static const double LOW[] = {0.2, 0.6, 1}, HIGH[] = {0.7, 1.2, 4};
@@ -323,7 +320,9 @@ static void check_problem(const Catalog *catalog, uint64_t seed, TotalsCache *ca
     Mesh mesh = profile_mesh(&request.question.profile, &request.question.machine.mesh);
     Degrees *tuples;
     int64_t count;
-    cr_assert(degrees_enumerate(&mesh, request.space.roles, 100000, &arena, &tuples, &count, &error), "%s", error.text);
+    DegreesList listed = {0};
+    cr_assert(degrees_enumerate(&mesh, request.space.roles, 100000, &arena, &listed, &error), "%s", error.text);
+    tuples = listed.tuples, count = listed.count;
     limit_memory(&request, tuples, count, &draw);
     char text[320], numbered[384];
     snprintf(numbered, sizeof numbered, "problem %llu (%s)", (unsigned long long)seed, problem_text(&request, text));
@@ -389,7 +388,9 @@ Test(bound, lower_bound_rates) {
         const LowerBoundRates *table = lower_bound_rates_new(&mesh, &arena);
         Degrees *tuples;
         int64_t count;
-        cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        DegreesList listed = {0};
+        cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &listed, &error));
+        tuples = listed.tuples, count = listed.count;
         for (int i = 0; i < 12; i++) {
             const Degrees *degrees = &tuples[draw_below(&draw, count)];
             Methods methods = random_methods(&draw, &mesh, degrees);
@@ -449,7 +450,9 @@ Test(bound, walk) {
         Mesh mesh = random_mesh(&draw, 48);
         Degrees *tuples;
         int64_t count;
-        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &tuples, &count, &error));
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &listed, &error));
+        tuples = listed.tuples, count = listed.count;
         NestedMesh nested_mesh = {&mesh, nesting_canonical()};
         for (int i = ROLE_COUNT - 1; i > 0 && round % 2; i--) {
             int64_t with = draw_below(&draw, i + 1);

@@ -203,7 +203,7 @@ Test(layout, least_sum) {
                     int64_t sum = a * sizes[0] + b * sizes[1] + c * sizes[2];
                     if (sum >= low && sum <= high && (best < 0 || sum < best)) best = sum;
                 }
-        int64_t found = least_sum(&table, sizes, most, 3, low, high, counts);
+        int64_t found = least_sum(&table, &(BoundedSizes){sizes, most, 3}, low, high, counts);
         cr_expect_eq(found, best, "%d", i);
         if (found < 0) continue;
         int64_t made = 0;

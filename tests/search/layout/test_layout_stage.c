@@ -78,8 +78,7 @@ static bool random_plan(Random *random, const World *world, Degrees *degrees, Kn
                                  ? (random_chance(random, 0.5) ? CONTEXT_RING : CONTEXT_ALL_GATHER)
                                  : CONTEXT_NONE;
     knobs->regather = random_chance(random, 0.5);
-    PaddingSet padding;
-    return shard_of_plan(&world->model, &world->setting.work, degrees, knobs, PADDING_ANY, shard, &padding);
+    return shard_of_plan(&world->model, &world->setting.work, degrees, knobs, PADDING_ANY, shard);
 }
 
 static void random_placement_rates(Random *random, const World *world, const Degrees *degrees, const Knobs *knobs,

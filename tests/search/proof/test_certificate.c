@@ -38,7 +38,9 @@ static Count space_size(const Request *request, const SearchResult *result) {
         PlacementTable *table = placement_table(mesh, request->space.roles, &arena);
         Degrees *tuples;
         int64_t count;
-        cr_assert(table && degrees_enumerate(mesh, request->space.roles, 1000000, &arena, &tuples, &count, &error));
+        DegreesList listed = {0};
+        cr_assert(table && degrees_enumerate(mesh, request->space.roles, 1000000, &arena, &listed, &error));
+        tuples = listed.tuples, count = listed.count;
         cr_expect_eq(count, result->machines[m].degree_tuples);
         for (int64_t i = 0; i < count; i++) {
             int64_t batches[512], batch_count = brute_batches(request, &tuples[i], batches, 512);

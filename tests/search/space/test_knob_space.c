@@ -129,7 +129,9 @@ static Count brute_covered(const Request *request, int64_t *tuples_of_all, int *
     for (int m = 0; m < *machine_count; m++) {
         Degrees *tuples;
         int64_t count;
-        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, &arena, &tuples, &count, &error));
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, &arena, &listed, &error));
+        tuples = listed.tuples, count = listed.count;
         *tuples_of_all += count;
         for (int64_t i = 0; i < count; i++) {
             Arena own = {0};
@@ -248,7 +250,9 @@ Test(space, eight_pods) {
 
     Degrees *tuples;
     int64_t count;
-    cr_assert(degrees_enumerate(&request.question.machine.mesh, ROLES_DENSE, 100000, &arena, &tuples, &count, &error));
+    DegreesList listed = {0};
+    cr_assert(degrees_enumerate(&request.question.machine.mesh, ROLES_DENSE, 100000, &arena, &listed, &error));
+    tuples = listed.tuples, count = listed.count;
     PlacementTable *table = placement_table(&request.question.machine.mesh, ROLES_DENSE, &arena);
     Count placements = 0, plans = 0, required = 0;
     for (int64_t i = 0; i < count; i++) {

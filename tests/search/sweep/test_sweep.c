@@ -58,7 +58,8 @@ Test(sweep, row_there_and_back) {
     Arena arena = {0};
     Error error = {0};
     SweepRow row;
-    cr_assert(sweep_row_read(&HEADER.grid, ROW, strlen(ROW), "here", &arena, &row, &error), "%s", error.text);
+    cr_assert(sweep_row_read(&HEADER.grid, (SweepLine){ROW, strlen(ROW), "here"}, &arena, &row, &error), "%s",
+              error.text);
     cr_expect(row.point == 4 && row.state == POINT_OK && row.has_plan && row.chips == 16);
     cr_expect(row.step_seconds == 1.5 && row.mfu == 0.25 && row.hbm_bytes == 1e9 && row.chip_hours == 7);
     cr_expect_lt(row.cost_usd, 0, "no price is known");
@@ -88,7 +89,7 @@ Test(sweep, hostile_lines) {
                 memcpy(text, LINES[l], size);
                 if (!is_cut) text[at] = BYTES[b];
                 bool ok = l == 0 ? sweep_header_read(text, size, "x", &arena, &read, &error)
-                                 : sweep_row_read(&HEADER.grid, text, size, "x", &arena, &row, &error);
+                                 : sweep_row_read(&HEADER.grid, (SweepLine){text, size, "x"}, &arena, &row, &error);
                 cr_expect_eq(ok, error.kind == ERROR_NONE, "line %zu, byte %zu, %zu", l, at, b);
                 cr_expect(!(ok && is_cut), "line %zu cut at %zu", l, at);
                 if (ok && l == 0) cr_expect(read.shard >= 1 && read.shard <= read.shards && read.grid.points == 6);

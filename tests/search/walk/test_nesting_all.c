@@ -69,7 +69,9 @@ static Count covered_by_definition(const Request *request, Arena *arena) {
     for (int m = 0; m < machine_count; m++) {
         Degrees *tuples;
         int64_t count, batches[512];
-        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, arena, &tuples, &count, &error));
+        DegreesList listed = {0};
+        cr_assert(degrees_enumerate(&machines[m].mesh, request->space.roles, 100000, arena, &listed, &error));
+        tuples = listed.tuples, count = listed.count;
         PlacementTable *table = placement_table(&machines[m].mesh, request->space.roles, arena);
         for (int64_t i = 0; i < count; i++) {
             int above = 0;
