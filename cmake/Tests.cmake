@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every tests/FOLDER/test_NAME.c, at any depth, is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
-# programs for the presets of these names.
+# programs for the presets of these names. A folder NAME beside test_NAME.c holds sources of that program alone: in place
+# of those in the archive that define the same.
 set(environment OMP_WAIT_POLICY=passive) # tests run beside each other: who waits must not spin
 
 pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
@@ -10,7 +11,10 @@ if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
     file(RELATIVE_PATH target ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source}) # search/walk/test_search.c
     string(REGEX REPLACE "[.]c$" "" target ${target})
     string(REPLACE "/" "_" target ${target})
-    add_executable(${target} ${source})
+    string(REGEX REPLACE "/test_([a-z0-9_]+)[.]c$" "/\\1/*.c" own ${source})
+    file(GLOB own CONFIGURE_DEPENDS ${own})
+    list(FILTER own EXCLUDE REGEX "/test_[a-z0-9_]+[.]c$") # tests of a room of that name
+    add_executable(${target} ${source} ${own})
     shardopt_inside(${target})
     target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
     add_test(NAME ${target} COMMAND ${target})
