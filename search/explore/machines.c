@@ -75,7 +75,7 @@ static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
                            .tuples = (int64_t)count,
                            .offers = offers_of(&setting, &shape->mesh, request->space.schedules),
                            .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
-    return true;
+    return offers_fit(&tuples->groups[tuples->group_count - 1].offers, setting.model, &shape->mesh, error);
 }
 
 static int64_t perimeter(const Machine *machine) {

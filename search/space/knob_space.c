@@ -15,8 +15,11 @@ Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedule
         offers.experts = max_whole(offers.experts, model->kinds[i].experts);
         heads = common_divisor(heads, model->kinds[i].heads);
     }
-    for (int64_t ways = 2; ways <= heads && offers.head_way_count < (int)COUNT_OF(offers.head_ways); ways++)
-        if (heads % ways == 0) offers.head_ways[offers.head_way_count++] = ways;
+    for (int64_t ways = 2; ways <= heads && !offers.too_many_head_ways; ways++) {
+        if (heads % ways != 0) continue;
+        offers.too_many_head_ways = offers.head_way_count == HEAD_WAYS_MAX;
+        if (!offers.too_many_head_ways) offers.head_ways[offers.head_way_count++] = ways;
+    }
     for (int axis = 0; axis < mesh->axis_count; axis++)
         if (mesh->axes[axis].kind != AXIS_SWITCH) offers.switched = false;
     for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT; schedule++) {
@@ -27,6 +30,25 @@ Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedule
             offers.whole[offers.whole_count++] = schedule;
     }
     return offers;
+}
+
+/* The expert grids of any degrees on this number of devices are at most twice the ways that divide it, and none. */
+static bool grids_fit(const Offers *offers, int64_t devices) {
+    int64_t ways = 0;
+    for (int64_t i = 1; i <= min_whole(offers->experts, devices); i++) ways += devices % i == 0;
+    return 1 + 2 * ways <= GRIDS_MAX;
+}
+
+bool offers_fit(const Offers *offers, const Model *model, const Mesh *mesh, Error *error) {
+    if (offers->too_many_head_ways)
+        return error_set(error, ERROR_INPUT, model->name,
+                         "the number of its heads has more than %d divisors; give a model with other heads",
+                         HEAD_WAYS_MAX + 1);
+    if (offers->experts > 0 && offers->switched && !grids_fit(offers, mesh->devices))
+        return error_set(error, ERROR_INPUT, model->name,
+                         "its experts can be laid over %lld devices in more than %d ways; ask for another machine",
+                         (long long)mesh->devices, GRIDS_MAX);
+    return true;
 }
 
 /* ---- methods ---- */
@@ -65,7 +87,7 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
         for (int i = 0; i < (tensor > 1 ? 2 : 1); i++) {
             bool plain = ways == 1 && widths[i] == tensor;
             if (ranks / ways % widths[i] != 0 || plain) continue;
-            if (out->grid_count < GRIDS_MAX) out->grids[out->grid_count++] = (ExpertGrid){ways, widths[i]};
+            out->grids[out->grid_count++] = (ExpertGrid){ways, widths[i]};
         }
     }
 }
@@ -96,7 +118,7 @@ int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers) {
         count +=
             tensor > 1 && ways > 1 && ranks / ways % tensor == 0; /* split as tensor splits; (1, tensor) is plain */
     }
-    return min_whole(count, GRIDS_MAX);
+    return count;
 }
 
 int64_t method_space_size(const MethodSpace *space) {

@@ -6,33 +6,42 @@
 #include "cost/stage/cost_context.h"
 #include "mesh/mesh.h"
 
+/* The most that the lists of a knob space hold; offers_fit() says where that is not enough. */
+enum { HEAD_WAYS_MAX = 64, GRIDS_MAX = 1024 };
+
 /* What model, machine and software have at all. */
 typedef struct {
-    int64_t head_ways[64]; /* divisors > 1 of the heads of every layer, rising: what Ulysses may exchange heads over */
+    /* Divisors above 1 of the heads of every layer, in rising order: what Ulysses may exchange heads over. */
+    int64_t head_ways[HEAD_WAYS_MAX];
     int head_way_count;
-    int64_t experts; /* of the widest mixture; 0: none */
-    /* no torus: launchers of GPU clusters, which fold experts into other ranks and may let context ranks replicate */
+    bool too_many_head_ways; /* there are more */
+    int64_t experts;         /* of the widest mixture; 0 where no layer has experts */
+    /* The machine is no torus: it has launchers of GPU clusters, which fold experts into other ranks and may let context
+     * ranks replicate. */
     bool switched;
     bool overlaps;                                           /* chunked matmuls hide tensor collectives */
     bool offloads;                                           /* the host has room for optimizer state */
     Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules asked for: of whole stages, and of chunks */
     int whole_count, chunked_count;
 } Offers;
-/* `schedules`: a bit per Schedule. */
+/* `schedules` has a bit for each Schedule. */
 Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules);
+
+/* Whether lists of a knob space hold all that is offered for any degrees on a mesh. Nothing is left out of a space in
+ * silence: where they do not, the error names the limit. */
+bool offers_fit(const Offers *offers, const Model *model, const Mesh *mesh, Error *error);
 
 /* Whether experts may lie on a grid of ranks in place of their role. */
 static inline bool experts_may_fold(const Offers *offers, const Degrees *degrees) {
     return offers->experts > 0 && offers->switched && degrees->of[ROLE_EXPERT] == 1;
 }
 
-enum { GRIDS_MAX = 1024 };
 /* Ways to exchange tokens, heads and experts: every context way x whether sequence replicates x every expert grid. */
 typedef struct {
     struct {
         ContextMethod method;
         int64_t ulysses;
-    } contexts[CONTEXT_COUNT + 64]; /* Ulysses x ring: one for each proper divisor */
+    } contexts[CONTEXT_COUNT + HEAD_WAYS_MAX]; /* Ulysses x ring has one for each proper divisor */
     int context_count, replicate_count;
     ExpertGrid grids[GRIDS_MAX]; /* the first is none */
     int grid_count;

@@ -3,6 +3,7 @@
 #ifndef SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
 #define SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "models/parameters.h"
 #include "search/walk/search.h"
@@ -295,6 +296,11 @@ static inline void set_hbm(Request *request, double bytes) {
 }
 
 /* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
+static double test_clock(void *context) {
+    (void)context;
+    return clock_seconds();
+}
+
 static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t chips_most, int64_t sequences_most,
                                      Arena *arena) {
     Request request = {.question.model = random_model(draw),
@@ -332,6 +338,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
     request.question.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
+    request.control.world.seconds = test_clock; /* for those that set a time limit */
     return request;
 }
 

@@ -4,6 +4,7 @@
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- knobs of one tuple ---- */
 
@@ -48,6 +49,30 @@ static const struct {
     {"experts on a role are not folded", &GPUS, 8, 48, {{2, 4, 1, 1, 1, 1}}, 6 * 2},
     {"all together", &PLAIN, 8, 96, {{2, 1, 2, 2, 4, 2}}, 6 * 3 * 2 * 3 * 3 * 2},
 };
+
+/* A list that is too short is an error that names it, not a smaller space. */
+Test(space, limits_are_errors) {
+    static const struct {
+        const char *name;
+        Offers offers;
+        int64_t devices;
+        const char *error; /* NULL means that all fits */
+    } LIMITS[] = {
+        {"few", {.switched = true, .experts = 8}, 64, NULL},
+        {"more divisors of the heads than 65", {.too_many_head_ways = true}, 64, "65 divisors"},
+        /* 735,134,400 has 1,344 divisors, of which 512 are not above 100,000 or so */
+        {"more expert grids than 1024", {.switched = true, .experts = 1 << 20}, 735134400, "1024 ways"},
+        {"which a torus has not", {.experts = 1 << 20}, 735134400, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
+        Error error = {0};
+        Model model = {.name = "m"};
+        Mesh mesh = {.devices = LIMITS[i].devices};
+        bool fit = offers_fit(&LIMITS[i].offers, &model, &mesh, &error);
+        cr_expect_eq(fit, LIMITS[i].error == NULL, "%s", LIMITS[i].name);
+        if (LIMITS[i].error) cr_expect(strstr(error.text, LIMITS[i].error), "%s: %s", LIMITS[i].name, error.text);
+    }
+}
 
 Test(space, knob_count) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
