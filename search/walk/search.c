@@ -49,7 +49,8 @@ static bool take_coverage(Search *search, Error *error) {
     memcpy(stats.pruned, coverage->pruned, sizeof(stats.pruned));
     search_merge_stats(&search->stats, &stats);
     search->floor = min_real(search->floor, coverage->least_floor);
-    search->timed_out = search->timed_out || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
+    search->interrupted = search->interrupted || search->tuples.interrupted;
+    search->timed_out = search->timed_out || search->interrupted || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
     return true;
 }
 

@@ -295,12 +295,12 @@ static inline void set_hbm(Request *request, double bytes) {
     request->question.device = chip_device(&request->question.chip);
 }
 
-/* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
-static double test_clock(void *context) {
+static inline double test_clock(void *context) {
     (void)context;
     return clock_seconds();
 }
 
+/* Everything but memory, which is without limit: set_hbm() after looking at what plans need. */
 static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t chips_most, int64_t sequences_most,
                                      Arena *arena) {
     Request request = {.question.model = random_model(draw),

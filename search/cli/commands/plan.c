@@ -29,7 +29,7 @@ static bool write_report(const Report *report, const PageFacts *facts, const Out
 /* Written while it is made: it can be hundreds of megabytes. */
 static bool write_certificate(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
     if (!choice->certificate) return true;
-    if (report->result.interrupted) {
+    if (report->result.interrupted && !report->result.ledger) {
         fprintf(streams.err,
                 "shardopt: warning: --certificate: the search was interrupted; no certificate is written\n");
         return true;
