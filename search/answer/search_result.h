@@ -73,9 +73,9 @@ typedef struct {
     const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds; /* wall time, for --timing only; 0 in a world without a clock */
-    /* The search, or the answer around it, was interrupted. What the search did not reach is counted as PRUNED_TIME_LIMIT;
-     * it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that take long to find out
-     * about a plan (equal_placements, within_one_percent) may be 0. */
+    /* The search, or the answer around it, was interrupted. What the search did not reach is counted as
+     * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
+     * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */
     bool interrupted;
     int machines_not_counted; /* machines whose plans are in no count of the certificate */
 } SearchResult;
