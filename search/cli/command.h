@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text/terminal.h"
+#include "search/options/command_option.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,35 +18,6 @@ typedef struct {
     FILE *out, *err;
     Terminal terminal; /* what `out` is: its width and its colours */
 } Streams;
-
-/* One option. Its number is its place in the table of its command; a row without a name is a gap in the numbers.
- * Texts for the manual (`details`) name options as they are typed (--plan) and put what else is typed between `...`;
- * a newline begins a paragraph. */
-typedef struct {
-    const char *name;    /* "max-idle" */
-    char letter;         /* 'o' for -o; 0 means none */
-    const char *takes;   /* what the value is called, "FILE"; NULL means that the option is a flag */
-    unsigned use;        /* the commands that have it, as bits of Command.use; 0 means each command of the table */
-    bool asks;           /* it is part of what is asked of a search, and therefore of a report's `request` */
-    const char *heading; /* stands before it in the help; NULL means none */
-    const char *help;    /* one line */
-    const char *details; /* the manual's text; NULL means that the line is all there is to say */
-    /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
-     * names that those commands list, "@files" means files; NULL means nothing. */
-    const char *values;
-} CommandOption;
-
-/* Options that several tables have, described once. */
-#define OPTION_ROW_OUTPUT                                                                                              \
-    .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
-    .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
-               "half.",                                                                                                \
-    .values = "@files"
-#define OPTION_ROW_THREADS                                                                                             \
-    .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
-    .details = "Threads to use (all cores). The answer is the same for any number."
-
-enum { THREADS_MAX = 1024, OPTIONS_MAX = 64 };
 
 /* What the manual says of a command beside its options. */
 typedef struct {

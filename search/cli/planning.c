@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "search/cli/interrupt.h"
+#include "search/cli/output_options.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -6,7 +6,7 @@
 
 #include "base/text/terminal.h"
 #include "search/cli/command.h"
-#include "search/cli/options.h"
+#include "search/cli/output_options.h"
 #include "search/report/html/write.h"
 #include "search/report/report.h"
 

@@ -4,7 +4,7 @@
 #define SHARDOPT_SEARCH_CLI_REQUEST_TEXT_H
 
 #include "search/cli/commands.h"
-#include "search/cli/options.h"
+#include "search/cli/output_options.h"
 
 #include <string.h>
 

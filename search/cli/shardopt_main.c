@@ -46,8 +46,6 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }
 
-const char *shardopt_version(void) { return program_version(); }
-
 int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     Error error = {0};
     int code = dispatch(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
@@ -79,5 +77,3 @@ int shardopt_call(int argc, char **argv, char **result, char **messages) {
     }
     return whole ? code : EXIT_DEFECT;
 }
-
-void shardopt_free(char *text) { free(text); }

@@ -6,8 +6,9 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
-#include "search/cli/data_hash.h"
+#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
+#include "search/options/data_hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +99,8 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 /* ---- writing ---- */
 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
-static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams streams, const char *path, Error *error) {
+static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams streams, const char *path,
+                       Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);

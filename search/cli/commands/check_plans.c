@@ -4,9 +4,10 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/cli/data_files.h"
-#include "search/cli/one_plan.h"
+#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
+#include "search/options/data_files.h"
+#include "search/options/one_plan.h"
 #include "search/sweep/sweep.h"
 
 #include <omp.h>

@@ -6,7 +6,7 @@
 #include "search/baseline/baseline.h"
 #include "search/baseline/baseline_check.h"
 #include "search/cli/command.h"
-#include "search/cli/options.h"
+#include "search/options/options.h"
 
 /* The documents behind entries[].now, to be freed with check_documents_free(). */
 typedef struct {

@@ -8,9 +8,10 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/one_plan.h"
+#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/launch/launcher.h"
+#include "search/options/one_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

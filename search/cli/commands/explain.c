@@ -4,11 +4,12 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "search/cli/commands.h"
-#include "search/cli/data_files.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/one_plan.h"
+#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
+#include "search/options/data_files.h"
+#include "search/options/one_plan.h"
 #include "search/report/compare_to_best.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     if (!memory) return error_memory(error);
     TextOut out = planning_text_out(memory, choice, streams);
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
-    bool ok = full ? explain_write_text(report, 1, out, error)
-                   : report_write_as(report, NULL, choice->format, out, error);
+    bool ok =
+        full ? explain_write_text(report, 1, out, error) : report_write_as(report, NULL, choice->format, out, error);
     bool markdown = choice->format == FORMAT_MARKDOWN;
     if (ok && report->comparison && (full || markdown)) {
         if (markdown) fputs("\n```text", memory);

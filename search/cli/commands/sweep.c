@@ -4,13 +4,14 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
-#include "search/cli/data_files.h"
-#include "search/cli/data_hash.h"
+#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/grid.h"
 #include "search/cli/sweep/options.h"
 #include "search/cli/sweep/spread.h"
+#include "search/options/data_files.h"
+#include "search/options/data_hash.h"
 
 #include <stdlib.h>
 #include <string.h>

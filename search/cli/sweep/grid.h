@@ -3,7 +3,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_SWEEP_GRID_H
 #define SHARDOPT_SEARCH_CLI_SWEEP_GRID_H
 
-#include "search/cli/options.h"
+#include "search/options/options.h"
 #include "search/sweep/sweep.h"
 
 /* Every option that asks, in the order of the help, each with its list: values between commas; between semicolons where

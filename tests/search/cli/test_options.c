@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/help.h"
-#include "search/cli/options.h"
+#include "search/cli/output_options.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

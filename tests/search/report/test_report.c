@@ -160,7 +160,7 @@ Test(report, a_gap_is_said) {
 
 /* ---- JSON ---- */
 
-static cJSON *report_json(void) {
+static cJSON *json_of_report(void) {
     Error error = {0};
     char *text = written(write_json);
     cJSON *json = json_parse(text, strlen(text), "report", &error);
@@ -191,7 +191,7 @@ Test(report, json_sums_hold) {
     static const char *const AXES[] = {"axes.data",   "axes.fsdp",   "axes.sequence",
                                        "axes.tensor", "axes.expert", "axes.pipeline"};
     fixture_fill(&fixture);
-    cJSON *json = report_json();
+    cJSON *json = json_of_report();
     const cJSON *plan;
     int rank = 0;
     cJSON_ArrayForEach(plan, json_at(json, "plans")) {
@@ -228,7 +228,7 @@ Test(report, json_bytes_by_role) {
     of[res_bytes(GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD)] = 7;
     of[res_bytes(GROUP_WEIGHTS, PHASE_FORWARD)] = 3, of[res_bytes(GROUP_WEIGHTS, PHASE_BACKWARD)] = 5;
     estimate->rule.data_start[0] = (Traffic){1, 50}, estimate->rule.data_end[0] = (Traffic){2, 100};
-    cJSON *json = report_json();
+    cJSON *json = json_of_report();
     const cJSON *plan = cJSON_GetArrayItem(json_at(json, "plans"), 0), *group;
     cr_expect_float_eq(real(plan, "step.communication_bytes.tensor"), 4 * (10 + 20 + 7), 1e-9);
     cr_expect_float_eq(real(plan, "step.communication_bytes.fsdp"), 4 * (3 + 5), 1e-9);
@@ -252,7 +252,7 @@ Test(report, json_bytes_by_role) {
 
 Test(report, json_placement_multiplies_to_the_axes) {
     fixture_fill(&fixture);
-    cJSON *json = report_json();
+    cJSON *json = json_of_report();
     const cJSON *plan, *axis, *item;
     cJSON_ArrayForEach(plan, json_at(json, "plans")) {
         cJSON_ArrayForEach(axis, json_at(plan, "machine.axes")) {
@@ -285,7 +285,7 @@ Test(report, json_has_the_request_and_the_ways) {
     fixture_fill(&fixture);
     strcpy(fixture.report.data_sha256, "abc");
     strcpy(fixture.request.question.model.name, "quote\" \\ \x01 \xff");
-    cJSON *json = report_json(); /* still JSON, whatever the name */
+    cJSON *json = json_of_report(); /* still JSON, whatever the name */
     static const char *const PATHS[] = {"program.version",  "program.data_sha256", "request.model",
                                         "request.slice",    "request.slices",      "request.seq",
                                         "request.max_idle", "request.padding",     "model.parameters",
@@ -298,7 +298,7 @@ Test(report, json_has_the_request_and_the_ways) {
 
 Test(report, json_of_no_plan) {
     fixture_fill_none(&fixture);
-    cJSON *json = report_json();
+    cJSON *json = json_of_report();
     cr_expect_eq(cJSON_GetArraySize(json_at(json, "plans")), 0);
     cr_expect_eq(cJSON_GetArraySize(json_at(json, "nearest")), 1);
     cr_expect_float_eq(real(json, "shortfall.needed_bytes"), 406e9, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/one_plan.h"
+#include "search/options/one_plan.h"
 
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/cli/config_options.h"
+#include "search/options/config_options.h"
 #include "search/request/knobs.h"
 
 #include <math.h>

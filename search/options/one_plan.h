@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration that
+/* search/options/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration that
  * --from-config names: a search in which all of it is required, so that its layout and its estimate are there. */
-#ifndef SHARDOPT_SEARCH_CLI_ONE_PLAN_H
-#define SHARDOPT_SEARCH_CLI_ONE_PLAN_H
+#ifndef SHARDOPT_SEARCH_OPTIONS_ONE_PLAN_H
+#define SHARDOPT_SEARCH_OPTIONS_ONE_PLAN_H
 
 #include "base/arena.h"
-#include "search/cli/options.h"
-#include "search/cli/report_options.h"
+#include "search/options/options.h"
+#include "search/options/report_options.h"
 #include "search/walk/search.h"
+
+#include <stdio.h>
 
 /* The request of --plan, --from or --from-config, exactly one of which `command` was given: degrees and knobs are
  * requirements, the placement of a report or a configuration is pinned. `from` (all zero before) is filled from these; its

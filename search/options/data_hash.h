@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/data_hash.h: names of data by what it says: of one file, and of the whole data folder, so that two reports can be
+/* search/options/data_hash.h: names of data by what it says: of one file, and of the whole data folder, so that two reports can be
  * told to rest on the same facts. */
-#ifndef SHARDOPT_SEARCH_CLI_DATA_HASH_H
-#define SHARDOPT_SEARCH_CLI_DATA_HASH_H
+#ifndef SHARDOPT_SEARCH_OPTIONS_DATA_HASH_H
+#define SHARDOPT_SEARCH_OPTIONS_DATA_HASH_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans.
+/* search/options/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans.
  * */
-#ifndef SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_REPORT_OPTIONS_H
+#ifndef SHARDOPT_SEARCH_OPTIONS_REPORT_OPTIONS_H
+#define SHARDOPT_SEARCH_OPTIONS_REPORT_OPTIONS_H
 
-#include "search/cli/options.h"
+#include "search/options/options.h"
 
 /* What tells a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
 enum { PLAN_TEXT_SIZE = 640 };

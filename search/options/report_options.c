@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/report_options.h"
+#include "search/options/report_options.h"
 
 #include "base/json.h"
 #include "base/number.h"

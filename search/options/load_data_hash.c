@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/data_hash.h"
+#include "search/options/data_hash.h"
 
 #include "base/file.h"
 #include "base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The words of a command line that plans: which options were given, and what they say of the output. */
-#include "search/cli/options.h"
+#include "search/cli/output_options.h"
 
 #include "base/util.h"
 
@@ -8,11 +8,8 @@
 
 _Static_assert((int)OPTION_COUNT <= (int)OPTIONS_MAX, "a command line has room for every option");
 
-const char *option_name(Option option) { return PLANNING_OPTIONS[option].name; }
-
-bool option_asks(Option option) { return PLANNING_OPTIONS[option].asks; }
-
 void options_of_line(const CommandLine *line, Options *out) {
+    *out = (Options){0};
     memcpy(out->text, line->text, sizeof out->text);
     memcpy(out->where, line->where, sizeof out->where);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/config_options.h: a launch configuration read back: as options, and as one plan. */
-#ifndef SHARDOPT_SEARCH_CLI_CONFIG_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_CONFIG_OPTIONS_H
+/* search/options/config_options.h: a launch configuration read back: as options, and as one plan. */
+#ifndef SHARDOPT_SEARCH_OPTIONS_CONFIG_OPTIONS_H
+#define SHARDOPT_SEARCH_OPTIONS_CONFIG_OPTIONS_H
 
-#include "search/cli/report_options.h"
+#include "search/options/report_options.h"
 
 /* Reads the file that --from-config names. What `given` says counts before what the file says. `plan`: its plan, with its
  * launcher's own placement. `of_plan`: the options that price it, whatever shardopt thinks of what its launcher takes: it

@@ -7,8 +7,8 @@
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/options.h"
 #include "search/launch/launcher.h"
+#include "search/options/options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +77,10 @@ static bool read_model(const Resolving *to) {
         return error_set(to->error, ERROR_INPUT, "--model",
                          "is missing; give a model of `shardopt models`, or a config.json");
     if (!copy_argument(to, OPTION_MODEL, name, request->asked.model, sizeof request->asked.model)) return false;
-    if (!model_load(name, to->arena, &request->question.model, to->error)) return false;
+    const cJSON *json = to->options->model_json;
+    if (json ? !model_from_json(json, name, false, &request->question.model, to->error)
+             : !model_load(name, to->arena, &request->question.model, to->error))
+        return false;
     request->space.roles = ROLES_DENSE;
     for (int i = 0; i < request->question.model.kind_count; i++)
         if (request->question.model.kinds[i].experts > 0) request->space.roles = ROLES_ALL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of the commands that plan, one row each: how it is typed, what --help and the manual say of it, and what
  * completion offers. */
-#include "search/cli/options.h"
+#include "search/options/options.h"
 
 enum {
     ONE = USE_EXPLAIN | USE_EMIT | USE_CHECK,
@@ -395,3 +395,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .values = "auto always never"},
     [OPTION_VERSION] = {.name = "version", .use = ALL, .help = "print the version"},
 };
+
+const char *option_name(Option option) { return PLANNING_OPTIONS[option].name; }
+
+bool option_asks(Option option) { return PLANNING_OPTIONS[option].asks; }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/options.h: the options of every command that plans: first as words, each with where it stands, then
+/* search/options/options.h: the options of every command that plans: first as words, each with where it stands, then
  * resolved into a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
-#ifndef SHARDOPT_SEARCH_CLI_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_OPTIONS_H
+#ifndef SHARDOPT_SEARCH_OPTIONS_OPTIONS_H
+#define SHARDOPT_SEARCH_OPTIONS_OPTIONS_H
 
-#include "search/cli/command.h"
+#include "search/options/command_option.h"
 #include "search/request/request.h"
 
 typedef enum {
@@ -69,6 +69,8 @@ typedef enum {
 typedef struct {
     const char *text[OPTION_COUNT];
     const char *where[OPTION_COUNT];
+    const cJSON *model_json; /* the model's own config, in place of what --model names; NULL means that --model
+                              * names it, which otherwise is what errors and reports call the model */
 } Options;
 
 /* The commands that plan, as bits of CommandOption.use. */
@@ -77,37 +79,12 @@ enum { USE_PLAN = 1, USE_EXPLAIN = 2, USE_SWEEP = 4, USE_EMIT = 8, USE_CHECK = 1
 /* The rows of all of them, by Option. */
 extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT];
 
-/* Ends the --help of each of them; `more` is a further exit code, "1 something is worse, " or "". */
-#define PLANNING_FOOTER(more)                                                                                          \
-    "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %.\n"                                           \
-    "Exit codes: 0 done, " more "2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect."
-
 const char *option_name(Option option); /* "max-idle" */
 
 /* Whether it is part of what was asked, and therefore of a report's `request`. */
 bool option_asks(Option option);
 
-/* The words of a command that plans, by Option. */
-void options_of_line(const CommandLine *line, Options *out);
-
-/* Both at once, for programs that ask from the inside: reads a command line (argv[0] is skipped) into *out. */
-bool options_parse(int argc, char **argv, const Command *command, Arena *arena, Options *out, Error *error);
-
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
-
-typedef enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML, FORMAT_CSV, FORMAT_COUNT } OutputFormat;
-
-typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } OutputColor;
-
-/* How the answer is to be written; none of it changes the answer. */
-typedef struct {
-    OutputFormat format;
-    OutputColor color;
-    bool timing, verbose, quiet;
-    const char *path;        /* NULL: stdout */
-    const char *certificate; /* where the certificate goes too; NULL: nowhere */
-} OutputChoice;
-bool output_from_options(const Options *options, OutputChoice *out, Error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/data_files.h: the data files behind a report, by name and hash. */
-#ifndef SHARDOPT_SEARCH_CLI_DATA_FILES_H
-#define SHARDOPT_SEARCH_CLI_DATA_FILES_H
+/* search/options/data_files.h: the data files behind a report, by name and hash. */
+#ifndef SHARDOPT_SEARCH_OPTIONS_DATA_FILES_H
+#define SHARDOPT_SEARCH_OPTIONS_DATA_FILES_H
 
 #include "search/report/report.h"
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/options/command_option.h: one option as a row of data: how it is typed, what help and manual say of it. */
+#ifndef SHARDOPT_SEARCH_OPTIONS_COMMAND_OPTION_H
+#define SHARDOPT_SEARCH_OPTIONS_COMMAND_OPTION_H
+
+#include <stdbool.h>
+
+/* One option. Its number is its place in the table of its command; a row without a name is a gap in the numbers.
+ * Texts for the manual (`details`) name options as they are typed (--plan) and put what else is typed between `...`;
+ * a newline begins a paragraph. */
+typedef struct {
+    const char *name;    /* "max-idle" */
+    char letter;         /* 'o' for -o; 0 means none */
+    const char *takes;   /* what the value is called, "FILE"; NULL means that the option is a flag */
+    unsigned use;        /* the commands that have it, as bits of Command.use; 0 means each command of the table */
+    bool asks;           /* it is part of what is asked of a search, and therefore of a report's `request` */
+    const char *heading; /* stands before it in the help; NULL means none */
+    const char *help;    /* one line */
+    const char *details; /* the manual's text; NULL means that the line is all there is to say */
+    /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
+     * names that those commands list, "@files" means files; NULL means nothing. */
+    const char *values;
+} CommandOption;
+
+/* Options that several tables have, described once. */
+#define OPTION_ROW_OUTPUT                                                                                              \
+    .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
+    .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
+               "half.",                                                                                                \
+    .values = "@files"
+#define OPTION_ROW_THREADS                                                                                             \
+    .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
+    .details = "Threads to use (all cores). The answer is the same for any number."
+
+enum { THREADS_MAX = 1024, OPTIONS_MAX = 64 };
+
+#endif

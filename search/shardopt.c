@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The public door: what shardopt.h promises, by the rooms behind it. Nothing here is shared between two calls, so that
+ * callers may search side by side. */
+#include "search/shardopt.h"
+
+#include "base/build.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "search/options/data_files.h"
+#include "search/options/options.h"
+#include "search/proof/certificate.h"
+#include "search/report/html/write.h"
+#include "search/report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shardopt_request {
+    char *text[OPTION_COUNT]; /* NULL means not set */
+    char *model_name, *model_json;
+    size_t model_length;
+};
+
+struct shardopt_report {
+    Arena arena;
+    Request request;
+    Report report;
+    shardopt_hooks hooks;
+    int code;
+};
+
+const char *shardopt_version(void) { return program_version(); }
+
+void shardopt_free(char *text) { free(text); }
+
+/* ---- errors ---- */
+
+_Static_assert(sizeof((shardopt_error *)0)->where == sizeof((Error *)0)->where &&
+                   sizeof((shardopt_error *)0)->text == sizeof((Error *)0)->text,
+               "an error is handed over whole");
+
+/* Options have no dashes here. */
+static int fail(const Error *error, shardopt_error *out) {
+    int code = error->kind == ERROR_NONE                               ? SHARDOPT_DONE
+               : error->kind == ERROR_INPUT || error->kind == ERROR_IO ? SHARDOPT_INPUT
+                                                                       : SHARDOPT_DEFECT;
+    if (!out) return code;
+    out->code = code;
+    int dashes = strncmp(error->where, "--", 2) == 0 ? 2 : 0;
+    memmove(out->where, error->where + dashes, sizeof out->where - (size_t)dashes);
+    memcpy(out->text, error->text, sizeof out->text);
+    return code;
+}
+
+static int fail_memory(shardopt_error *out) {
+    Error error = {0};
+    error_memory(&error);
+    return fail(&error, out);
+}
+
+/* ---- a request ---- */
+
+shardopt_request *shardopt_request_new(void) { return calloc(1, sizeof(shardopt_request)); }
+
+void shardopt_request_free(shardopt_request *request) {
+    if (!request) return;
+    for (int i = 0; i < OPTION_COUNT; i++) free(request->text[i]);
+    free(request->model_name);
+    free(request->model_json);
+    free(request);
+}
+
+/* Options of a request: those that `shardopt plan` asks with, and the two that say how the search is run. */
+static bool is_settable(Option option) {
+    return option_asks(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE;
+}
+
+static bool find_option(const char *name, Option *out, Error *error) {
+    const char *names[OPTION_COUNT];
+    size_t count = 0;
+    for (Option option = 0; option < OPTION_COUNT; option++) {
+        if (!option_name(option) || !is_settable(option)) continue;
+        if (strcmp(option_name(option), name) == 0) return *out = option, true;
+        names[count++] = option_name(option);
+    }
+    const char *nearest = name_nearest(name, names, count);
+    return error_set(error, ERROR_INPUT, name, "is no option of a request; %s%s",
+                     nearest ? "did you mean " : "`shardopt plan --help` lists them", nearest ? nearest : "");
+}
+
+/* Replaces *text by a copy of `length` bytes of `from`; NULL takes it away. False: memory is out. */
+static bool replace(char **text, const char *from, size_t length) {
+    char *copy = from ? malloc(length + 1) : NULL;
+    if (from && !copy) return false;
+    if (copy) {
+        memcpy(copy, from, length);
+        copy[length] = '\0';
+    }
+    free(*text);
+    *text = copy;
+    return true;
+}
+
+int shardopt_request_set(shardopt_request *request, const char *option, const char *value, shardopt_error *error) {
+    Error own = {0};
+    Option at = OPTION_COUNT;
+    if (!find_option(option, &at, &own)) return fail(&own, error);
+    if (!replace(&request->text[at], value, value ? strlen(value) : 0)) return fail_memory(error);
+    return fail(&own, error);
+}
+
+int shardopt_request_set_model_json(shardopt_request *request, const char *name, const char *json, size_t length,
+                                    shardopt_error *error) {
+    if (!replace(&request->model_name, name, strlen(name)) || !replace(&request->model_json, json, length))
+        return fail_memory(error);
+    request->model_length = length;
+    return fail(&(Error){0}, error);
+}
+
+/* ---- a search ---- */
+
+static double seconds_now(void *context) {
+    (void)context;
+    return clock_seconds();
+}
+
+static bool hook_interrupted(void *of) {
+    const shardopt_report *report = of;
+    return report->hooks.interrupted && report->hooks.interrupted(report->hooks.context);
+}
+
+static void hook_progress(void *of, const SearchProgress *progress) {
+    const shardopt_report *report = of;
+    if (report->hooks.progress)
+        report->hooks.progress(report->hooks.context, progress->found ? progress->best_seconds : 0,
+                               progress->bound_seconds);
+}
+
+/* The request resolved: data loaded, defaults filled in. `json` is the model's tree, which outlives the call. */
+static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_report *to, Error *error) {
+    Options options = {.model_json = json};
+    for (Option option = 0; option < OPTION_COUNT; option++) {
+        options.where[option] = option_name(option);
+        if (!from->text[option]) continue;
+        options.text[option] = arena_text(&to->arena, from->text[option]); /* the report outlives the request */
+        if (!options.text[option]) return error_memory(error);
+    }
+    if (json) {
+        options.text[OPTION_MODEL] = arena_text(&to->arena, from->model_name);
+        if (!options.text[OPTION_MODEL]) return error_memory(error);
+    }
+    if (!request_from_options(&options, &to->arena, &to->request, error)) return false;
+    to->request.control.keep_ledger = from->text[OPTION_CERTIFICATE] != NULL;
+    to->request.control.world = (World){to, seconds_now, hook_interrupted, hook_progress};
+    return true;
+}
+
+static int code_of_result(const SearchResult *result) {
+    if (result->interrupted) return SHARDOPT_INTERRUPTED;
+    if (result->certificate.proof == PROOF_GAP) return SHARDOPT_LIMIT;
+    return result->plan_count > 0 ? SHARDOPT_DONE : SHARDOPT_NO_PLAN;
+}
+
+int shardopt_search(const shardopt_request *request, const shardopt_hooks *hooks, shardopt_report **report,
+                    shardopt_error *error) {
+    Error own = {0};
+    cJSON *json = NULL;
+    shardopt_report *made = calloc(1, sizeof *made);
+    *report = NULL;
+    if (!made) return fail_memory(error);
+    if (hooks) made->hooks = *hooks;
+    bool ok = !request->model_json ||
+              (json = json_parse(request->model_json, request->model_length, request->model_name, &own)) != NULL;
+    ok = ok && resolve(request, json, made, &own) && report_make(&made->request, &made->arena, &made->report, &own) &&
+         data_files_name_all(&made->report, &made->arena, &own);
+    cJSON_Delete(json);
+    if (!ok) {
+        shardopt_report_free(made);
+        return fail(&own, error);
+    }
+    fail(&own, error);
+    *report = made;
+    return made->code = code_of_result(&made->report.result);
+}
+
+void shardopt_report_free(shardopt_report *report) {
+    if (!report) return;
+    arena_free(&report->arena);
+    free(report);
+}
+
+/* ---- a report ---- */
+
+static const RankedPlan *ranked_at(const shardopt_report *report, int rank) {
+    const SearchResult *result = &report->report.result;
+    return rank >= 1 && rank <= result->plan_count ? &result->plans[rank - 1] : NULL;
+}
+
+int shardopt_report_plan_count(const shardopt_report *report) { return report->report.result.plan_count; }
+
+bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan *plan) {
+    const RankedPlan *ranked = ranked_at(report, rank);
+    if (!ranked) return false;
+    const int64_t *degree = ranked->plan.degrees.of;
+    const Estimate *estimate = &ranked->estimate;
+    const Profile *profile = &report->request.question.profile;
+    char notation[NOTATION_SIZE], launchers[WORDS_SIZE];
+    *plan =
+        (shardopt_plan){.data = degree[ROLE_DATA],
+                        .fsdp = degree[ROLE_FSDP],
+                        .sequence = degree[ROLE_SEQUENCE],
+                        .tensor = degree[ROLE_TENSOR],
+                        .expert = degree[ROLE_EXPERT],
+                        .pipeline = degree[ROLE_PIPELINE],
+                        .chips_used = ranked->machine.mesh.chips,
+                        .sequences = ranked->work.sequences,
+                        .seconds = estimate->time.seconds,
+                        .lower_seconds = estimate->time.lower_seconds,
+                        .upper_seconds = estimate->time.serial_seconds,
+                        .likely_low_seconds = profile->likely_low * estimate->time.seconds,
+                        .likely_high_seconds = profile->likely_high * estimate->time.seconds,
+                        .mfu = estimate->mfu,
+                        .tokens_per_second = estimate->tokens_per_second_per_chip * (double)ranked->machine.mesh.chips,
+                        .hbm_bytes = memory_total(&estimate->memory),
+                        .hbm_limit_bytes = estimate->memory_limit_bytes};
+    snprintf(plan->notation, sizeof plan->notation, "%s",
+             plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
+    snprintf(plan->machine, sizeof plan->machine, "%s", ranked->machine.text);
+    if (ranked->launchable_by)
+        snprintf(plan->launchers, sizeof plan->launchers, "%s", launchers_text(ranked->launchable_by, " ", launchers));
+    return true;
+}
+
+bool shardopt_report_term(const shardopt_report *report, int rank, int index, const char **name, double *seconds) {
+    const RankedPlan *ranked = ranked_at(report, rank);
+    Term terms[TERMS_MAX];
+    if (!ranked || index < 0 || index >= step_terms(&ranked->estimate, &ranked->plan.degrees, terms)) return false;
+    *name = terms[index].name;
+    *seconds = terms[index].seconds;
+    return true;
+}
+
+void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof) {
+    const SearchResult *result = &report->report.result;
+    const Certificate *certificate = &result->certificate;
+    *proof = (shardopt_proof){.plans_covered = (double)certificate->plans_covered,
+                              .plans_evaluated = (double)certificate->plans_evaluated,
+                              .gap = certificate->gap,
+                              .best_bound_seconds = certificate->best_bound_seconds,
+                              .search_seconds = result->seconds};
+}
+
+/* ---- writing ---- */
+
+static bool write_page(shardopt_report *report, FILE *out, Error *error) {
+    Arena arena = {0};
+    PageFacts *facts = ARENA_NEW(&arena, PageFacts, 1);
+    bool ok = facts ? page_facts(&report->report, (PageProgress){NULL, NULL}, facts, error) : error_memory(error);
+    ok = ok && report_write_html(&report->report, facts, out, error);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool write_certificate(shardopt_report *report, FILE *out, Error *error) {
+    const Report *from = &report->report;
+    if (!from->result.ledger)
+        return error_set(error, ERROR_INPUT, "certificate",
+                         "was not kept; set the option \"certificate\" before the search");
+    return certificate_write(&(SearchRecord){from->request, &from->result, from->data_sha256}, out, error);
+}
+
+static bool write_text(shardopt_report *report, FILE *out, Error *error) {
+    return report_write_text(&report->report, (TextOut){.file = out}, error);
+}
+static bool write_json(shardopt_report *report, FILE *out, Error *error) {
+    return report_write_json(&report->report, out, error);
+}
+static bool write_markdown(shardopt_report *report, FILE *out, Error *error) {
+    return report_write_markdown(&report->report, out, error);
+}
+static bool write_csv(shardopt_report *report, FILE *out, Error *error) {
+    return report_write_csv(&report->report, out, error);
+}
+
+static bool write_as(shardopt_report *report, const char *format, FILE *out, Error *error) {
+    static const struct {
+        const char *name;
+        bool (*write)(shardopt_report *report, FILE *out, Error *error);
+    } FORMATS[] = {{"text", write_text}, {"json", write_json}, {"markdown", write_markdown},
+                   {"html", write_page}, {"csv", write_csv},   {"certificate", write_certificate}};
+    for (size_t i = 0; i < COUNT_OF(FORMATS); i++)
+        if (strcmp(FORMATS[i].name, format) == 0) return FORMATS[i].write(report, out, error);
+    return error_set(error, ERROR_INPUT, "format",
+                     "\"%.40s\" is no format; give text, json, markdown, html, csv or certificate", format);
+}
+
+int shardopt_report_write(shardopt_report *report, const char *format, char **text, size_t *length,
+                          shardopt_error *error) {
+    Error own = {0};
+    size_t size = 0;
+    *text = NULL;
+    FILE *memory = open_memstream(text, &size);
+    if (!memory) return fail_memory(error);
+    bool ok = write_as(report, format, memory, &own);
+    if (fclose(memory) != 0 && ok) ok = error_memory(&own);
+    if (length) *length = size;
+    if (ok) return fail(&own, error);
+    free(*text);
+    *text = NULL;
+    return fail(&own, error);
+}
