@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "search/launch/launcher.h"
 #include "search/options/data_files.h"
 #include "search/options/options.h"
 #include "search/proof/certificate.h"
@@ -140,7 +141,7 @@ static void hook_progress(void *of, const SearchProgress *progress) {
 
 /* The request resolved: data loaded, defaults filled in. `json` is the model's tree, which outlives the call. */
 static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_report *to, Error *error) {
-    Options options = {.model_json = json};
+    Options options = {.world = {to, seconds_now, hook_interrupted, hook_progress}, .model_json = json};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         options.where[option] = option_name(option);
         if (!from->text[option]) continue;
@@ -153,7 +154,6 @@ static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_re
     }
     if (!request_from_options(&options, &to->arena, &to->request, error)) return false;
     to->request.control.keep_ledger = from->text[OPTION_CERTIFICATE] != NULL;
-    to->request.control.world = (World){to, seconds_now, hook_interrupted, hook_progress};
     return true;
 }
 
@@ -229,7 +229,7 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
              plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
     snprintf(plan->machine, sizeof plan->machine, "%s", ranked->machine.text);
     if (ranked->launchable_by)
-        snprintf(plan->launchers, sizeof plan->launchers, "%s", launchers_text(ranked->launchable_by, " ", launchers));
+        snprintf(plan->launchers, sizeof plan->launchers, "%s", launchers_text(ranked->launchable_by, " ", launchers, sizeof launchers));
     return true;
 }
 

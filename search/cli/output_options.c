@@ -2,6 +2,8 @@
 /* The words of a command line that plans: which options were given, and what they say of the output. */
 #include "search/cli/output_options.h"
 
+#include "search/cli/interrupt.h"
+
 #include "base/util.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@
 _Static_assert((int)OPTION_COUNT <= (int)OPTIONS_MAX, "a command line has room for every option");
 
 void options_of_line(const CommandLine *line, Options *out) {
-    *out = (Options){0};
+    *out = (Options){.world = cli_world()};
     memcpy(out->text, line->text, sizeof out->text);
     memcpy(out->where, line->where, sizeof out->where);
 }

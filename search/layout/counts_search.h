@@ -19,8 +19,8 @@ typedef struct {
     const Multipliers *multipliers;
 } RelaxedBranch;
 
-/* Improves best->seconds and best->counts (the best so far; INFINITY means none) to the best, and sets best->found where
- * it did. True means that nothing that fits is faster, to 1e-10; false that the limit on nodes was reached. */
+/* Improves best->seconds and best->counts (the best so far; INFINITY means none) to the best, and sets best->found
+ * where it did. True means that nothing that fits is faster, to 1e-10; false that the limit on nodes was reached. */
 bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best);
 
 #endif

@@ -69,6 +69,7 @@ typedef enum {
 typedef struct {
     const char *text[OPTION_COUNT];
     const char *where[OPTION_COUNT];
+    World world; /* what a search knows of clock and interrupts: handed to the request */
     const cJSON *model_json; /* the model's own config, in place of what --model names; NULL means that --model
                               * names it, which otherwise is what errors and reports call the model */
 } Options;

@@ -6,7 +6,6 @@
 #include "base/util.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
-#include "search/cli/interrupt.h"
 #include "search/launch/launcher.h"
 #include "search/options/options.h"
 
@@ -417,7 +416,7 @@ static bool read_search(const Resolving *to) {
 
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error) {
     memset(out, 0, sizeof *out);
-    out->control.world = cli_world();
+    out->control.world = options->world;
     Resolving to = {options, arena, out, error};
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The library as a caller has it: requests of options, reports read and written, two searches side by side, an interrupt,
- * and errors that say where, what and what instead. What reports say is the program's own, told by its command line. */
-#include "search/shardopt.h"
+/* The library as a caller has it: requests of options, reports read and written, two searches side by side, an
+ * interrupt, and errors that say where, what and what instead. What reports say is the program's own, told by its
+ * command line. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "search/shardopt.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -13,7 +14,8 @@
 
 static void set(shardopt_request *request, const char *option, const char *value) {
     shardopt_error error;
-    cr_assert_eq(shardopt_request_set(request, option, value, &error), SHARDOPT_DONE, "%s: %s", error.where, error.text);
+    cr_assert_eq(shardopt_request_set(request, option, value, &error), SHARDOPT_DONE, "%s: %s", error.where,
+                 error.text);
 }
 
 static shardopt_request *request_of(const char *const *words, int count) {
@@ -36,7 +38,7 @@ static char *written(shardopt_report *report, const char *format) {
 
 /* What the program prints for the same request. */
 static char *printed(const char *format) {
-    char *words[] = {"shardopt", "--model", "8b",   "--chip",   "v5e",          "--slice",
+    char *words[] = {"shardopt", "--model", "8b",    "--chip",   "v5e",          "--slice",
                      "4x4",      "--batch", "256Ki", "--format", (char *)format, NULL};
     char *text;
     cr_assert_eq(shardopt_call(11, words, &text, NULL), SHARDOPT_DONE);
@@ -179,17 +181,18 @@ Test(shardopt, a_model_as_text) {
     shardopt_error error;
     char *text;
     size_t length;
-    cr_assert(file_read(SHARDOPT_TEST_DATA "/models/configs/llama.json", 1 << 20, &arena, &text, &length, &failure) ||
-                  file_read(SHARDOPT_SOURCE_DATA "/models/zoo/llama3.1-8b.json", 1 << 20, &arena, &text, &length,
-                            &failure),
-              "%s", failure.text);
+    cr_assert(
+        file_read(SHARDOPT_TEST_DATA "/models/configs/llama.json", 1 << 20, &arena, &text, &length, &failure) ||
+            file_read(SHARDOPT_SOURCE_DATA "/models/zoo/llama3.1-8b.json", 1 << 20, &arena, &text, &length, &failure),
+        "%s", failure.text);
     shardopt_request *request = request_of(SMALL + 2, COUNT_OF(SMALL) - 2);
     shardopt_report *report;
     cr_assert_eq(shardopt_request_set_model_json(request, "mine", text, length, &error), SHARDOPT_DONE);
     cr_expect_eq(shardopt_search(request, NULL, &report, &error), SHARDOPT_DONE, "%s: %s", error.where, error.text);
     cr_expect(report && shardopt_report_plan_count(report) > 0);
     shardopt_report_free(report);
-    cr_assert_eq(shardopt_request_set_model_json(request, "mine", "{\"model_type\": \n 7x}", 21, &error), SHARDOPT_DONE);
+    cr_assert_eq(shardopt_request_set_model_json(request, "mine", "{\"model_type\": \n 7x}", 21, &error),
+                 SHARDOPT_DONE);
     cr_expect_eq(shardopt_search(request, NULL, &report, &error), SHARDOPT_INPUT);
     cr_expect_str_eq(error.where, "mine:2:3", "%s", error.where);
     cr_expect_null(report);
