@@ -34,7 +34,7 @@ static bool may_divide(const void *of, const Degrees *begun) {
 /* What is required of degrees is counted before what divides. */
 static bool requires_degrees(const Request *request) {
     for (int i = 0; i < request->space.requirement_count; i++)
-        if (request->space.requirements[i].knob == 0) return true;
+        if (request->space.requirements[i].knob == KNOB_NONE) return true;
     return false;
 }
 

@@ -24,16 +24,16 @@ static bool read_plan(const char *text, const char *where, Named *named, Error *
     *named = (Named){0};
     if (!requirements_parse(text, where, list, &count, error)) return false;
     for (int i = 0; i < count; i++) {
-        const char *name = list[i].knob > 0 ? knob_word(list[i].knob - 1) : role_name(list[i].role);
+        const char *name = list[i].knob != KNOB_NONE ? knob_name(list[i].knob) : role_name(list[i].role);
         if (list[i].op != REQUIRE_EQUAL)
             return error_set(error, ERROR_INPUT, where,
                              "%s has no one value; a plan is degrees and knobs like %s=4 (--require takes conditions)",
                              name, name);
-        bool twice = list[i].knob == 0 && named->degree[list[i].role];
+        bool twice = list[i].knob == KNOB_NONE && named->degree[list[i].role];
         for (int j = 0; j < named->knob_count; j++)
-            twice = twice || (list[i].knob > 0 && list[i].knob == named->knobs[j].knob);
+            twice = twice || (list[i].knob != KNOB_NONE && list[i].knob == named->knobs[j].knob);
         if (twice) return error_set(error, ERROR_INPUT, where, "%s is given more than once; give it once", name);
-        if (list[i].knob > 0)
+        if (list[i].knob != KNOB_NONE)
             named->knobs[named->knob_count++] = list[i];
         else
             named->degree[list[i].role] = list[i].degree;

@@ -58,8 +58,8 @@ bool report_request_read(const cJSON *report, const char *file, Arena *arena, Op
 
 /* The knobs that can be asked for, as conditions behind the degrees. What else stands there is outcome. */
 static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
-    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(knobs, knob_word(word));
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(knobs, knob_name(knob));
         char own[KNOB_TEXT_SIZE];
         int64_t setting;
         if (!value) continue;
@@ -71,10 +71,10 @@ static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEX
             snprintf(own, sizeof own, "%.17g", value->valuedouble);
         else
             return error_set(error, ERROR_INPUT, where, "knobs.%s: is no setting; leave it as the report had it",
-                             knob_word(word));
-        if (!knob_word_parse(word, own, where, &setting, error)) return false;
+                             knob_name(knob));
+        if (!knob_parse(knob, own, where, &setting, error)) return false;
         size_t length = strlen(text);
-        snprintf(text + length, PLAN_TEXT_SIZE - length, " %s=%s", knob_word(word), knob_word_text(word, setting, own));
+        snprintf(text + length, PLAN_TEXT_SIZE - length, " %s=%s", knob_name(knob), knob_text(knob, setting, own));
     }
     return true;
 }

@@ -19,43 +19,42 @@ const char *change_kind_name(ChangeKind kind) {
 
 /* ---- what is tried ---- */
 
-/* Knobs that are one decision: set otherwise together. */
-static const char *const TOGETHER[][3] = {
-    {"microbatches", "microbatch_sequences"},
-    {"schedule", "virtual_stages", "stages"},
-    {"virtual_stages", "stages"},
-    {"zero_stage"},
-    {"context_method", "ulysses"},
-    {"regather"},
-    {"sequence_parameters"},
-    {"tensor_overlap"},
-    {"offload_optimizer"},
-    {"folded_expert", "folded_expert_tensor"},
-};
+#define BIT(knob) ((KnobSet)1 << (knob))
 
-typedef unsigned KnobSet; /* a bit per knob word */
-static KnobSet knob_bit(const char *word) { return 1u << knob_word_find(word); }
+/* Knobs that are one decision and change together. */
+static const KnobSet TOGETHER[] = {
+    BIT(KNOB_MICROBATCHES) | BIT(KNOB_MICROBATCH_SEQUENCES),
+    BIT(KNOB_SCHEDULE) | BIT(KNOB_VIRTUAL_STAGES) | BIT(KNOB_STAGES),
+    BIT(KNOB_VIRTUAL_STAGES) | BIT(KNOB_STAGES),
+    BIT(KNOB_ZERO_STAGE),
+    BIT(KNOB_CONTEXT_METHOD) | BIT(KNOB_ULYSSES),
+    BIT(KNOB_REGATHER),
+    BIT(KNOB_SEQUENCE_PARAMETERS),
+    BIT(KNOB_TENSOR_OVERLAP),
+    BIT(KNOB_OFFLOAD_OPTIMIZER),
+    BIT(KNOB_FOLDED_EXPERT) | BIT(KNOB_FOLDED_EXPERT_TENSOR),
+};
 
 /* The knobs that cannot stay when the degree of a role changes: what is of the role alone where it comes or goes, and what
  * its degree is part of. The rest stays as it is: what they would gain is another change. */
 static KnobSet knobs_of_role(Role role, bool comes_or_goes) {
-    KnobSet always = role == ROLE_SEQUENCE   ? knob_bit("ulysses")
-                     : role == ROLE_PIPELINE ? knob_bit("virtual_stages") | knob_bit("stages")
-                     : role == ROLE_EXPERT   ? knob_bit("folded_expert") | knob_bit("folded_expert_tensor")
-                                             : knob_bit("folded_expert_tensor");
+    KnobSet always = role == ROLE_SEQUENCE   ? BIT(KNOB_ULYSSES)
+                     : role == ROLE_PIPELINE ? BIT(KNOB_VIRTUAL_STAGES) | BIT(KNOB_STAGES)
+                     : role == ROLE_EXPERT   ? BIT(KNOB_FOLDED_EXPERT) | BIT(KNOB_FOLDED_EXPERT_TENSOR)
+                                             : BIT(KNOB_FOLDED_EXPERT_TENSOR);
     if (!comes_or_goes) return always;
     switch (role) {
     case ROLE_TENSOR:
-        return always | knob_bit("tensor_overlap");
+        return always | BIT(KNOB_TENSOR_OVERLAP);
     case ROLE_SEQUENCE:
-        return always | knob_bit("regather") | knob_bit("zero_stage") | knob_bit("context_method") |
-               knob_bit("sequence_parameters");
+        return always | BIT(KNOB_REGATHER) | BIT(KNOB_ZERO_STAGE) | BIT(KNOB_CONTEXT_METHOD) |
+               BIT(KNOB_SEQUENCE_PARAMETERS);
     case ROLE_DATA:
-        return always | knob_bit("zero_stage");
+        return always | BIT(KNOB_ZERO_STAGE);
     case ROLE_PIPELINE:
-        return always | knob_bit("schedule") | knob_bit("microbatches") | knob_bit("microbatch_sequences");
+        return always | BIT(KNOB_SCHEDULE) | BIT(KNOB_MICROBATCHES) | BIT(KNOB_MICROBATCH_SEQUENCES);
     default:
-        return always | knob_bit("regather");
+        return always | BIT(KNOB_REGATHER);
     }
 }
 
@@ -64,7 +63,7 @@ static KnobSet knobs_of_batch(const RankedPlan *here, const Degrees *degrees) {
     int64_t replicas = degrees_replicas(degrees), of_one = here->plan.knobs.microbatch_sequences;
     if (replicas == degrees_replicas(&here->plan.degrees)) return 0;
     bool divides = here->work.sequences % replicas == 0 && here->work.sequences / replicas % of_one == 0;
-    return knob_bit("microbatches") | (divides ? 0 : knob_bit("microbatch_sequences"));
+    return BIT(KNOB_MICROBATCHES) | (divides ? 0 : BIT(KNOB_MICROBATCH_SEQUENCES));
 }
 
 typedef struct {
@@ -87,11 +86,11 @@ static bool trial_request(const Request *open, const RematRule *remat, const Ran
         out->space.requirements[out->space.requirement_count++] =
             (Requirement){.role = role, .op = REQUIRE_EQUAL, .degree = trial->degrees.of[role]};
     }
-    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
-        if (trial->open >> word & 1) continue;
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        if (trial->open >> knob & 1) continue;
         if (out->space.requirement_count == REQUIREMENTS_MAX) return false;
         out->space.requirements[out->space.requirement_count++] =
-            (Requirement){.op = REQUIRE_EQUAL, .knob = word + 1, .degree = knob_word_of(word, &here->plan.knobs)};
+            (Requirement){.op = REQUIRE_EQUAL, .knob = knob, .degree = knob_setting(knob, &here->plan.knobs)};
     }
     if (trial->kind == CHANGE_PLACEMENT || trial->kind == CHANGE_DEGREES) return true;
     out->space.nesting = here->nesting;
@@ -109,11 +108,8 @@ static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
 static int list_trials(const Request *open, const RematRule *remat, const RankedPlan *here, Trial trials[CHANGES_MAX]) {
     int count = 0;
     const Degrees *degrees = &here->plan.degrees;
-    for (size_t i = 0; i < COUNT_OF(TOGETHER); i++) {
-        Trial trial = {.kind = CHANGE_KNOB, .degrees = *degrees};
-        for (size_t k = 0; k < COUNT_OF(TOGETHER[i]) && TOGETHER[i][k]; k++) trial.open |= knob_bit(TOGETHER[i][k]);
-        trials[count++] = trial;
-    }
+    for (size_t i = 0; i < COUNT_OF(TOGETHER); i++)
+        trials[count++] = (Trial){.kind = CHANGE_KNOB, .degrees = *degrees, .open = TOGETHER[i]};
     if (remat->required && memcmp(remat, &open->question.remat, sizeof *remat) != 0)
         trials[count++] = (Trial){.kind = CHANGE_REMAT, .degrees = *degrees};
     trials[count++] = (Trial){.kind = CHANGE_PLACEMENT, .degrees = *degrees};
@@ -135,18 +131,17 @@ static int list_trials(const Request *open, const RematRule *remat, const Ranked
 /* ---- what came of it ---- */
 
 /* Whether a knob says nothing of a plan: its role is not there. */
-static bool is_silent(int word, const Degrees *degrees) {
-    bool sequence = word == knob_word_find("sequence_parameters") || word == knob_word_find("ulysses");
+static bool is_silent(Knob knob, const Degrees *degrees) {
+    bool sequence = knob == KNOB_SEQUENCE_PARAMETERS || knob == KNOB_ULYSSES;
     return sequence && degrees->of[ROLE_SEQUENCE] == 1;
 }
 
 static void knob_words(const Plan *from, const Plan *to, Prose *text) {
-    for (int word = 0; word < KNOB_WORDS_COUNT; word++) {
-        int64_t before = knob_word_of(word, &from->knobs), after = knob_word_of(word, &to->knobs);
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        int64_t before = knob_setting(knob, &from->knobs), after = knob_setting(knob, &to->knobs);
         char a[KNOB_TEXT_SIZE], b[KNOB_TEXT_SIZE];
-        if (before == after || is_silent(word, &from->degrees) || is_silent(word, &to->degrees)) continue;
-        prose_item(text, ", ", "%s %s to %s", knob_word(word), knob_word_text(word, before, a),
-                   knob_word_text(word, after, b));
+        if (before == after || is_silent(knob, &from->degrees) || is_silent(knob, &to->degrees)) continue;
+        prose_item(text, ", ", "%s %s to %s", knob_name(knob), knob_text(knob, before, a), knob_text(knob, after, b));
     }
 }
 

@@ -7,21 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t microbatches(const Knobs *knobs) { return knobs->microbatches; }
-static int64_t microbatch_sequences(const Knobs *knobs) { return knobs->microbatch_sequences; }
-static int64_t schedule(const Knobs *knobs) { return (int64_t)knobs->schedule; }
-static int64_t virtual_stages(const Knobs *knobs) { return knobs->virtual_stages; }
-static int64_t zero_stage(const Knobs *knobs) { return knobs->zero_stage; }
-static int64_t context(const Knobs *knobs) { return (int64_t)knobs->methods.context; }
-static int64_t regather(const Knobs *knobs) { return knobs->regather; }
+/* ---- where each stands in a plan ---- */
 
-static int64_t stages(const Knobs *knobs) { return (int64_t)knobs->stages; }
-static int64_t ulysses(const Knobs *knobs) { return max_whole(1, knobs->methods.ulysses); }
-static int64_t sequence_parameters(const Knobs *knobs) { return knobs->methods.sequence_replicates; }
-static int64_t tensor_overlap(const Knobs *knobs) { return knobs->methods.tensor_overlap; }
-static int64_t offload_optimizer(const Knobs *knobs) { return knobs->offload_optimizer; }
-static int64_t folded_expert(const Knobs *knobs) { return knobs->methods.grid.expert; }
-static int64_t folded_expert_tensor(const Knobs *knobs) { return knobs->methods.grid.expert_tensor; }
+#define FIELD(name, field, type)                                                                                       \
+    static int64_t get_##name(const Knobs *knobs) { return (int64_t)knobs->field; }                                    \
+    static void set_##name(Knobs *knobs, int64_t setting) { knobs->field = (type)setting; }
+
+FIELD(microbatches, microbatches, int64_t)
+FIELD(microbatch_sequences, microbatch_sequences, int64_t)
+FIELD(schedule, schedule, Schedule)
+FIELD(virtual_stages, virtual_stages, int64_t)
+FIELD(zero_stage, zero_stage, int)
+FIELD(context_method, methods.context, ContextMethod)
+FIELD(regather, regather, bool)
+FIELD(stages, stages, StageSplit)
+FIELD(sequence_parameters, methods.sequence_replicates, bool)
+FIELD(tensor_overlap, methods.tensor_overlap, bool)
+FIELD(offload_optimizer, offload_optimizer, bool)
+FIELD(folded_expert, methods.grid.expert, int64_t)
+FIELD(folded_expert_tensor, methods.grid.expert_tensor, int64_t)
+
+/* No chips exchange heads: 0 and 1 mean the same. */
+static int64_t get_ulysses(const Knobs *knobs) { return max_whole(1, knobs->methods.ulysses); }
+static void set_ulysses(Knobs *knobs, int64_t setting) { knobs->methods.ulysses = setting; }
+
+/* ---- names of settings ---- */
 
 static const char *stages_at(int64_t i) { return stage_split_name((StageSplit)i); }
 static const char *parameters_at(int64_t i) { return i ? "replicated" : "sharded"; }
@@ -31,66 +41,79 @@ static const char *bool_at(int64_t i) { return i ? "true" : "false"; }
 
 #define KNOB_MOST (INT64_C(1) << 31) /* of what has no limit of its own */
 
-/* `name` NULL: a number from `least` to `most`. To make a knob one that can be asked for, add a line. */
+/* `name` NULL means a number from `least` to `most`; otherwise there are `count` names. */
 static const struct {
     const char *word, *brief;
-    int64_t (*of)(const Knobs *knobs);
+    int64_t (*get)(const Knobs *knobs);
+    void (*set)(Knobs *knobs, int64_t setting);
     const char *(*name)(int64_t setting);
-    int64_t count; /* names */
-    int64_t least, most;
-} WORDS[KNOB_WORDS_COUNT] = {
-    {"microbatches", NULL, microbatches, NULL, 0, 1, KNOB_MOST},
-    {"microbatch_sequences", NULL, microbatch_sequences, NULL, 0, 1, KNOB_MOST},
-    {"schedule", NULL, schedule, schedule_at, SCHEDULE_COUNT, 0, 0},
-    {"virtual_stages", NULL, virtual_stages, NULL, 0, 1, KNOB_MOST},
-    {"zero_stage", "zero", zero_stage, NULL, 0, 0, 2},
-    {"context_method", "context", context, context_at, CONTEXT_COUNT, 0, 0},
-    {"regather", NULL, regather, bool_at, 2, 0, 0},
-    {"stages", NULL, stages, stages_at, 2, 0, 0},
-    {"ulysses", NULL, ulysses, NULL, 0, 1, KNOB_MOST},
-    {"sequence_parameters", NULL, sequence_parameters, parameters_at, 2, 0, 0},
-    {"tensor_overlap", "overlap", tensor_overlap, bool_at, 2, 0, 0},
-    {"offload_optimizer", NULL, offload_optimizer, bool_at, 2, 0, 0},
-    {"folded_expert", "folded", folded_expert, NULL, 0, 0, KNOB_MOST},
-    {"folded_expert_tensor", "expert_tensor", folded_expert_tensor, NULL, 0, 0, KNOB_MOST},
+    int64_t count, least, most;
+} KNOBS[KNOB_COUNT] = {
+    [KNOB_MICROBATCHES] = {"microbatches", .get = get_microbatches, .set = set_microbatches, .least = 1,
+                           .most = KNOB_MOST},
+    [KNOB_MICROBATCH_SEQUENCES] = {"microbatch_sequences", .get = get_microbatch_sequences,
+                                   .set = set_microbatch_sequences, .least = 1, .most = KNOB_MOST},
+    [KNOB_SCHEDULE] = {"schedule", .get = get_schedule, .set = set_schedule, .name = schedule_at,
+                       .count = SCHEDULE_COUNT},
+    [KNOB_VIRTUAL_STAGES] = {"virtual_stages", .get = get_virtual_stages, .set = set_virtual_stages, .least = 1,
+                             .most = KNOB_MOST},
+    [KNOB_ZERO_STAGE] = {"zero_stage", .brief = "zero", .get = get_zero_stage, .set = set_zero_stage, .least = 0,
+                         .most = 2},
+    [KNOB_CONTEXT_METHOD] = {"context_method", .brief = "context", .get = get_context_method, .set = set_context_method,
+                             .name = context_at, .count = CONTEXT_COUNT},
+    [KNOB_REGATHER] = {"regather", .get = get_regather, .set = set_regather, .name = bool_at, .count = 2},
+    [KNOB_STAGES] = {"stages", .get = get_stages, .set = set_stages, .name = stages_at, .count = 2},
+    [KNOB_ULYSSES] = {"ulysses", .get = get_ulysses, .set = set_ulysses, .least = 1, .most = KNOB_MOST},
+    [KNOB_SEQUENCE_PARAMETERS] = {"sequence_parameters", .get = get_sequence_parameters, .set = set_sequence_parameters,
+                                  .name = parameters_at, .count = 2},
+    [KNOB_TENSOR_OVERLAP] = {"tensor_overlap", .brief = "overlap", .get = get_tensor_overlap, .set = set_tensor_overlap,
+                             .name = bool_at, .count = 2},
+    [KNOB_OFFLOAD_OPTIMIZER] = {"offload_optimizer", .get = get_offload_optimizer, .set = set_offload_optimizer,
+                                .name = bool_at, .count = 2},
+    [KNOB_FOLDED_EXPERT] = {"folded_expert", .brief = "folded", .get = get_folded_expert, .set = set_folded_expert,
+                            .least = 0, .most = KNOB_MOST},
+    [KNOB_FOLDED_EXPERT_TENSOR] = {"folded_expert_tensor", .brief = "expert_tensor", .get = get_folded_expert_tensor,
+                                   .set = set_folded_expert_tensor, .least = 0, .most = KNOB_MOST},
 };
 
-const char *knob_word(int word) { return WORDS[word].word; }
+const char *knob_name(Knob knob) { return KNOBS[knob].word; }
 
-bool knob_word_named(int word) { return WORDS[word].name != NULL; }
+bool knob_has_names(Knob knob) { return KNOBS[knob].name != NULL; }
 
-int knob_word_find(const char *name) {
-    for (int word = 0; word < KNOB_WORDS_COUNT; word++)
-        if (strcmp(name, WORDS[word].word) == 0 || (WORDS[word].brief && strcmp(name, WORDS[word].brief) == 0))
-            return word;
-    return -1;
+Knob knob_find(const char *name) {
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++)
+        if (strcmp(name, KNOBS[knob].word) == 0 || (KNOBS[knob].brief && strcmp(name, KNOBS[knob].brief) == 0))
+            return knob;
+    return KNOB_NONE;
 }
 
-int64_t knob_word_of(int word, const Knobs *knobs) { return WORDS[word].of(knobs); }
+int64_t knob_setting(Knob knob, const Knobs *knobs) { return KNOBS[knob].get(knobs); }
 
-bool knob_word_parse(int word, const char *text, const char *where, int64_t *out, Error *error) {
+void knob_set(Knob knob, int64_t setting, Knobs *knobs) { KNOBS[knob].set(knobs, setting); }
+
+bool knob_parse(Knob knob, const char *text, const char *where, int64_t *out, Error *error) {
     char all[128] = "";
-    if (!WORDS[word].name) {
+    if (!KNOBS[knob].name) {
         Error wrong = {0};
-        return number_whole(text, where, WORDS[word].least, WORDS[word].most, out, &wrong) ||
-               error_set(error, wrong.kind, where, "%s: %s", WORDS[word].word, wrong.text);
+        return number_whole(text, where, KNOBS[knob].least, KNOBS[knob].most, out, &wrong) ||
+               error_set(error, wrong.kind, where, "%s: %s", KNOBS[knob].word, wrong.text);
     }
-    for (int64_t i = 0; i < WORDS[word].count; i++) {
+    for (int64_t i = 0; i < KNOBS[knob].count; i++) {
         size_t length = strlen(all);
         *out = i;
-        if (strcmp(text, WORDS[word].name(i)) == 0) return true;
+        if (strcmp(text, KNOBS[knob].name(i)) == 0) return true;
         snprintf(all + length, sizeof all - length, "%s%s",
                  i == 0                      ? ""
-                 : i + 1 < WORDS[word].count ? ", "
+                 : i + 1 < KNOBS[knob].count ? ", "
                                              : " or ",
-                 WORDS[word].name(i));
+                 KNOBS[knob].name(i));
     }
-    return error_set(error, ERROR_INPUT, where, "%s \"%.24s\" does not exist; give %s", WORDS[word].word, text, all);
+    return error_set(error, ERROR_INPUT, where, "%s \"%.24s\" does not exist; give %s", KNOBS[knob].word, text, all);
 }
 
-const char *knob_word_text(int word, int64_t setting, char text[KNOB_TEXT_SIZE]) {
-    if (WORDS[word].name)
-        snprintf(text, KNOB_TEXT_SIZE, "%s", WORDS[word].name(setting));
+const char *knob_text(Knob knob, int64_t setting, char text[KNOB_TEXT_SIZE]) {
+    if (KNOBS[knob].name)
+        snprintf(text, KNOB_TEXT_SIZE, "%s", KNOBS[knob].name(setting));
     else
         snprintf(text, KNOB_TEXT_SIZE, "%lld", (long long)setting);
     return text;

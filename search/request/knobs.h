@@ -1,31 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/knobs.h: the knobs of a plan by the names that reports give them, so that people can ask for one: in
- * --require, in `explain --plan`, and from a report. */
+/* search/request/knobs.h: the knobs of a plan that people can ask for, by the names that reports give them: in
+ * --require, in `explain --plan`, in a report that is read back and in a launch configuration. Pure. */
 #ifndef SHARDOPT_SEARCH_REQUEST_KNOBS_H
 #define SHARDOPT_SEARCH_REQUEST_KNOBS_H
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
 
-enum { KNOB_WORDS_COUNT = 14 };
+/* To add one: a member here, and a row in knobs.c. */
+typedef enum {
+    KNOB_NONE, /* not a knob: what a condition on a role has */
+    KNOB_MICROBATCHES,
+    KNOB_MICROBATCH_SEQUENCES,
+    KNOB_SCHEDULE,
+    KNOB_VIRTUAL_STAGES,
+    KNOB_ZERO_STAGE,
+    KNOB_CONTEXT_METHOD,
+    KNOB_REGATHER,
+    KNOB_STAGES,
+    KNOB_ULYSSES,
+    KNOB_SEQUENCE_PARAMETERS,
+    KNOB_TENSOR_OVERLAP,
+    KNOB_OFFLOAD_OPTIMIZER,
+    KNOB_FOLDED_EXPERT,
+    KNOB_FOLDED_EXPERT_TENSOR,
+    KNOB_COUNT
+} Knob;
 
-/* "microbatches"; `word` is 0 .. KNOB_WORDS_COUNT - 1. */
-const char *knob_word(int word);
+/* A bit for each knob, 1 << KNOB_... */
+typedef unsigned KnobSet;
 
-/* Whether its settings are names; else they are numbers. */
-bool knob_word_named(int word);
+/* In all that follows `knob` is none of KNOB_NONE and KNOB_COUNT. A setting is a number: the knob's own, the index of
+ * its name, or 0 and 1 for false and true. */
 
-/* The knob of that name, or of its short one ("zero", "context"); -1: there is none. */
-int knob_word_find(const char *name);
+const char *knob_name(Knob knob); /* "microbatches" */
 
-/* Its setting as a number: itself, or the index of its name. */
-int64_t knob_word_of(int word, const Knobs *knobs);
+/* Whether its settings are names, which have no order; otherwise they are numbers. */
+bool knob_has_names(Knob knob);
 
-/* The setting that `text` names, as knob_word_of() returns it: a number from 0 to 2^31, a name, true or false. */
-bool knob_word_parse(int word, const char *text, const char *where, int64_t *out, Error *error);
+/* The knob of that name, or of its short one ("zero", "context"); KNOB_NONE if there is none. */
+Knob knob_find(const char *name);
+
+/* Its setting in a plan; and the way back, which expects a setting that the knob has. */
+int64_t knob_setting(Knob knob, const Knobs *knobs);
+void knob_set(Knob knob, int64_t setting, Knobs *knobs);
+
+/* The setting that `text` names: a number in the knob's range, a name, true or false. False: *error says what the knob
+ * takes; `where` names the text. */
+bool knob_parse(Knob knob, const char *text, const char *where, int64_t *out, Error *error);
 
 enum { KNOB_TEXT_SIZE = 24 };
-/* The way back: "8", "1f1b", "true". */
-const char *knob_word_text(int word, int64_t setting, char text[KNOB_TEXT_SIZE]);
+/* The way back: "8", "1f1b", "true". Returns `text`. */
+const char *knob_text(Knob knob, int64_t setting, char text[KNOB_TEXT_SIZE]);
 
 #endif

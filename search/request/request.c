@@ -48,7 +48,7 @@ static bool meets(const Requirement *required, int64_t value) {
 bool request_admits(const Request *request, const Degrees *degrees) {
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
-        if (required->knob == 0 && !meets(required, degrees->of[required->role])) return false;
+        if (required->knob == KNOB_NONE && !meets(required, degrees->of[required->role])) return false;
     }
     return true;
 }
@@ -56,7 +56,7 @@ bool request_admits(const Request *request, const Degrees *degrees) {
 bool request_admits_knobs(const Request *request, const Knobs *knobs) {
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
-        if (required->knob > 0 && !meets(required, knob_word_of(required->knob - 1, knobs))) return false;
+        if (required->knob != KNOB_NONE && !meets(required, knob_setting(required->knob, knobs))) return false;
     }
     return true;
 }
@@ -112,12 +112,12 @@ static bool take_subject(const char **text, const char *where, char word[24], Re
     bool whole = take_word(text, word, 24);
     *out = (Requirement){0};
     if (whole && role_of(word, &out->role)) return true;
-    out->knob = whole ? knob_word_find(word) + 1 : 0;
-    if (out->knob > 0) return true;
+    out->knob = whole ? knob_find(word) : KNOB_NONE;
+    if (out->knob != KNOB_NONE) return true;
     char knobs[256] = "";
-    for (int i = 0; i < KNOB_WORDS_COUNT; i++) {
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
         size_t length = strlen(knobs);
-        snprintf(knobs + length, sizeof knobs - length, " %s", knob_word(i));
+        snprintf(knobs + length, sizeof knobs - length, " %s", knob_name(knob));
     }
     return error_set(error, ERROR_INPUT, where,
                      "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline, knobs%s", word, knobs);
@@ -138,20 +138,20 @@ static bool take_requirement(const char **text, const char *where, Requirement *
     while (is_blank(**text)) (*text)++;
     if (!take_word(text, value, sizeof value))
         return error_set(error, ERROR_INPUT, where, "\"%s...\" is no %s", value,
-                         out->knob > 0 ? "setting of a knob" : "degree of a role");
-    if (out->knob == 0) return number_whole(value, where, 1, DEGREE_MAX, &out->degree, error);
-    if (out->op != REQUIRE_EQUAL && knob_word_named(out->knob - 1))
+                         out->knob != KNOB_NONE ? "setting of a knob" : "degree of a role");
+    if (out->knob == KNOB_NONE) return number_whole(value, where, 1, DEGREE_MAX, &out->degree, error);
+    if (out->op != REQUIRE_EQUAL && knob_has_names(out->knob))
         return error_set(error, ERROR_INPUT, where,
                          "\"%s%s\": its settings have names and no order; write %s=", subject, op, subject);
-    return knob_word_parse(out->knob - 1, value, where, &out->degree, error);
+    return knob_parse(out->knob, value, where, &out->degree, error);
 }
 
 static const char *subject_name(const Requirement *required) {
-    return required->knob > 0 ? knob_word(required->knob - 1) : role_name(required->role);
+    return required->knob != KNOB_NONE ? knob_name(required->knob) : role_name(required->role);
 }
 
 static bool same_subject(const Requirement *a, const Requirement *b) {
-    return a->knob == b->knob && (a->knob > 0 || a->role == b->role);
+    return a->knob == b->knob && (a->knob != KNOB_NONE || a->role == b->role);
 }
 
 /* tensor=4 with tensor>=8 is a slip of the pen, not a machine on which nothing fits. */
@@ -164,12 +164,12 @@ static bool check_compatible(const char *where, const Requirement *list, int cou
             if (list[j].op != REQUIRE_AT_LEAST) high = min_whole(high, list[j].degree);
         }
         if (low <= high) continue;
-        if (list[i].knob > 0 && knob_word_named(list[i].knob - 1))
+        if (list[i].knob != KNOB_NONE && knob_has_names(list[i].knob))
             return error_set(error, ERROR_INPUT, where, "%s is asked to be two things; give one of them",
                              subject_name(&list[i]));
-        return error_set(error, ERROR_INPUT, where,
-                         "no %s%s is at least %lld and at most %lld; give conditions that agree",
-                         list[i].knob > 0 ? "" : "degree of ", subject_name(&list[i]), (long long)low, (long long)high);
+        return error_set(
+            error, ERROR_INPUT, where, "no %s%s is at least %lld and at most %lld; give conditions that agree",
+            list[i].knob != KNOB_NONE ? "" : "degree of ", subject_name(&list[i]), (long long)low, (long long)high);
     }
     return true;
 }
@@ -197,8 +197,8 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
         char value[KNOB_TEXT_SIZE];
-        if (required->knob > 0)
-            knob_word_text(required->knob - 1, required->degree, value);
+        if (required->knob != KNOB_NONE)
+            knob_text(required->knob, required->degree, value);
         else
             snprintf(value, sizeof value, "%lld", (long long)required->degree);
         length += (size_t)snprintf(text + length, REQUIREMENTS_TEXT_SIZE - length, "%s%s%s%s", i > 0 ? " " : "",

@@ -7,6 +7,7 @@
 #include "cost/profile/precision.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
+#include "search/request/knobs.h"
 #include "search/request/world.h"
 
 #include <cjson/cJSON.h>
@@ -37,8 +38,8 @@ typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
 typedef struct {
     Role role;
     RequireOp op;
-    int64_t degree; /* or the knob's setting, as knob_word_of() has it */
-    int knob;       /* 0: a role; else 1 + its knob word (search/request/knobs.h) */
+    int64_t degree; /* or the knob's setting, as knob_setting() has it */
+    Knob knob;      /* KNOB_NONE means a role */
 } Requirement;
 enum { REQUIREMENTS_MAX = 32 };
 

@@ -331,8 +331,10 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
                           .op = draw_chance(draw, 0.3) ? REQUIRE_AT_LEAST : REQUIRE_AT_MOST,
                           .degree = DRAW_FROM(draw, 1, 2, 4)};
     if (draw_chance(draw, 0.1))
-        request.space.requirements[request.space.requirement_count++] = (Requirement){
-            .op = REQUIRE_AT_MOST, .degree = DRAW_FROM(draw, 1, 2, 4), .knob = 1 + (int)draw_below(draw, 2)};
+        request.space.requirements[request.space.requirement_count++] =
+            (Requirement){.op = REQUIRE_AT_MOST,
+                          .degree = DRAW_FROM(draw, 1, 2, 4),
+                          .knob = (Knob)(KNOB_MICROBATCHES + (int)draw_below(draw, 2))};
     if (draw_chance(draw, 0.2)) request.space.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
