@@ -29,12 +29,12 @@ static void say_role(const RankedPlan *ranked, Role role, Why *to) {
     char whole_text[NUMBER_TEXT_SIZE], exposed_text[NUMBER_TEXT_SIZE];
     double exposed, whole = role_seconds(&ranked->estimate.time, role, &exposed);
     Prose sentence = {0};
-    prose_add(&sentence, "%s=%lld lies on ", role_name(role), (long long)degree);
+    prose_add(&sentence, "%s=%lld spans ", role_name(role), (long long)degree);
     footprint_words(mesh, &footprint, &sentence);
     if (whole > 0) {
         prose_add(&sentence, "; moving %s takes %s a step, ", carries(role), number_time(whole, whole_text));
         if (exposed <= 0)
-            prose_add(&sentence, "behind compute as far as there is some");
+            prose_add(&sentence, "overlapped with compute where possible");
         else if (exposed >= whole * (1 - 1e-9))
             prose_add(&sentence, "all of it exposed");
         else
@@ -52,15 +52,15 @@ static void say_bound(const RankedPlan *ranked, Why *to) {
     for (int group = GROUP_WEIGHTS; group < GROUP_COUNT; group++)
         background += time->group_seconds[group] - time->group_exposed_seconds[group];
     Prose sentence = {0};
-    prose_add(&sentence, "It is bound by %s; next is %s, at %.0f%% of it.",
+    prose_add(&sentence, "The step is bound by %s; %s comes next and takes %.0f%% as long.",
               bound_text(estimate->bound_by, &ranked->machine.mesh),
               bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * estimate->bound_next_share);
     if (background > 0 && time->unhidden_seconds < background * 1e-6)
-        prose_add(&sentence, " %s of parameter gathers and gradient reductions hide whole behind %s of compute.",
+        prose_add(&sentence, " Parameter gathers and gradient reductions (%s) are fully overlapped with compute (%s).",
                   number_time(background, a), number_time(time->compute_seconds, b));
     else if (background > 0)
         prose_add(&sentence,
-                  " Of %s of parameter gathers and gradient reductions %s find nothing to hide behind (compute is %s).",
+                  " Of the %s of parameter gathers and gradient reductions, %s cannot be overlapped with compute (%s).",
                   number_time(background, a), number_time(time->unhidden_seconds, c),
                   number_time(time->compute_seconds, b));
     say(to, &sentence);
@@ -71,15 +71,16 @@ static void say_sharding(const Plan *plan, Why *to) {
     Prose sentence = {0};
     if (plan->degrees.of[ROLE_TENSOR] > 1) {
         prose_add(&sentence, sharding->residual == RESIDUAL_SEQUENCE
-                                 ? "Between blocks the residual stream lies over tensor along the sequence"
+                                 ? "Between blocks, the residual stream is sharded over tensor along the sequence"
                                  : "Every chip of a tensor group holds the whole residual stream");
         if (sharding->mlp == MLP_GATHERED)
             prose_add(&sentence, "; the MLP gathers weights over tensor instead of moving activations");
         if (sharding->kv == KV_REPLICATED)
-            prose_add(&sentence, "; KV heads are fewer than tensor's ways: chips hold copies");
+            prose_add(&sentence, "; there are fewer KV heads than tensor ranks, so chips hold copies");
         if (sharding->kv == KV_GATHERED) prose_add(&sentence, "; KV heads are computed once and gathered over tensor");
-        if (sharding->embedding == TABLE_D_MODEL) prose_add(&sentence, "; the embedding is split by d_model");
-        if (sharding->logits == TABLE_D_MODEL) prose_add(&sentence, "; the logits are split by d_model");
+        if (sharding->embedding == TABLE_D_MODEL) prose_add(&sentence, "; the embedding is sharded along d_model");
+        if (sharding->logits == TABLE_D_MODEL)
+            prose_add(&sentence, "; the matmul of the logits is sharded along d_model");
         prose_add(&sentence, ".");
     }
     say(to, &sentence);
@@ -98,14 +99,16 @@ static void say_remat(const RankedPlan *ranked, Why *to) {
                            activation_state_name((ActivationState)state), (long long)layout->layers[i][state]);
     double spare = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     if (list.used == 0)
-        prose_add(&sentence, "All activations of its %lld layers are saved", (long long)layers);
+        prose_add(&sentence, "All activations of the %lld layers are saved", (long long)layers);
     else
-        prose_add(&sentence, "To fit, of %lld layers: %s", (long long)layers, list.text);
+        prose_add(&sentence, "To fit in HBM, these activations of the %lld layers are not saved: %s", (long long)layers,
+                  list.text);
     if (estimate->recompute_seconds > 1e-6 * estimate->time.seconds)
-        prose_add(&sentence, "; computing again takes %s a step", number_time(estimate->recompute_seconds, cost));
+        prose_add(&sentence, "; recomputation takes %s a step", number_time(estimate->recompute_seconds, cost));
     if (estimate->time.pcie_seconds > 0)
-        prose_add(&sentence, "; offloading needs a step of %s", number_time(estimate->time.pcie_seconds, cost));
-    prose_add(&sentence, "; %s of HBM stay free.", number_bytes(spare, free_text));
+        prose_add(&sentence, "; offloading keeps PCIe busy for %s a step",
+                  number_time(estimate->time.pcie_seconds, cost));
+    prose_add(&sentence, "; %s of HBM remain free.", number_bytes(spare, free_text));
     say(to, &sentence);
 }
 
@@ -114,7 +117,7 @@ static void say_host(const RankedPlan *ranked, Why *to) {
     char seconds[NUMBER_TEXT_SIZE];
     Prose sentence = {0};
     prose_add(&sentence,
-              "The optimizer's state lies on the host, as far as that has room; its update waits %s a step for PCIe.",
+              "The optimizer state is kept in host memory as far as it fits; its update waits %s a step for PCIe.",
               number_time(ranked->estimate.time.optimizer_seconds, seconds));
     say(to, &sentence);
 }
@@ -138,7 +141,7 @@ static void say_padding(const RankedPlan *ranked, Why *to) {
     Prose sentence = {0};
     prose_add(
         &sentence,
-        "Sizes do not divide; padded: %s. What that wastes is in the times and the bytes, not in the MFU's FLOPs.",
+        "Some sizes do not divide, so the plan pads: %s. Times and bytes include the padding; the FLOPs of MFU do not.",
         padding_text(ranked->padding, kinds));
     say(to, &sentence);
 }
@@ -185,7 +188,7 @@ const char *term_phrase(const char *name) {
         {"matmul", "matmuls"},
         {"recompute", "recomputation"},
         {"elementwise", "elementwise work"},
-        {"waits", "communication that finds nothing to hide behind"},
+        {"waits", "communication that cannot be overlapped"},
         {"optimizer", "the optimizer"},
         {"other", "fixed overheads"},
         {"tensor", "exposed tensor communication"},
@@ -213,16 +216,16 @@ void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out
     double lost = worst->second - worst->first, won = best->first - best->second;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     if (!(lost > 1e-9 * other->estimate.time.seconds)) {
-        prose_add(out,
-                  "no part of its step is longer; it comes behind by the tie rule (memory headroom, then degrees).");
+        prose_add(out, "no part of its step is longer; the tie rule (memory headroom, then degrees) ranks it lower.");
         return;
     }
     if (worst->first > 0)
-        prose_add(out, "it spends %s on %s, plan 1 %s", step_text(worst->second, a), term_phrase(worst->name),
-                  step_text(worst->first, b));
+        prose_add(out, "it spends %s on %s, while plan 1 spends %s", step_text(worst->second, a),
+                  term_phrase(worst->name), step_text(worst->first, b));
     else
-        prose_add(out, "it spends %s on %s, plan 1 nothing", step_text(worst->second, a), term_phrase(worst->name));
+        prose_add(out, "it spends %s on %s, while plan 1 spends none", step_text(worst->second, a),
+                  term_phrase(worst->name));
     if (won > 0.01 * lost)
-        prose_add(out, "; %s less on %s do not make up for it", step_text(won, c), term_phrase(best->name));
+        prose_add(out, "; saving %s on %s does not make up for that", step_text(won, c), term_phrase(best->name));
     prose_add(out, ".");
 }

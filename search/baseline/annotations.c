@@ -44,7 +44,7 @@ static void write_kind(const BaselineCheck *gate, const char *command, bool fail
     Prose title = {0};
     prose_add(&title, "%d more plans are %s", count - (SHOWN_MAX - 1), fails ? "worse" : "better");
     write_start(gate, command, title.text, out);
-    fputs("the log and the summary of the job have them all\n", out);
+    fputs("the log and the summary of the job list all of them\n", out);
 }
 
 bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error) {

@@ -188,7 +188,8 @@ static bool read_entry(const cJSON *json, const char *where, bool incomplete, Ba
     out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, "plans");
     if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
     if (!cJSON_IsObject(out->report))
-        return error_set(error, ERROR_INPUT, where, "is no report; give one of `shardopt plan --format json`");
+        return error_set(error, ERROR_INPUT, where,
+                         "is not a report; give one written by `shardopt plan --format json`");
     return json_whole(out->report, "format_version", 1, 1, where, &version, error) &&
            (cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(out->report, "request")) ||
             error_set(error, ERROR_INPUT, where, "request: is missing; give the options of the plan"));
@@ -198,7 +199,8 @@ bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *
     *out = (Baseline){.is_array = cJSON_IsArray(json)};
     out->count = out->is_array ? cJSON_GetArraySize(json) : 1;
     if (out->count == 0)
-        return error_set(error, ERROR_INPUT, file, "has no plans; give reports of `shardopt plan --format json`");
+        return error_set(error, ERROR_INPUT, file,
+                         "has no plans; give reports written by `shardopt plan --format json`");
     if (out->count > BASELINE_ENTRIES_MAX)
         return error_set(error, ERROR_INPUT, file, "has %d plans; give at most %d", out->count, BASELINE_ENTRIES_MAX);
     out->entries = ARENA_NEW(arena, BaselineEntry, (size_t)out->count);

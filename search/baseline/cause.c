@@ -118,7 +118,7 @@ static void say_file(const Snapshot *was, const Snapshot *now, DataPart part, Ca
         prose_add(&seen, "%s -> %s", clean_name(snapshot_text(was->report, "program.profile"), a),
                   clean_name(snapshot_text(now->report, "program.profile"), b));
     }
-    const char *of = part == DATA_PROFILE ? "what the profile has for this work changed in " : "";
+    const char *of = part == DATA_PROFILE ? "the profile's figures for this work changed in " : "";
     if (other_file)
         snprintf(cause->text, sizeof cause->text, "the %s is now %.150s, not %.150s%s%.120s%s", data_part_name(part),
                  file, other, seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
@@ -134,7 +134,7 @@ static void find_data(const Snapshot *was, const Snapshot *now, bool parts_known
     Prose seen = {0};
     add_model(was, now, &seen);
     add_chip(was, now, &seen);
-    snprintf(cause->text, sizeof cause->text, "data files changed, which of them the baseline does not say%s%.400s%s",
+    snprintf(cause->text, sizeof cause->text, "data files changed, and the baseline does not record which%s%.400s%s",
              seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
 }
 
@@ -161,9 +161,11 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
     char a[PROSE_NAME_SIZE], b[PROSE_NAME_SIZE];
     if (strcmp(before, after) != 0)
         snprintf(new_cause(CAUSE_VERSION, out, &count)->text, CAUSE_SIZE, "the program changed, %s -> %s",
-                 before[0] ? clean_name(before, a) : "a version that the baseline does not name", clean_name(after, b));
+                 before[0] ? clean_name(before, a) : "a version that the baseline does not record",
+                 clean_name(after, b));
     else if (moved && count == 0)
         snprintf(new_cause(CAUSE_PROGRAM, out, &count)->text, CAUSE_SIZE,
-                 "the program itself: %s as before, and its data files as well", clean_name(after, a));
+                 "the program changed, although its version is still %s and its data files are the same",
+                 clean_name(after, a));
     return count;
 }

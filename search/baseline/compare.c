@@ -43,7 +43,7 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
         while (figure < GATE_FIGURES && strcmp(word, gate_figure_name(figure)) != 0) figure++;
         if (!equals || figure == GATE_FIGURES)
             return error_set(error, ERROR_INPUT, where,
-                             "\"%.40s\" is no tolerance; give 1%%, or some of step=1%%,mfu=1%%,memory=5%%", word);
+                             "\"%.40s\" is not a tolerance; give 1%%, or some of step=1%%,mfu=1%%,memory=5%%", word);
         if (given[figure]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", word);
         given[figure] = true;
         if (!share_parse(equals + 1, where, &out->of[figure], error)) return false;

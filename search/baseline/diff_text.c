@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two reports side by side, as text and as Markdown: the same tables. */
 #include "base/escape.h"
+#include "base/text/table.h"
 #include "base/util.h"
 #include "search/baseline/diff.h"
-#include "base/text/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,14 +17,14 @@ void diff_headline(const Diff *diff, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     *out = (Prose){0};
     if (!diff->different) {
-        prose_add(out, "A and B say the same.");
+        prose_add(out, "A and B do not differ.");
     } else if (diff->both) {
         const SnapshotPlan *x = &diff->a.best, *y = &diff->b.best;
         double per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
         prose_add(out, "The best plan's step: %s -> %s (%s)", step_text(x->seconds, a), step_text(y->seconds, b),
                   diff_change(x->seconds, y->seconds, change));
         if (per_a > 0 && per_b > 0 && diff->request_count > 0)
-            prose_add(out, "; tokens per second and chip: %s", diff_change(per_a, per_b, change));
+            prose_add(out, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
         prose_add(out, ".");
     } else {
         const char *none = diff->a.proven && diff->b.proven ? "no plan fits" : "no plan was found";
@@ -181,7 +181,7 @@ static bool write_sheets(const Diff *diff, bool markdown, TextOut out, Error *er
         write_texts(&sheet, "Asked", diff->request, diff->request_count);
         if (diff->both) {
             write_figures(&sheet, diff);
-            write_texts(&sheet, "What the best plan is", diff->plan, diff->plan_count);
+            write_texts(&sheet, "Settings of the best plan", diff->plan, diff->plan_count);
             write_parts(&sheet, "Its step", diff->step, diff->step_count, diff->b.best.seconds, number_time);
             write_parts(&sheet, "Its HBM", diff->memory, diff->memory_count, diff->b.best.hbm_bytes, number_bytes);
         }

@@ -37,7 +37,7 @@ static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SI
         return false;
     while (knobs->schedule < SCHEDULE_COUNT && strcmp(schedule, schedule_name(knobs->schedule)) != 0) knobs->schedule++;
     if (knobs->schedule == SCHEDULE_COUNT)
-        return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is no schedule; leave it as it was",
+        return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is not a schedule; leave it as it was",
                          schedule);
     plan_label(&named, label);
     return true;
@@ -45,7 +45,7 @@ static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SI
 
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error) {
     *out = (SnapshotPlan){.json = plan};
-    if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is no plan; give an object");
+    if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is not a plan; give an object");
     return read_label(plan, where, out->label, error) &&
            json_real(plan, "step.seconds", 1e-12, MOST, where, &out->seconds, error) &&
            json_real_or(plan, "ranked_seconds", 0, MOST, 0, where, &out->ranked_seconds, error) &&
@@ -62,7 +62,8 @@ static bool read_proof(const cJSON *report, const char *where, Snapshot *out, Er
     if (!json_text(report, "search.proof", where, proof, sizeof proof, error)) return false;
     out->proven = strcmp(proof, "optimal") == 0;
     if (!out->proven && strcmp(proof, "gap") != 0)
-        return error_set(error, ERROR_INPUT, where, "search.proof: \"%s\" is no proof; give optimal or gap", proof);
+        return error_set(error, ERROR_INPUT, where, "search.proof: \"%s\" is not a kind of proof; give optimal or gap",
+                         proof);
     return json_real_or(report, "search.gap", 0, MOST, 0, where, &out->gap, error);
 }
 
@@ -71,15 +72,16 @@ bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error 
     char at[160];
     *out = (Snapshot){.report = report};
     if (!cJSON_IsObject(report))
-        return error_set(error, ERROR_INPUT, where, "is no report; give one of `shardopt plan --format json`");
+        return error_set(error, ERROR_INPUT, where,
+                         "is not a report; give one written by `shardopt plan --format json`");
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     if (!json_whole(report, "format_version", 1, 1, where, &version, error)) return false;
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(report, "request")))
         return error_set(error, ERROR_INPUT, where,
-                         "request: is missing; give a report of `shardopt plan --format json`");
+                         "request: is missing; give a report written by `shardopt plan --format json`");
     if (!cJSON_IsArray(plans))
         return error_set(error, ERROR_INPUT, where,
-                         "plans: is missing; give a report of `shardopt plan --format json`");
+                         "plans: is missing; give a report written by `shardopt plan --format json`");
     if (!read_proof(report, where, out, error)) return false;
     out->plan_count = cJSON_GetArraySize(plans);
     snprintf(at, sizeof at, "%.140s: plans[0]", where);

@@ -35,7 +35,7 @@ static void add_figures(const CheckedEntry *entry, Prose *to) {
     if (objective[0] && strcmp(objective, "time") != 0)
         prose_add(to, ", by %.20s", objective);
     else if (fabs(step->now / step->was - 1 - step->change) > 1e-6)
-        prose_add(to, ", for as many tokens");
+        prose_add(to, ", for the same number of tokens");
     add_change(step, to);
     prose_item(to, ", ", "MFU %s -> %s", share_text(mfu->was, a), share_text(mfu->now, b));
     add_change(mfu, to);
@@ -53,7 +53,7 @@ static void add_lost_plan(const Snapshot *now, Prose *to) {
            room = snapshot_real(now->report, "shortfall.limit_bytes");
     prose_item(to, "; ", now->proven ? "no plan fits any more" : "no plan was found before the limit");
     if (bytes > 0 && room > 0)
-        prose_add(to, ": the nearest, %s, needs %s of %s HBM",
+        prose_add(to, ": the nearest plan, %s, needs %s of HBM, and only %s are usable",
                   clean_name(snapshot_text(now->report, "shortfall.notation"), label), number_bytes(bytes, needed),
                   number_bytes(room, limit));
 }
@@ -67,21 +67,22 @@ static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, P
            room = snapshot_real(entry->now.report, "shortfall.limit_bytes");
     if (entry->now.plan_count == 0) {
         if (bytes > 0)
-            prose_add(to, "does not fit: it needs %s of %s HBM", number_bytes(bytes, needed),
+            prose_add(to, "does not fit: it needs %s of HBM, and only %s are usable", number_bytes(bytes, needed),
                       number_bytes(room, limit));
         else
-            prose_add(to, "does not fit, or is no plan of this space");
-        prose_add(to, "; the best takes %s", step_text(entry->was.best.seconds, best));
+            prose_add(to, "does not fit or is not in this search space");
+        prose_add(to, "; the best plan takes %s", step_text(entry->was.best.seconds, best));
         return;
     }
-    prose_add(to, "takes %s, the best %s", step_text(step->now, own), step_text(step->was, best));
+    prose_add(to, "takes %s, the best plan %s", step_text(step->now, own), step_text(step->was, best));
     if (fabs(step->change) < 5e-4)
-        prose_add(to, ": as fast");
+        prose_add(to, ": it is as fast");
     else
-        prose_add(to, ": %s slower%s, %s allowed", (gate_change_text(step->change, slower) + 1),
+        prose_add(to, ": it is %s slower%s, and %s is allowed", (gate_change_text(step->change, slower) + 1),
                   fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for what was asked" : "",
                   share_text(gate->tolerance.of[GATE_STEP], within));
-    prose_add(to, "; MFU %s, the best %s", share_text(entry->now.best.mfu, own), share_text(entry->was.best.mfu, best));
+    prose_add(to, "; its MFU is %s, that of the best plan %s", share_text(entry->now.best.mfu, own),
+              share_text(entry->was.best.mfu, best));
 }
 
 static void add_what(const CheckedEntry *entry, Prose *to) {
@@ -91,10 +92,10 @@ static void add_what(const CheckedEntry *entry, Prose *to) {
         return;
     }
     if (entry->lost_plan) add_lost_plan(&entry->now, to);
-    if (entry->found_plan) prose_item(to, "; ", "a plan fits now, where none did");
+    if (entry->found_plan) prose_item(to, "; ", "a plan fits now, and none did before");
     if (entry->lost_proof && !entry->lost_plan)
-        prose_item(to, "; ", "not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
-    if (entry->found_proof) prose_item(to, "; ", "proven now");
+        prose_item(to, "; ", "the plan is not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
+    if (entry->found_proof) prose_item(to, "; ", "the plan is proven now");
     if (gate_has_both(entry)) add_figures(entry, to);
 }
 
@@ -138,15 +139,15 @@ static void add_plan(const CheckedEntry *entry, Prose *to) {
     } else {
         prose_add(to, "%s before", was->label);
     }
-    if (entry->old_plan == OLD_PLAN_TOO_LARGE) prose_add(to, "; the one before does not fit any more");
-    if (entry->old_plan == OLD_PLAN_NONE) prose_add(to, "; the one before is no plan of this space any more");
+    if (entry->old_plan == OLD_PLAN_TOO_LARGE) prose_add(to, "; the previous plan does not fit any more");
+    if (entry->old_plan == OLD_PLAN_NONE) prose_add(to, "; the previous plan is not in this search space any more");
     if (entry->old_plan != OLD_PLAN_PRICED) return;
     double moved = entry->old_plan_seconds / was->seconds - 1;
     if (fabs(moved) < 1e-9)
-        prose_add(to, "; the one before takes %s as before: the search has lost it",
+        prose_add(to, "; the previous plan still takes %s: the search no longer finds it",
                   step_text(entry->old_plan_seconds, time));
     else
-        prose_add(to, "; the one before takes %s now (%s)", step_text(entry->old_plan_seconds, time),
+        prose_add(to, "; the previous plan now takes %s (%s)", step_text(entry->old_plan_seconds, time),
                   gate_change_text(moved, change));
 }
 
@@ -191,8 +192,8 @@ static void add_updated(const BaselineCheck *gate, const char *file, Prose *to) 
     add_count(gate_verdicts(gate, VERDICT_WORSE), "worse", "worse", &counts);
     add_count(gate_verdicts(gate, VERDICT_BETTER), "better", "better", &counts);
     add_count(gate_verdicts(gate, VERDICT_NEW), "new", "new", &counts);
-    prose_add(to, "%s is rewritten: %d plan%s, %s.", file, gate->count, gate->count == 1 ? "" : "s",
-              counts.used ? counts.text : "all as before");
+    prose_add(to, "%s is rewritten with %d plan%s: %s.", file, gate->count, gate->count == 1 ? "" : "s",
+              counts.used ? counts.text : "all are unchanged");
 }
 
 /* What changed, and how many of the plans that are not as before rest on it. */
@@ -247,7 +248,7 @@ void gate_headline(const BaselineCheck *gate, Prose *out) {
                   gate->count == 1 ? "" : "s", gate->count == 1 ? "is" : "are", file);
         add_tolerance(&gate->tolerance, out);
         prose_add(out, ")");
-        if (better > 0) prose_add(out, ", %d better", better);
+        if (better > 0) prose_add(out, ", %d of them better", better);
         prose_add(out, ".");
     } else {
         prose_add(out, "%d of %d plan%s %s worse than in %s (", worse, gate->count, gate->count == 1 ? "" : "s",
@@ -267,7 +268,8 @@ void gate_hint(const BaselineCheck *gate, Prose *out) {
     if (!gate->baseline || gate->updated) return;
     clean_name(gate->baseline, file);
     if (!gate_passes(gate))
-        prose_add(out, "If that is meant, shardopt check --baseline %s --update makes these plans the baseline.", file);
+        prose_add(out, "If this is intended, shardopt check --baseline %s --update makes these plans the baseline.",
+                  file);
     else if (gate_verdicts(gate, VERDICT_BETTER) > 0)
-        prose_add(out, "shardopt check --baseline %s --update keeps what is better.", file);
+        prose_add(out, "shardopt check --baseline %s --update makes the better plans the baseline.", file);
 }

@@ -120,7 +120,8 @@ static bool take_subject(const char **text, const char *where, char word[24], Re
         snprintf(knobs + length, sizeof knobs - length, " %s", knob_name(knob));
     }
     return error_set(error, ERROR_INPUT, where,
-                     "\"%s\" is no role; roles are data fsdp sequence tensor expert pipeline, knobs%s", word, knobs);
+                     "\"%s\" is not a role or a knob; roles are data fsdp sequence tensor expert pipeline, knobs are%s",
+                     word, knobs);
 }
 
 /* One condition at *text; *text then stands behind it. */
@@ -137,12 +138,12 @@ static bool take_requirement(const char **text, const char *where, Requirement *
     out->op = (RequireOp)found;
     while (is_blank(**text)) (*text)++;
     if (!take_word(text, value, sizeof value))
-        return error_set(error, ERROR_INPUT, where, "\"%s...\" is no %s", value,
+        return error_set(error, ERROR_INPUT, where, "\"%s...\" is not a %s", value,
                          out->knob != KNOB_NONE ? "setting of a knob" : "degree of a role");
     if (out->knob == KNOB_NONE) return number_whole(value, where, 1, DEGREE_MAX, &out->degree, error);
     if (out->op != REQUIRE_EQUAL && knob_has_names(out->knob))
         return error_set(error, ERROR_INPUT, where,
-                         "\"%s%s\": its settings have names and no order; write %s=", subject, op, subject);
+                         "\"%s%s\": its settings are names, which have no order; write %s=", subject, op, subject);
     return knob_parse(out->knob, value, where, &out->degree, error);
 }
 
@@ -165,7 +166,7 @@ static bool check_compatible(const char *where, const Requirement *list, int cou
         }
         if (low <= high) continue;
         if (list[i].knob != KNOB_NONE && knob_has_names(list[i].knob))
-            return error_set(error, ERROR_INPUT, where, "%s is asked to be two things; give one of them",
+            return error_set(error, ERROR_INPUT, where, "%s is required to have two different values; give one of them",
                              subject_name(&list[i]));
         return error_set(
             error, ERROR_INPUT, where, "no %s%s is at least %lld and at most %lld; give conditions that agree",
@@ -220,7 +221,7 @@ bool schedules_parse(const char *text, const char *where, unsigned *out, Error *
         if (found == SCHEDULE_COUNT)
             return error_set(
                 error, ERROR_INPUT, where,
-                "\"%s\" is no schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
+                "\"%s\" is not a schedule; give launchable, all, or some of gpipe, 1f1b, interleaved, circular, "
                 "zb_h1, dualpipe",
                 word);
         set |= 1u << found;

@@ -68,9 +68,9 @@ static void message_of(const Report *report, PointState state, char *text, size_
     char label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];
     text[0] = '\0';
     if (state == POINT_NOT_PROVEN && result->plan_count > 0)
-        snprintf(text, size, "at most %.2g%% from the best", 100 * result->certificate.gap);
+        snprintf(text, size, "at most %.2g%% slower than the best", 100 * result->certificate.gap);
     else if (state == POINT_NOT_PROVEN)
-        snprintf(text, size, "nothing was found before the limit");
+        snprintf(text, size, "no plan was found before the limit");
     else if (state == POINT_NO_PLAN && report->nearest_count > 0)
         snprintf(text, size, "nearest: %s, %s chips, %s", report->nearest[0].machine.text,
                  number_grouped(report->nearest[0].machine.mesh.chips, chips), plan_label(&report->nearest[0], label));
@@ -131,8 +131,7 @@ bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *fai
 /* ---- reading ---- */
 
 static bool odd(const char *where, const char *key, Error *error) {
-    return error_set(error, ERROR_INPUT, where, "%s is not what a sweep writes there; give the file as it was written",
-                     key);
+    return error_set(error, ERROR_INPUT, where, "%s is not as a sweep writes it; give the file as it was written", key);
 }
 
 /* A text of any length, in the arena. */
@@ -153,7 +152,7 @@ static bool read_varies(const SweepGrid *grid, int64_t point, const cJSON *json,
         if (!cJSON_IsString(value) || strcmp(value->string, grid->options[i].option) != 0 ||
             strcmp(value->valuestring, sweep_value(grid, point, i)) != 0)
             return error_set(error, ERROR_INPUT, where,
-                             "varies is not what point %lld of the grid has; give the file "
+                             "varies does not match point %lld of the grid; give the file "
                              "as it was written",
                              (long long)point);
         value = value->next;

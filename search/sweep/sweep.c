@@ -89,7 +89,7 @@ static bool read_option(const cJSON *values, const char *where, Arena *arena, Sw
     int count = cJSON_IsArray(values) ? cJSON_GetArraySize(values) : 0;
     if (count < 1 || grid->option_count == SWEEP_OPTIONS_MAX || count > SWEEP_POINTS_MAX / grid->points)
         return error_set(error, ERROR_INPUT, where,
-                         "grid.%.60s: is no list that a sweep has; give the file as it was written", values->string);
+                         "grid.%.60s: is not a list of values; give the file as it was written", values->string);
     SweepOption *option = &grid->options[grid->option_count++];
     *option = (SweepOption){.option = arena_text(arena, values->string),
                             .values = ARENA_NEW(arena, const char *, (size_t)count)};
@@ -98,7 +98,7 @@ static bool read_option(const cJSON *values, const char *where, Arena *arena, Sw
     cJSON_ArrayForEach(value, values) {
         if (!cJSON_IsString(value))
             return error_set(error, ERROR_INPUT, where,
-                             "grid.%.60s: has what is no text; give the file as it was "
+                             "grid.%.60s: has a value that is not a text; give the file as it was "
                              "written",
                              values->string);
         option->values[option->count] = arena_text(arena, value->valuestring);
@@ -113,7 +113,8 @@ static bool read_header(const cJSON *json, const char *where, Arena *arena, Swee
     int64_t format_version, points;
     if (!json_text(json, "format", where, format, sizeof format, error)) return false;
     if (strcmp(format, FORMAT_NAME) != 0)
-        return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file of `shardopt sweep`", format);
+        return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file written by `shardopt sweep`",
+                         format);
     if (!json_whole(json, "format_version", 1, 1, where, &format_version, error) ||
         !json_text(json, "version", where, version, sizeof version, error) ||
         !json_text(json, "data_sha256", where, out->data_sha256, sizeof out->data_sha256, error) ||
@@ -133,7 +134,7 @@ static bool read_header(const cJSON *json, const char *where, Arena *arena, Swee
     }
     return points == out->grid.points ||
            error_set(error, ERROR_INPUT, where,
-                     "points is %lld, and the grid has %lld; give the file as it was written", (long long)points,
+                     "points is %lld, but the grid has %lld; give the file as it was written", (long long)points,
                      (long long)out->grid.points);
 }
 

@@ -3,10 +3,10 @@
 #include "search/sweep/sweep.h"
 
 #include "base/escape.h"
-#include "base/util.h"
-#include "search/sweep/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
+#include "base/util.h"
+#include "search/sweep/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void headline(const SweepGrid *grid, Prose *to) {
 
 static void summary(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
     static const char *const WORDS[POINT_STATES] = {"with a proven best plan", "where no plan fits", "not proven",
-                                                    "that are no request"};
+                                                    "with an invalid request"};
     char number[NUMBER_TEXT_SIZE];
     int64_t count[POINT_STATES] = {0};
     for (int64_t i = 0; i < grid->points; i++) count[rows[i].state]++;

@@ -83,10 +83,11 @@ bool report_write_markdown(const Report *report, FILE *out, Error *error) {
         fputs("## ", out);
         write_paragraph(title, out);
         write_paragraph(verdict, out);
-        ok = (!view_first(&view) || write_plans(&view, out)) && write_sheet("The nearest that fit", &nearest, out) &&
-             write_sheet("Ways out where sizes do not divide", &ways, out);
+        ok = (!view_first(&view) || write_plans(&view, out)) &&
+             write_sheet("The nearest machines that fit", &nearest, out) &&
+             write_sheet("Alternatives where sizes do not divide", &ways, out);
         write_paragraph(helps, out);
-        ok = write_folded("What it rests on", assumed, &request, out) && ok;
+        ok = write_folded("What the answer rests on", assumed, &request, out) && ok;
         ok = write_folded("What was searched", searched, NULL, out) && ok;
     }
     arena_free(&arena);

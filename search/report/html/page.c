@@ -66,7 +66,7 @@ static void write_cards(const PageView *view, FILE *out) {
     write_card(out, "Step", step_text(estimate->time.seconds, c), more);
     snprintf(more, sizeof more, "%s per chip used", rate_text(estimate->tokens_per_second_per_chip, "token", a));
     write_card(out, "MFU", share_text(estimate->mfu, c), more);
-    snprintf(more, sizeof more, "of %s that plans may fill", number_bytes(estimate->memory_limit_bytes, a));
+    snprintf(more, sizeof more, "of %s that plans may use", number_bytes(estimate->memory_limit_bytes, a));
     write_card(out, "HBM per chip", number_bytes(memory_total(&estimate->memory), c), more);
     snprintf(more, sizeof more, "%s tokens, %s chip-hours", number_short(training.tokens, a),
              number_short(training.chip_hours, b));
@@ -124,7 +124,7 @@ static bool write_verdict(const PageView *view, FILE *out) {
         ok = write_sheet(&nearest, out);
     }
     Sheet ways = alternatives_sheet(view);
-    if (ways.rows > 0) html_heading(out, "Ways out");
+    if (ways.rows > 0) html_heading(out, "Alternatives");
     ok = write_sheet(&ways, out) && ok;
     html_section_close(out);
     return ok;
@@ -145,8 +145,8 @@ static void write_picture(const Drawn *drawn, const char *id, const char *headin
 static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
     html_section_open(out, "misses", "Near misses");
     html_paragraph(
-        out, "The plans behind the first, each with the one figure that has to move least for it to win, all else "
-             "and both layouts as they are; and what the search cut without opening it.");
+        out, "The plans ranked after the first, each with the one figure that would have to change least for it to "
+             "win, with all else and both layouts unchanged; and the degrees that the search cut as a whole.");
     bool ok = write_sheet(misses, out);
     ok = write_sheet(closest, out) && ok;
     html_section_close(out);
@@ -159,7 +159,7 @@ static bool write_basis(const PageView *view, FILE *out) {
     Sheet sheets[] = {request_sheet(view), chip_sheet(view), profile_sheet(view)};
     static const char *const NAMES[] = {"Options", "The chip, figure by figure", "The profile, figure by figure"};
     bool ok = assumed && searched;
-    html_section_open(out, "basis", "What it rests on");
+    html_section_open(out, "basis", "What the answer rests on");
     html_paragraph(out, assumed);
     html_paragraph(out, searched);
     if (request->question.profile.source[0]) {
@@ -192,7 +192,7 @@ static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     bool missed = misses.rows + closest.rows > 0;
     if (missed) links[count++] = (HtmlLink){"misses", "Near misses"};
-    links[count++] = (HtmlLink){"basis", "What it rests on"};
+    links[count++] = (HtmlLink){"basis", "What the answer rests on"};
     html_open(out, title, "The best way to shard it, and why");
     html_contents(out, links, count);
     bool ok = write_verdict(view, out);

@@ -29,7 +29,7 @@ static int list_bars(const PageView *view, Bar bars[BARS_MAX], double *limit, do
         if (!result->shortfall.known) return 0;
         bars[count] = (Bar){.rows = result->shortfall.memory, .peak = true};
         if (memory_total(&bars[count].rows) <= 0) bars[count].rows.optimizer_bytes = result->shortfall.needed_bytes;
-        snprintf(bars[count++].name, sizeof bars[0].name, "the plan that lacks least");
+        snprintf(bars[count++].name, sizeof bars[0].name, "the plan closest to fitting");
         for (int i = 0; i < view->report->nearest_count; i++) {
             bars[count] = (Bar){.rows = view->report->nearest[i].estimate.memory, .peak = true};
             snprintf(bars[count++].name, sizeof bars[0].name, "on %.40s", view->report->nearest[i].machine.text);
@@ -82,19 +82,19 @@ bool picture_memory(const PageView *view, FILE *out, Prose *words, Sheet *table)
     if (count == 0) return false;
     for (int i = 0; i < count; i++) most = max_real(most, memory_total(&bars[i].rows));
     if (first)
-        prose_add(words, "Plan 1 takes %s of the %s that plans may fill, %s; %s are kept back.",
+        prose_add(words, "Plan 1 takes %s of the %s that plans may use (%s); %s are reserved.",
                   number_bytes(memory_total(&first->estimate.memory), a), number_bytes(limit, b),
                   moment_text(first->estimate.moment, first->plan.degrees.of[ROLE_PIPELINE] > 1),
                   number_bytes(reserve, c));
     else
-        prose_add(words, "The plan that lacks least needs %s of HBM per chip; plans may fill %s, %s are kept back.",
+        prose_add(words, "The plan closest to fitting needs %s of HBM per chip; plans may use %s, and %s are reserved.",
                   number_bytes(memory_total(&bars[0].rows), a), number_bytes(limit, b), number_bytes(reserve, c));
 
     SvgScale scale = {0, max_real(most, limit + reserve) * 1.02, LEFT, RIGHT, false};
     double bottom = 34 + ROW * count;
     Svg svg = svg_open(out, "memory-svg", WIDTH, bottom + 74, "HBM per chip by row, against the limit", words->text);
     svg_bar(&svg, svg_at(&scale, limit), 26, svg_at(&scale, limit + reserve) - svg_at(&scale, limit), bottom - 26,
-            PAINT_BUBBLE, "kept back");
+            PAINT_BUBBLE, "reserved");
     svg_axis_x(&svg, &scale, 8, bottom, 26, svg_say_bytes, "");
     *table = sheet_new(view->arena, "HBM per chip by row",
                        "moment|>parameters|>gradients|>optimizer|>activations|>gathered|>logits|>transients|>total");
@@ -111,7 +111,7 @@ bool picture_memory(const PageView *view, FILE *out, Prose *words, Sheet *table)
     double x = 24;
     for (int row = 0; row < ROWS; row++)
         x += svg_legend_bar(&svg, x, bottom + 48, PAINTS[row], memory_row_name((MemoryRow)row));
-    svg_legend_bar(&svg, x, bottom + 48, PAINT_BUBBLE, "kept back");
+    svg_legend_bar(&svg, x, bottom + 48, PAINT_BUBBLE, "reserved");
     svg_close(&svg);
     return true;
 }

@@ -100,7 +100,8 @@ static void draw_panel(Svg *svg, const Point *points, int count, double left, do
         char tip[2 * WORDS_SIZE], cost[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
         double px = svg_at(&x, points[i].cost), py = svg_at(&y, points[i].seconds);
         snprintf(tip, sizeof tip, "%s, %s%s%s%s", say(points[i].cost, cost), step_text(points[i].seconds, step),
-                 points[i].of ? ": " : "", points[i].of ? points[i].of->plan : "", points[i].front ? "" : " (beaten)");
+                 points[i].of ? ": " : "", points[i].of ? points[i].of->plan : "",
+                 points[i].front ? "" : " (not on the front)");
         svg_mark(svg, points[i].rank == 0 ? 0 : 1, px, py, points[i].front ? 5 : 3.5, tip);
         if (points[i].rank == 1) svg_text(svg, px, py + 20, px > right - 40 ? "end" : "middle", "head", "plan 1");
     }
@@ -124,18 +125,19 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Sheet *table)
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const Point *least = &memory[0];
     double seconds = view_first(view)->estimate.time.seconds;
-    prose_add(words, "The least memory that a plan was found with is %s, in steps of %s (%s).",
+    prose_add(words, "The plan found with the least memory takes %s, in steps of %s (%s).",
               number_bytes(least->cost, a), step_text(least->seconds, b),
               change_text(least->seconds / seconds - 1, change));
     for (int i = 1; view->facts && i < PAGE_LIMITS; i++) {
         const PagePoint *less = &view->facts->memory[i];
         if (!less->asked || less->found || less->cut_short) continue;
-        prose_add(words, " Where plans may fill only %s nothing fits.", number_bytes(less->limit_bytes, a));
+        prose_add(words, " If plans may use only %s, none fits.", number_bytes(less->limit_bytes, a));
         break;
     }
     if (chip_count > 1)
-        prose_add(words, " %s chips take steps of %s with the same batch, %s take %s.", svg_say_count(chips[0].cost, a),
-                  step_text(chips[0].seconds, b), svg_say_count(chips[chip_count - 1].cost, change),
+        prose_add(words, " With the same batch, %s chips take steps of %s, and %s chips take %s.",
+                  svg_say_count(chips[0].cost, a), step_text(chips[0].seconds, b),
+                  svg_say_count(chips[chip_count - 1].cost, change),
                   step_text(chips[chip_count - 1].seconds, (char[NUMBER_TEXT_SIZE]){0}));
     Svg svg = svg_open(out, "pareto-svg", WIDTH, BOTTOM + 84,
                        "The Pareto fronts: time against memory and against chips", words->text);

@@ -85,7 +85,7 @@ static void draw_points(Svg *svg, const Estimate *estimate, const SvgScale *x, c
         const EstimatePart *part = &estimate->parts[i];
         char share[NUMBER_TEXT_SIZE];
         if (is_point(part) || !(seconds_of(part) > 0) || line > BOTTOM + 40) continue;
-        if (!any) svg_text(svg, LEGEND, line, "start", "head", "Bytes alone, no FLOPs that count");
+        if (!any) svg_text(svg, LEGEND, line, "start", "head", "Ops that are bound by bytes alone");
         any = true;
         line += 19;
         svg_text(svg, LEGEND + 16, line, "start", NULL, "%s, %s", part->name,
@@ -124,8 +124,8 @@ bool picture_roofline(const PageView *view, FILE *out, Prose *words, Sheet *tabl
         bound += is_point(&estimate->parts[i]) && estimate->parts[i].memory_bound;
     }
     prose_add(words,
-              "%d ops with FLOPs, %d of them bound by HBM; an op needs %.0f FLOPs a byte to reach %s at %s. Marks are "
-              "larger where more of the step goes; dashed is what the profile has large matmuls and HBM reach.",
+              "%d ops with FLOPs, %d of them bound by HBM; an op needs %.0f FLOPs per byte to reach %s at %s. A mark "
+              "grows with the share of the step; dashed lines are what large matmuls and HBM reach by the profile.",
               points, bound, roof.peak / roof.hbm, say_rate(roof.peak, a), rate_text(roof.hbm, "B", b));
     Svg svg = svg_open(out, "roofline-svg", WIDTH, BOTTOM + 56, "The roofline, with every op of a step", words->text);
     svg_axis_x(&svg, &x, 8, BOTTOM, TOP, svg_say_number, "FLOPs a byte of HBM");
@@ -134,7 +134,7 @@ bool picture_roofline(const PageView *view, FILE *out, Prose *words, Sheet *tabl
     draw_reached(&svg, &roof, &view->report->request->question.profile, &x, &y);
     draw_points(&svg, estimate, &x, &y);
     svg_close(&svg);
-    *table = sheet_new(view->arena, "Ops of the fullest stage over a step, one device, recomputation apart",
+    *table = sheet_new(view->arena, "Ops of the fullest stage on one device, over one step (without recomputation)",
                        "op|>FLOPs|>bytes|>FLOPs a byte|>FLOP/s|>a step|bound by");
     list_parts(table, estimate);
     return true;

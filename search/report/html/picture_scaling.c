@@ -102,7 +102,8 @@ static void list_points(const PageFacts *facts, Sheet *table) {
             if (!point->asked) continue;
             snprintf(factor, sizeof factor, "machine x %g, batch x %g", facts->size_factor[s], facts->batch_factor[b]);
             if (!point->found) {
-                const char *cells[] = {factor, "", "", "", "", "", point->cut_short ? "time is up" : "no plan fits"};
+                const char *cells[] = {
+                    factor, "", "", "", "", "", point->cut_short ? "the search ended early" : "no plan fits"};
                 sheet_row(table, cells);
                 continue;
             }
@@ -133,10 +134,10 @@ static void add_words(const PageView *view, Prose *words) {
     if (most != least) {
         double ideal = least->training_seconds * chips_of(least) / chips_of(most);
         prose_add(words, " and %s on %s", duration_text(most->training_seconds, a), svg_say_count(chips_of(most), b));
-        prose_add(words, ", %s of what as many chip-hours would give", share_text(ideal / most->training_seconds, c));
+        prose_add(words, ", which is %s of linear scaling", share_text(ideal / most->training_seconds, c));
     }
     prose_add(words, ", with the batch as asked. Each point is a search of its own, on machines like plan 1's.");
-    if (facts->thin) prose_add(words, " The search is a large one: fewer points were asked.");
+    if (facts->thin) prose_add(words, " The search is large, so fewer points were searched.");
 }
 
 bool picture_scaling(const PageView *view, FILE *out, Prose *words, Sheet *table) {
@@ -173,7 +174,7 @@ bool picture_scaling(const PageView *view, FILE *out, Prose *words, Sheet *table
         at += svg_legend_mark(&svg, at, BOTTOM + 70, KINDS[b], label);
     }
     svg_line(&svg, at, BOTTOM + 66, at + 22, BOTTOM + 66, "axis dash");
-    svg_text(&svg, at + 28, BOTTOM + 70, "start", NULL, "as many chip-hours as plan 1; larger mark: plan 1");
+    svg_text(&svg, at + 28, BOTTOM + 70, "start", NULL, "linear scaling from plan 1, the larger mark");
     svg_close(&svg);
     *table = sheet_new(view->arena, "Other machines and batches",
                        "against plan 1|>chips|>tokens a step|>step|>MFU|>training|best plan");

@@ -30,7 +30,7 @@ static const char *say_change(double share, char *text) {
 
 static const char *outcome(const PageFigure *figure, int move, char text[WORDS_SIZE]) {
     if (!figure->at[move].searched)
-        snprintf(text, WORDS_SIZE, figure->at[move].fits ? "not searched" : "plan 1 does not fit as it is");
+        snprintf(text, WORDS_SIZE, figure->at[move].fits ? "not searched" : "plan 1 does not fit unchanged");
     else if (!figure->at[move].found)
         snprintf(text, WORDS_SIZE, "no plan fits");
     else if (figure->at[move].changed)
@@ -94,10 +94,10 @@ static void add_words(const PageFigure *const *figures, int count, bool thin, Pr
     }
     prose_add(words, "Of %d searches with one figure 10%% lower or higher, plan 1 stays the best in %d", searched,
               searched - changes);
-    if (names.used > 0) prose_add(words, "; another wins when one of these moves: %s", names.text);
-    prose_add(words, ". The step leans most on %s: a tenth is worth up to %s.", figures[0]->name,
+    if (names.used > 0) prose_add(words, "; another plan wins if one of these changes: %s", names.text);
+    prose_add(words, ". The step depends most on %s: a change of 10%% is worth up to %s.", figures[0]->name,
               share_text(largest(figures[0]), change));
-    if (thin) prose_add(words, " The search is a large one: of the profile's figures only plan 1 was priced again.");
+    if (thin) prose_add(words, " The search is large, so for the profile's figures only plan 1 was priced again.");
 }
 
 bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Sheet *table) {

@@ -119,11 +119,11 @@ bool picture_step(const PageView *view, FILE *out, Prose *words, Sheet *table) {
         for (int t = 0; t < count; t++)
             if (terms[t].seconds > 2e-4 * ranked->estimate.time.seconds) used[paint_of_term(terms[t].name)] = true;
     }
-    prose_add(words, "Plan 1 computes for %s of its step of %s; communication that nothing hides takes %s",
+    prose_add(words, "Plan 1 computes for %s of its step of %s; communication that is not overlapped takes %s",
               share_text(time->compute_seconds / time->seconds, a), step_text(time->seconds, b),
               share_text(time->exposed_seconds / time->seconds, c));
     if (time->bubble_seconds > 0)
-        prose_add(words, ", the bubble %s", share_text(time->bubble_seconds / time->seconds, d));
+        prose_add(words, ", and the bubble takes %s", share_text(time->bubble_seconds / time->seconds, d));
     prose_add(words, ".");
 
     SvgScale scale = {0, longest * 1.02, LEFT, RIGHT, false};
@@ -131,7 +131,7 @@ bool picture_step(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     Svg svg = svg_open(out, "step-svg", WIDTH, bottom + 46 + 44, "Where a step goes, plan by plan", words->text);
     svg_axis_x(&svg, &scale, 8, bottom, 8, svg_say_seconds, "");
     *table = sheet_new(view->arena, "Where a step goes, by plan",
-                       "plan|part|>seconds of the step|>share|>all of it, hidden too");
+                       "plan|part|>seconds of the step|>share|>with the overlapped part");
     for (int i = 0; i < plans; i++) {
         Term terms[TERMS_MAX];
         char label[WORDS_SIZE];

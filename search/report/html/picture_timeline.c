@@ -221,7 +221,7 @@ static void stages_words(const RankedPlan *ranked, const Play *play, const Playe
     prose_add(words, ": the passes end after %s of a step of %s.", step_text(played->end, a),
               step_text(ranked->estimate.time.seconds, b));
     if (play->microbatches < ranked->plan.knobs.microbatches)
-        prose_add(words, " Played with %d microbatches, as the others repeat what is shown.", play->microbatches);
+        prose_add(words, " The picture plays %d microbatches, as the others repeat what is shown.", play->microbatches);
     else if (play->microbatches > MICROBATCHES_SHOWN)
         prose_add(words, " The %d microbatches in the middle are left out.", play->microbatches - MICROBATCHES_SHOWN);
     if (play->ranks > STAGES_SHOWN) prose_add(words, " The first and the last %d stages are shown.", STAGES_SHOWN / 2);
@@ -275,7 +275,8 @@ static void draw_pass(Svg *svg, const Window *window, const OneStage *stage, int
         int group = lanes[i].group;
         if (group >= GROUP_DATA || !(one->hidden[group][phase] > 0)) continue;
         double wide = x_of(window, from + one->hidden[group][phase]) - start;
-        snprintf(tip, sizeof tip, "%s, beside compute: %s", lanes[i].name, step_text(one->hidden[group][phase], text));
+        snprintf(tip, sizeof tip, "%s, overlapped with compute: %s", lanes[i].name,
+                 step_text(one->hidden[group][phase], text));
         svg_bar(svg, start, TOP + LANE * i, max_real(0.6, wide - min_real(1, wide / 8)), LANE - 6,
                 paint_of_role(group_role((Group)group)), tip);
     }
@@ -335,10 +336,11 @@ static void draw_alone(Svg *svg, const RankedPlan *ranked, const OneStage *stage
 static void alone_words(const RankedPlan *ranked, Prose *words) {
     int64_t m = ranked->plan.knobs.microbatches;
     char number[NUMBER_TEXT_SIZE];
-    prose_add(words,
-              "%s microbatch%s, one after the other; behind its compute each waits for what is exposed, and "
-              "beside it runs what may hide.",
-              number_grouped(m, number), m == 1 ? "" : "es");
+    prose_add(
+        words,
+        "%s microbatch%s, one after the other; after its compute, each waits for its exposed communication, while "
+        "overlapped communication runs beside the compute.",
+        number_grouped(m, number), m == 1 ? "" : "es");
     if (m > MICROBATCHES_SHOWN)
         prose_add(words, " The %s in the middle are left out.", number_grouped(m - MICROBATCHES_SHOWN, number));
 }

@@ -111,8 +111,9 @@ Sheet plans_sheet(const PageView *view) {
 }
 
 Sheet alternatives_sheet(const PageView *view) {
-    Sheet sheet = sheet_new(view->arena, "Ways out where sizes do not divide, each with its best plan; price per token",
-                            "way|what moves|>step|>price|plan|launched by");
+    Sheet sheet = sheet_new(view->arena,
+                            "Alternatives where sizes do not divide, each with its best plan; the price is per token",
+                            "way|what changes|>step|>price|plan|launched by");
     bool any = view_first(view) != NULL; /* without a plan only what is a way out is one */
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || view->report->alternatives[i].found;
     for (int i = 0; i < ALTERNATIVE_COUNT && any; i++) {
@@ -128,20 +129,21 @@ Sheet alternatives_sheet(const PageView *view) {
 /* "ICI bandwidth 12% higher (4 more figures would do)" */
 static void miss_words(const NearMiss *miss, char text[WORDS_SIZE]) {
     if (!miss->name) {
-        snprintf(text, WORDS_SIZE, "no one figure between half and twice what it is");
+        snprintf(text, WORDS_SIZE, "no single figure between half and twice its value");
         return;
     }
     int used = snprintf(text, WORDS_SIZE, "%s %.3g%% %s", miss->name, 100 * fabs(miss->factor - 1),
                         miss->factor > 1 ? "higher" : "lower");
     if (miss->others > 0)
-        snprintf(text + used, WORDS_SIZE - (size_t)used, " (%d other move%s would do)", miss->others,
+        snprintf(text + used, WORDS_SIZE - (size_t)used, " (%d other change%s would do)", miss->others,
                  miss->others == 1 ? "" : "s");
 }
 
 Sheet misses_sheet(const PageView *view) {
     const SearchResult *result = &view->report->result;
-    Sheet sheet = sheet_new(view->arena, "Plans that miss, and the least move of one figure that makes each win",
-                            ">rank|plan|>behind|would win with|why it is behind");
+    Sheet sheet =
+        sheet_new(view->arena, "Plans that lose, and the smallest change of one figure that would make each win",
+                  ">rank|plan|>behind|would win with|why it is slower");
     for (int i = 0; view->facts && i < view->facts->miss_count; i++) {
         const RankedPlan *ranked = &result->plans[i + 1];
         char rank[16], label[WORDS_SIZE], behind[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
@@ -161,7 +163,7 @@ Sheet closest_sheet(const PageView *view) {
     const SearchResult *result = &view->report->result;
     const Certificate *certificate = &result->certificate;
     Sheet sheet =
-        sheet_new(view->arena, "Degrees that were cut whole, the least bounds first: none of their plans is faster",
+        sheet_new(view->arena, "Degrees that were cut as a whole, lowest bounds first: none of their plans is faster",
                   "degrees|machine|>bound|>above plan 1");
     for (int i = 0; i < certificate->closest_count && result->plan_count > 0 && result->machines; i++) {
         const CutTuple *cut = &certificate->closest[i];
@@ -175,7 +177,7 @@ Sheet closest_sheet(const PageView *view) {
 }
 
 Sheet nearest_sheet(const PageView *view) {
-    Sheet sheet = sheet_new(view->arena, "The nearest that fit", "machine|>chips|>HBM|>step|plan");
+    Sheet sheet = sheet_new(view->arena, "The nearest machines that fit", "machine|>chips|>HBM|>step|plan");
     for (int i = 0; i < view->report->nearest_count; i++) {
         const RankedPlan *ranked = &view->report->nearest[i];
         char chips[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], label[WORDS_SIZE];

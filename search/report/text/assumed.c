@@ -83,7 +83,7 @@ static void add_unverified(const Request *request, const RankedPlan *ranked, Pro
     int count = unverified_figures(request, ranked, figures);
     Prose list = {0};
     for (int i = 0; i < count; i++) prose_item(&list, ", ", "%s", figures[i].words);
-    if (count > 0) prose_add(to, " Unverified figures it leans on (`shardopt chips`): %s.", list.text);
+    if (count > 0) prose_add(to, " The plan depends on unverified figures (see `shardopt chips`): %s.", list.text);
 }
 
 static void add_profile(const Request *request, Prose *to) {
@@ -92,12 +92,12 @@ static void add_profile(const Request *request, Prose *to) {
     prose_add(to, "; profile %s", clean_name(profile->name, name));
     if (profile->stack[0])
         prose_add(to, ", software %s%s", clean_name(profile->stack, name),
-                  request->asked.stack[0] ? "" : ", the best current one known for it");
+                  request->asked.stack[0] ? "" : ", the best current software known for it");
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
                   profile->likely_high);
     else
-        prose_add(to, " (peak rates, no overheads: no likely range)");
+        prose_add(to, " (peak rates without overheads, so that there is no likely range)");
 }
 
 void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out) {
@@ -113,21 +113,21 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
     if (request->asked.requested_batch_tokens > 0 && fabs(request->asked.requested_batch_tokens - tokens) >= 1)
         prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->asked.requested_batch_tokens, a));
     if (request->asked.seq_beyond_model)
-        prose_add(&text, ", longer than the %s the model is made for",
-                  number_grouped(request->question.model.max_seq, a));
+        prose_add(&text, ", longer than the model's %s", number_grouped(request->question.model.max_seq, a));
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
               origin_text(request->asked.tokens_origin, "20 per parameter"));
     prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),
               training_state_words(cost_context_state(&setting), words));
-    prose_add(&text, "; %s of HBM (%s) kept back", share_text(request->question.hbm_reserve, b),
+    prose_add(&text, "; %s of HBM (%s) reserved", share_text(request->question.hbm_reserve, b),
               number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
     add_profile(request, &text);
-    prose_add(&text,
-              "; MFU counts 6 x parameters plus causal attention, useful tokens only, over %s dense %s per chip used",
-              rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->question.precision));
+    prose_add(
+        &text,
+        "; MFU counts 6 x parameters plus causal attention for useful tokens only, over %s dense %s per chip used",
+        rate_text(setting.precision_flops_per_second, "FLOP", a), precision_name(request->question.precision));
     if (ranked)
         prose_add(&text, " (full attention would make it %s)", share_text(ranked->estimate.mfu_full_attention, c));
-    if (price > 0) prose_add(&text, "; $%.2f per chip-hour, idle chips paid for", price);
+    if (price > 0) prose_add(&text, "; $%.2f per chip-hour, idle chips included", price);
     prose_add(&text, ".");
     if (ranked) add_unverified(request, ranked, &text);
     if (request->question.machine.note[0]) prose_add(&text, " Note: %s.", request->question.machine.note);

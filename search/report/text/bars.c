@@ -42,7 +42,7 @@ static int time_lines(const RankedPlan *ranked, Line *lines) {
         prose_add(&line, "  %-12s%9s  ", terms[i].name, shown ? number_time(terms[i].seconds, seconds) : "-");
         add_bar(&line, longest > 0 ? terms[i].seconds / longest : 0, LEFT_BAR);
         if (terms[i].whole_seconds > terms[i].seconds * (1 + 1e-9))
-            prose_add(&line, " of %s, rest may hide", number_time(terms[i].whole_seconds, whole));
+            prose_add(&line, " of %s, rest overlaps", number_time(terms[i].whole_seconds, whole));
         keep(&line, &lines[count++]);
     }
     return count;

@@ -11,7 +11,7 @@ enum { TERMS_SHOWN = 6, CHANGES_SHOWN = 5, CHANGE_COLUMNS = 58 };
 /* Terms that differ by a thousandth of the step or more. */
 static bool write_terms(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
     static const TableColumn COLUMNS[] = {
-        {"of the step", false}, {"this plan", true}, {"plan 1", true}, {"loses", true}};
+        {"part of the step", false}, {"this plan", true}, {"plan 1", true}, {"loses", true}};
     double least = 1e-3 * here->estimate.time.seconds;
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
@@ -54,19 +54,19 @@ static bool write_changes(const BestComparison *comparison, const RankedPlan *he
 static void write_verdict(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
     Prose text = {0};
-    prose_add(&text, "Plan 1 of the same request is %s, which takes %s (%s", plan_label(&comparison->best, label),
-              step_text(comparison->best.estimate.time.seconds, a),
+    prose_add(&text, "The best plan for the same request is %s, which takes %s (%s",
+              plan_label(&comparison->best, label), step_text(comparison->best.estimate.time.seconds, a),
               change_text(comparison->best.ranked_seconds / here->ranked_seconds - 1, b));
-    prose_add(&text, "; taken by %s). This plan is %s behind it: ",
+    prose_add(&text, "; launchable by %s). This plan is slower by %s: ",
               launchers_text(comparison->best.launchable_by, ", ", label, sizeof label),
               share_text(comparison->behind, c));
     if (comparison->faster == COMPARE_ROWS_MAX)
         prose_add(&text, "%d or more other choices of degrees and schedule are faster", COMPARE_ROWS_MAX);
     else
-        prose_add(&text, "it comes behind %d choice%s of degrees and schedule", comparison->faster,
-                  comparison->faster == 1 ? "" : "s");
-    prose_add(&text, comparison->cut_short ? ", and a limit ended the search: there may be better ones." : ".");
-    if (comparison->behind <= COMPARE_TIE) prose_add(&text, " That is as good as the model can tell.");
+        prose_add(&text, "%d other choice%s of degrees and schedule %s faster", comparison->faster,
+                  comparison->faster == 1 ? "" : "s", comparison->faster == 1 ? "is" : "are");
+    prose_add(&text, comparison->cut_short ? ". The search ended early, so there may be better plans." : ".");
+    if (comparison->behind <= COMPARE_TIE) prose_add(&text, " The model cannot tell the two plans apart.");
     prose_write(out, "  ", "  ", text.text);
 }
 
@@ -75,7 +75,7 @@ static void write_path(const BestComparison *comparison, TextOut out) {
     char step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     const Change *last = &comparison->path[comparison->path_count - 1];
     double behind = last->after.ranked_seconds / comparison->best.ranked_seconds - 1;
-    fputs("  One after the other, each time the change that gains most:\n", out.file);
+    fputs("  Step by step, making the change that gains most each time:\n", out.file);
     for (int i = 0; i < comparison->path_count; i++) {
         const Change *change = &comparison->path[i];
         Prose text = {0};
@@ -85,16 +85,16 @@ static void write_path(const BestComparison *comparison, TextOut out) {
         prose_write(out, number, "     ", text.text);
     }
     if (last->suffices)
-        fputs("  which is as good as plan 1.\n", out.file);
+        fputs("  The result is as fast as plan 1.\n", out.file);
     else
-        fprintf(out.file, "  which leaves %s to plan 1.\n", share_text(behind, share));
+        fprintf(out.file, "  The result is still slower than plan 1 by %s.\n", share_text(behind, share));
 }
 
 static void write_smallest(const BestComparison *comparison, TextOut out) {
     Prose text = {0};
     char share[NUMBER_TEXT_SIZE];
     if (comparison->smallest < 0) {
-        prose_add(&text, "No single change gains anything (%d tried): plan 1 is more than one step away.",
+        prose_add(&text, "None of the %d single changes tried is faster: plan 1 differs by more than one change.",
                   comparison->tried);
     } else {
         const Change *change = &comparison->changes[comparison->smallest];
@@ -103,7 +103,8 @@ static void write_smallest(const BestComparison *comparison, TextOut out) {
             prose_add(&text, "One change suffices: %s.", change->text);
         else
             prose_add(&text,
-                      "No single change suffices: the first above gains most of %d tried, and leaves %s to plan 1.",
+                      "No single change suffices: the first above is the best of %d tried, and is still slower than "
+                      "plan 1 by %s.",
                       comparison->tried, share_text(behind, share));
     }
     prose_write(out, "  ", "  ", text.text);
@@ -115,14 +116,16 @@ bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *h
     if (comparison->lacking_bytes > 0) {
         char bytes[NUMBER_TEXT_SIZE];
         Prose text = {0};
-        prose_add(&text, "By this model it lacks %s of HBM per chip: it is priced as if that were there.",
-                  number_bytes(comparison->lacking_bytes, bytes));
+        prose_add(
+            &text,
+            "According to the model, this plan lacks %s of HBM per chip. It is priced as if that memory were there.",
+            number_bytes(comparison->lacking_bytes, bytes));
         prose_write(out, "  ", "  ", text.text);
     }
     if (comparison->is_best) {
         prose_write(out, "  ", "  ",
-                    comparison->cut_short ? "A limit ended the search for a better one; none was found."
-                                          : "No plan of the same request is faster: it is the best.");
+                    comparison->cut_short ? "The search for a better plan ended early; none was found."
+                                          : "No plan for the same request is faster: this plan is the best.");
         return true;
     }
     write_verdict(comparison, here, out);

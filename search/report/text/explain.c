@@ -22,7 +22,7 @@ static bool write_ops(const RankedPlan *ranked, TextOut out) {
     static const TableColumn COLUMNS[] = {{"op", false},   {"forward", true}, {"backward", true}, {"FLOPs", true},
                                           {"bytes", true}, {"FLOP/s", true},  {"bound by", false}};
     const Estimate *estimate = &ranked->estimate;
-    fputs("\nOps of the fullest stage, over a step, one chip (recomputation apart):\n", out.file);
+    fputs("\nOps of the fullest stage on one chip, over one step (without recomputation):\n", out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < estimate->part_count && ok; i++) {
@@ -59,14 +59,14 @@ static const char *const GROUP_NAMES[GROUP_COUNT] = {
 };
 
 static bool write_groups(const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"lies on", false}, {"bytes", true},
+    static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"spans", false}, {"bytes", true},
                                           {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
-    fputs(
-        "\nCommunication (bytes of the whole array, of a ring of keys and values what a chip passes on, and messages, "
-        "of one\n"
-        "microbatch, forward / backward; over data of a step, start / end; seconds over the step):\n",
-        out.file);
+    fputs("\nCommunication. Bytes and messages are of one microbatch, forward / backward (over data: of one step, "
+          "start / "
+          "end).\nBytes are of the whole array (of a ring of keys and values: what one chip passes on); seconds are of "
+          "the whole step:\n",
+          out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
     for (int i = 0; i < GROUP_COUNT && ok; i++) {
@@ -107,10 +107,10 @@ static bool write_groups(const RankedPlan *ranked, TextOut out) {
         prose_item(&busy, ", ", "PCIe %s", step_text(estimate->time.pcie_seconds, seconds));
     Prose line = {0};
     if (busy.used > 0)
-        prose_add(&line, "Links are busy for: %s, of a step of %s.", busy.text,
-                  step_text(estimate->time.seconds, seconds));
+        prose_add(&line, "In a step of %s, links are busy for: %s.", step_text(estimate->time.seconds, seconds),
+                  busy.text);
     else
-        prose_add(&line, "One chip: nothing communicates.");
+        prose_add(&line, "There is one chip, so nothing is communicated.");
     prose_write(out, "  ", "  ", line.text);
     return ok;
 }
@@ -122,7 +122,7 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, TextO
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     CostContext setting = ranked_cost_context(request, ranked);
     char limit[NUMBER_TEXT_SIZE], reserve[NUMBER_TEXT_SIZE];
-    fprintf(out.file, "\nHBM at each moment that can peak (limit %s, %s kept back; > marks the peak):\n",
+    fprintf(out.file, "\nHBM at each moment that may be the peak (limit %s, %s reserved; > marks the peak):\n",
             number_bytes(ranked->estimate.memory_limit_bytes, limit),
             number_bytes(ranked->estimate.reserve_bytes, reserve));
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
@@ -201,8 +201,8 @@ static bool write_effects(const Request *request, const RankedPlan *ranked, Text
     LayoutEffect effects[LAYOUT_EFFECTS_MAX];
     int count = layout_effects(request, ranked, effects);
     if (count == 0) return true;
-    fputs("\nWhat each choice of the layout adds to the step and to HBM at its worst, against the default, the rest as "
-          "it is:\n",
+    fputs("\nWhat each choice of the layout adds to the step and to peak HBM, compared with the default, all else "
+          "equal:\n",
           out.file);
     Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
     bool ok = table != NULL;
@@ -216,7 +216,7 @@ static bool write_effects(const Request *request, const RankedPlan *ranked, Text
                                effect->layers > 0 ? number_grouped(effect->layers, layers) : "",
                                alone ? signed_text(effect->seconds, step_words, step, sizeof step) : "",
                                alone ? signed_text(-effect->freed_bytes, bytes_words, bytes, sizeof bytes) : "",
-                               !alone                 ? "cannot be"
+                               !alone                 ? "not possible"
                                : effect->fits_without ? "fits"
                                                       : "does not fit"};
         ok = table_row(table, cells);
@@ -257,7 +257,7 @@ static void write_plan(const Request *request, const RankedPlan *ranked, TextOut
     knobs_sentence(&ranked->plan.degrees, knobs, &text);
     prose_add(&text, "; remat %s; padded: %s", remat_name(&request->question.model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
-    prose_add(&text, "; taken by %s.", launchers_text(ranked->launchable_by, ", ", words, sizeof words));
+    prose_add(&text, "; launchable by %s.", launchers_text(ranked->launchable_by, ", ", words, sizeof words));
     prose_write(out, "", "  ", text.text);
     launch_write("Placing it: ", ranked, out);
 }
@@ -268,7 +268,7 @@ static void write_gap(const SearchResult *result, TextOut out) {
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     Prose text = {0};
     if (certificate->proof != PROOF_GAP) return;
-    prose_add(&text, "Not proven: %s ended the search for what was left open, its layout or its knobs",
+    prose_add(&text, "Not proven: %s ended the search for the layout or the knobs of the plan",
               result->interrupted ? "an interrupt" : "a limit");
     if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
         prose_add(&text, "; the best might take %s", step_text(certificate->best_bound_seconds, seconds));
@@ -286,7 +286,7 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     fputc('\n', out.file);
     write_plan(request, ranked, out);
     write_gap(&report->result, out);
-    fprintf(out.file, "Step: %s if all communication hid, %s expected, %s if none did.\n\n",
+    fprintf(out.file, "Step: %s if all communication overlaps, %s expected, %s if none does.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Where a step goes", request, ranked, out);
     bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);

@@ -16,11 +16,11 @@ static void add_default(const LaunchAnswer *answer, double seconds, Prose *to) {
     if (answer->unpriced) {
         prose_add(to, " (%s)", answer->unpriced);
     } else if (needs && answer->kind == LAUNCH_OPTION && strcmp(needs, answer->needs) == 0) {
-        prose_add(to, " (it refuses these degrees without)");
+        prose_add(to, " (it refuses these degrees otherwise)");
     } else if (answer->default_seconds >= 0 && fabs(more) < 0.0005) {
-        prose_add(to, " (its own placement%s%s takes as long)", needs ? ", with " : "", needs ? needs : "");
+        prose_add(to, " (its default placement%s%s takes the same time)", needs ? ", with " : "", needs ? needs : "");
     } else if (answer->default_seconds >= 0) {
-        prose_add(to, " (its own placement%s%s%s takes %s, %s)", needs ? ", with " : "", needs ? needs : "",
+        prose_add(to, " (its default placement%s%s%s takes %s, %s)", needs ? ", with " : "", needs ? needs : "",
                   needs ? "," : "", step_text(answer->default_seconds, step), change_text(more, change));
     }
 }
@@ -36,7 +36,7 @@ static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
         prose_add(to, "with %s", answer->needs);
         break;
     case LAUNCH_IMPOSSIBLE:
-        prose_add(to, "cannot place it so");
+        prose_add(to, "cannot use this placement");
         break;
     }
     add_default(answer, seconds, to);

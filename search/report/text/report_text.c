@@ -30,7 +30,7 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(&text, "likely %s to %s; ", number_time(time->seconds * profile->likely_low, a),
                   number_time(time->seconds * profile->likely_high, b));
-    prose_add(&text, "%s if all communication hid, %s if none did), ", number_time(time->lower_seconds, a),
+    prose_add(&text, "%s if all communication overlaps, %s if none does), ", number_time(time->lower_seconds, a),
               number_time(time->serial_seconds, b));
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
     prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a),
@@ -81,9 +81,12 @@ void sensitivities_write(const Report *report, TextOut out) {
         else
             prose_item(&some, " · ", "%s %s", help->text, change);
     }
-    if (none.used > 0) prose_item(&some, " · ", "no difference: %s", none.text);
+    if (none.used > 0) prose_item(&some, " · ", "no change from %s", none.text);
     if (some.used == 0) return;
-    prose_add(&line, "What would help most, searched again on machines like plan 1's, time per token: %s", some.text);
+    prose_add(
+        &line,
+        "What would help most (the change in time per token, each from a new search on machines like plan 1's): %s",
+        some.text);
     fputc('\n', out.file);
     prose_write(out, "", "  ", line.text);
 }
@@ -104,14 +107,14 @@ static void write_shortfall(const Report *report, TextOut out) {
         prose_add(&text, "No plan fits: parameters and optimizer state alone need %s per chip",
                   number_bytes(shortfall->needed_bytes, need));
     else
-        prose_add(&text, "No plan fits: with %s it needs at least %s per chip",
+        prose_add(&text, "No plan fits: with %s, a plan needs at least %s per chip",
                   request->question.remat.required ? "activations as --remat asks"
                                                    : "every activation recomputed or offloaded",
                   number_bytes(shortfall->needed_bytes, need));
-    prose_add(&text, " (%s), ", degrees_notation(&shortfall->plan.degrees, true, notation));
-    prose_add(&text, "a %s keeps %s of its %s.", clean_name(request->question.chip.title, title),
-              number_bytes(shortfall->limit_bytes, keeps),
-              number_bytes(request_cost_context(request).chip->hbm_bytes.value, all));
+    prose_add(&text, " (%s), but ", degrees_notation(&shortfall->plan.degrees, true, notation));
+    prose_add(&text, "plans may use only %s of the %s of a %s.", number_bytes(shortfall->limit_bytes, keeps),
+              number_bytes(request_cost_context(request).chip->hbm_bytes.value, all),
+              clean_name(request->question.chip.title, title));
     prose_write(out, "", "", text.text);
 }
 
@@ -127,7 +130,8 @@ static void write_nearest(const Report *report, TextOut out) {
                   number_grouped(ranked->machine.mesh.chips, chips),
                   number_bytes(memory_total(&ranked->estimate.memory), hbm),
                   step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label));
-        prose_write(out, i == 0 ? "Nearest that fits: " : "             then: ", "                   ", text.text);
+        prose_write(out, i == 0 ? "Nearest machine that fits: " : "                     then: ",
+                    "                           ", text.text);
     }
 }
 
@@ -136,11 +140,11 @@ static void write_all_cut(const Report *report, TextOut out) {
     const Certificate *certificate = &report->result.certificate;
     char all[COUNT_TEXT_SIZE], count[COUNT_TEXT_SIZE];
     Prose text = {0};
-    prose_add(&text, "No plan fits: of all %s plans", count_text(certificate->plans_covered, true, all));
+    prose_add(&text, "No plan fits: of all %s plans,", count_text(certificate->plans_covered, true, all));
     if (certificate->plans_pruned[PRUNED_REQUIRE] > 0)
-        prose_add(&text, " %s are not what --require or --for asks,",
+        prose_add(&text, " %s are excluded by --require or --for, and",
                   count_text(certificate->plans_pruned[PRUNED_REQUIRE], true, count));
-    prose_add(&text, " %s have sizes that do not divide, or would need padding that no launcher takes.",
+    prose_add(&text, " %s have sizes that do not divide or would need padding that no launcher accepts.",
               count_text(certificate->plans_pruned[PRUNED_INDIVISIBLE], true, count));
     prose_write(out, "", "", text.text);
 }
@@ -149,13 +153,13 @@ void shortfall_write(const Report *report, TextOut out) {
     if (report->result.interrupted)
         prose_write(out, "", "", "No plan was found before the search was interrupted.");
     else if (report->result.certificate.proof == PROOF_GAP)
-        prose_write(out, "", "", "No plan was found before the limit ended the search; give --time-limit more.");
+        prose_write(out, "", "", "No plan was found before the limit ended the search; raise --time-limit.");
     else if (report->result.shortfall.known)
         write_shortfall(report, out);
     else
         write_all_cut(report, out);
     if (report->result.shortfall.known && report->nearest_count == 0)
-        fputs("Nothing up to 64 times the chips fits either.\n", out.file);
+        fputs("No machine with up to 64 times as many chips has a plan that fits.\n", out.file);
 }
 
 bool report_write_text(const Report *report, TextOut out, Error *error) {

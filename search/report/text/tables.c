@@ -115,13 +115,15 @@ bool plans_write(const Report *report, TextOut out) {
     const RankedPlan *first = &result->plans[0];
     Prose counts = {0};
     if (first->equal_placements > 0) /* else the search was interrupted before they were counted */
-        prose_add(&counts,
-                  "%s placement%s of plan 1 cost%s the same; %s of its placements and knobs lie within 1%% of it%s.",
-                  count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
-                  first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
-                  report->request->control.variants ? "" : ": --variants");
-    if (any_tied) prose_add(&counts, " ~ within 0.5%% of plan 1: as good as the model can tell.");
-    if (any_other) prose_add(&counts, " A launcher with a change of time takes the plan and places it otherwise.");
+        prose_add(
+            &counts,
+            "%s placement%s of plan 1 cost%s the same; %s of its placements and knob settings are within 1%% of it%s.",
+            count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
+            first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
+            report->request->control.variants ? "" : " (--variants lists them)");
+    if (any_tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
+    if (any_other)
+        prose_add(&counts, " A percentage after a launcher is the change in time with its default placement.");
     prose_write(out, "    ", "    ", counts.text);
     return true;
 }
@@ -158,9 +160,9 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
     snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
     if (!result->found) {
         const Request *request = report->request;
-        const char *none = result->skipped     ? "not searched: many batches; --batch-tolerance 10% does"
-                           : result->cut_short ? "time is up"
-                                               : "no plan divides or fits";
+        const char *none = result->skipped     ? "not searched (many batches): ask with --batch-tolerance 10%"
+                           : result->cut_short ? "the search ended early"
+                                               : "no plan is possible";
         if (way == ALTERNATIVE_IDLE)
             snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->space.max_idle, step), none);
         else if (way == ALTERNATIVE_BATCH)
@@ -198,9 +200,9 @@ static void write_sizes(const Report *report, TextOut out) {
     Prose text = {0};
     number_grouped(request->question.machine.mesh.chips, chips);
     if (!report->alternatives[ALTERNATIVE_AS_ASKED].found)
-        prose_add(&text, "Nothing uses all %s chips with this batch and no padding", chips);
+        prose_add(&text, "No plan uses all %s chips with this batch and no padding", chips);
     else
-        prose_add(&text, "Plan 1 is not what was asked to the letter, since sizes do not divide well");
+        prose_add(&text, "Plan 1 differs from the request, because sizes do not divide well");
     prose_add(&text, " (%s chips = ", chips);
     add_factors(&text, request->question.machine.mesh.chips);
     prose_add(&text, "; %s sequences = ", number_grouped(request->question.work.sequences, number));
@@ -219,13 +221,13 @@ static void write_sizes(const Report *report, TextOut out) {
             add_factors(&text, request->question.model.kinds[i].experts);
             break;
         }
-    prose_add(&text, "). Ways out, each with its best plan; the price is per token:");
+    prose_add(&text, "). Alternatives, each with its best plan; the price is per token:");
     prose_write(out, "", "", text.text);
 }
 
 bool alternatives_write(const Report *report, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"way", false},  {"what moves", false}, {"step", true},
-                                          {"price", true}, {"plan", false},       {"for", false}};
+    static const TableColumn COLUMNS[] = {{"way", false},  {"what changes", false}, {"step", true},
+                                          {"price", true}, {"plan", false},         {"for", false}};
     bool any = false;
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || report->alternatives[i].tried;
     if (!any) return true;

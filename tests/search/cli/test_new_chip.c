@@ -51,7 +51,7 @@ static const Row NEW[] = {
     {"a slice's name is enough", OWN "--model 8b --slice t1-32 --top 1", 0, "4x8 of Acme T1", NULL},
     {"slices over DCN", OWN "--model 8b --chip acme-t1 --slice 4x8 --slices 2 --top 1", 0, "2 x 4x8 of Acme T1", NULL},
     {"what nobody checked is said", OWN "--model 8b --chip acme-t1 --slice 4x8 --top 1 | tr '\\n' ' '", 0,
-     "leans on (`shardopt chips`): link latency. ", NULL},
+     "unverified figures (see `shardopt chips`): link latency. ", NULL},
     {"for scripts too", OWN "--model 8b --chip acme-t1 --slice 4x8 --top 1 --format json | tr -d ' \\n'", 0,
      "\"unverified\":[\"hop_seconds\"]", NULL},
     {"explained", OWN "explain --model 8b --chip acme-t1 --slice 4x8 --plan 'fsdp=8 tensor=4'", 0, "tensor=4", NULL},

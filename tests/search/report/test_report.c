@@ -97,7 +97,7 @@ static void expect_tidy(const char *text, const char *what) {
 
 Test(report, every_line_is_tidy_whatever_the_names) {
     static bool (*const WRITERS[])(const Report *report, TextOut out, Error *error) = {report_write_text, explain_first,
-                                                                                     explain_third};
+                                                                                       explain_third};
     for (int hostile = 0; hostile < 2; hostile++)
         for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
             fixture_fill(&fixture);
@@ -123,8 +123,8 @@ Test(report, no_plan_says_how_far_off) {
     char *text = written(report_write_text);
     cr_expect(strstr(text, "parameters, gradients and optimizer alone need 400 GB per chip") ==
               text + strlen("No plan fits: "));
-    cr_expect(strstr(text, "keeps 92.0 GB of its 100 GB"));
-    cr_expect(strstr(text, "Nearest that fits: 4 x 8x4x4"));
+    cr_expect(strstr(text, "plans may use only 92.0 GB of the 100 GB of a"));
+    cr_expect(strstr(text, "Nearest machine that fits: 4 x 8x4x4"));
     cr_expect(strstr(text, "Proven: no plan fits."));
     free(text);
 }
@@ -133,7 +133,7 @@ Test(report, explain_has_every_part) {
     static const char *const PARTS[] = {
         "Plan: data=2 fsdp=32 sequence=1 tensor=4 expert=1 pipeline=3; 8 microbatches of 1 sequence, schedule "
         "interleaved",
-        "4.100 s if all communication hid, 4.200 s expected, 6.000 s if none did",
+        "4.100 s if all communication overlaps, 4.200 s expected, 6.000 s if none does",
         "qkv projection  870.0 ms   1.750 s  1.00 P  1.00 TB  382 TFLOP/s  compute", /* 1e15 / 2.62 s */
         "tensor: activations",
         "4 of x (a line)",
@@ -154,7 +154,7 @@ Test(report, a_gap_is_said) {
     fixture.report.result.certificate.gap = 0.25;
     char *text = written(report_write_text);
     cr_expect(strstr(text, "Not proven") && strstr(text, "25.0%"));
-    cr_expect(!strstr(text, "Proven: nothing"));
+    cr_expect(!strstr(text, "Proven"));
     free(text);
 }
 
@@ -451,10 +451,11 @@ Test(report, why_not_names_the_term_that_grew) {
     fixture_fill(&fixture);
     Prose second = {0}, third = {0};
     report_why_not(&fixture.plans[0], &fixture.plans[1], &second);
-    cr_expect_str_eq(second.text, "it spends 600.0 ms on exposed tensor communication, plan 1 180.0 ms; 50.00 ms less "
-                                  "on elementwise work do not make up for it.");
+    cr_expect_str_eq(second.text, "it spends 600.0 ms on exposed tensor communication, while plan 1 spends 180.0 "
+                                  "ms; saving 50.00 ms on elementwise work does not make up for that.");
     report_why_not(&fixture.plans[0], &fixture.plans[2], &third);
-    cr_expect(strstr(third.text, "it spends 3.200 s on matmuls, plan 1 2.620 s") == third.text, "%s", third.text);
+    cr_expect(strstr(third.text, "it spends 3.200 s on matmuls, while plan 1 spends 2.620 s") == third.text, "%s",
+              third.text);
 }
 
 Test(report, layout_rows_cover_every_layer) {

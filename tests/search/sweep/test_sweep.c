@@ -108,7 +108,7 @@ Test(sweep, forms) {
     const SweepRow rows[2] = {{.point = 0, .state = POINT_ERROR, .message = "--model: \"=1\" is none", .warning = ""},
                               {.point = 1,
                                .state = POINT_NOT_PROVEN,
-                               .message = "at most 3% from the best",
+                               .message = "at most 3% slower than the best",
                                .warning = "",
                                .has_plan = true,
                                .plan = "fsdp=4",
@@ -122,16 +122,17 @@ Test(sweep, forms) {
                                .chip_hours = 3,
                                .cost_usd = -1}};
     static const char *const EXPECTED[SWEEP_FORMATS] = {
-        [SWEEP_CSV] = "point,model,state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,"
-                      "tokens_per_second,chip_hours,cost_usd,message\n"
-                      "0,'=1,error,,,,,,,,,,,\"'--model: \"\"=1\"\" is none\"\n"
-                      "1,a|b,not_proven,fsdp=4,2x2,4,0.5,0.5,1000000000,2000000000,2000,3,,at most 3% from the best\n",
+        [SWEEP_CSV] =
+            "point,model,state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,"
+            "tokens_per_second,chip_hours,cost_usd,message\n"
+            "0,'=1,error,,,,,,,,,,,\"'--model: \"\"=1\"\" is none\"\n"
+            "1,a|b,not_proven,fsdp=4,2x2,4,0.5,0.5,1000000000,2000000000,2000,3,,at most 3% slower than the best\n",
         [SWEEP_MARKDOWN] = "2 points:\n\n"
                            "| model | best plan | step | MFU | HBM | tokens/s | chip-hours | result |\n"
                            "|---|---|---:|---:|---:|---:|---:|---|\n"
                            "| =1 |  |  |  |  |  |  | error: --model: \"=1\" is none |\n"
-                           "| a\\|b | fsdp=4 | 500.0 ms | 50.0% | 1.00 GB | 2.00 k | 3 | not proven: at most 3% from "
-                           "the best |\n\n1 not proven, 1 that are no request.\n",
+                           "| a\\|b | fsdp=4 | 500.0 ms | 50.0% | 1.00 GB | 2.00 k | 3 | not proven: at most 3% slower "
+                           "than the best |\n\n1 not proven, 1 with an invalid request.\n",
     };
     for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
         if (!EXPECTED[format]) continue;

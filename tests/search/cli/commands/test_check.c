@@ -107,7 +107,7 @@ static const Row GATE[] = {
     {"--update keeps it short",
      MAKE "cp $D/a.json $D/b.json && $P check --baseline $D/b.json --update && [ $(wc -c <$D/b.json) -lt 6000 ] && "
           "$P check --baseline $D/b.json --tolerance 0 && $P explain --from $D/b.json",
-     0, "all as before", ""},
+     0, "all are unchanged", ""},
     {"and says the same twice",
      MAKE "$P check --baseline $D/a.json --update >$D/1 && cp $D/a.json $D/b.json && $P check --baseline $D/a.json "
           "--update >$D/2 && cmp $D/a.json $D/b.json",
@@ -115,7 +115,7 @@ static const Row GATE[] = {
     {"a request alone is planned with --update",
      "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"v5e\",\"slice\":\"4x4\",\"batch\":65536,"
      "\"seq\":2048}}' > $D/n.json; $P check --baseline $D/n.json --update && $P check --baseline $D/n.json",
-     0, "1 plan, 1 new", ""},
+     0, "1 plan: 1 new", ""},
     {"and not without",
      "echo '{\"format_version\":1,\"request\":{\"model\":\"8b\"}}' > $D/n.json; $P check --baseline $D/n.json", 2, "",
      "plans: is missing"},
@@ -136,7 +136,7 @@ static const Row GATE[] = {
     /* The requirement stands in for a search that misses the best: the plan of the baseline costs what it did. */
     {"a plan that the search has lost",
      MAKE EDIT("a.json", "\"max_idle\"", "\"require\": \"tensor=4\", \"max_idle\"") "; $P check --baseline $D/a.json",
-     1, "takes 1.493 s as before: the", ""},
+     1, "the previous plan still takes 1.493 s", ""},
     {"a request that was edited",
      MAKE "$P check --baseline $D/a.json --update && " EDIT("a.json", "\"batch\": 65536",
                                                             "\"batch\": 131072") " && $P check --baseline $D/a.json",
@@ -160,7 +160,7 @@ Test(check, gate) { expect_rows(GATE, COUNT_OF(GATE)); }
 
 static const Row LAUNCHED[] = {
     {"the best", "$P check " POINT " --plan fsdp=16 --within 0", 0, "as fast", ""},
-    {"one that is near", "$P check " POINT " --plan 'fsdp=8 sequence=2'", 0, ": 0.3", ""},
+    {"one that is near", "$P check " POINT " --plan 'fsdp=8 sequence=2'", 0, ": it is 0.3", ""},
     {"and yet too slow", "$P check " POINT " --plan 'fsdp=8 sequence=2' --within 0.1%", 1, "FAILED", ""},
     {"one that does not fit", "$P check " POINT " --plan data=16", 1, "does not fit: it needs", ""},
     {"nothing fits at all", "$P check --model 405b --chip v5e --slice 2x2 --batch 8Ki --seq 2048 --plan fsdp=4", 3, "",
@@ -192,11 +192,11 @@ static const Row DIFF[] = {
     {"no file", MAKE "$P diff $D/a.json $D/none.json", 2, "", "none.json"},
     {"a list", MAKE "echo '[]' > $D/l.json; $P diff $D/a.json $D/l.json", 2, "", "is a list of 0 reports"},
     {"no format", "$P diff a b --format csv", 2, "", "give text, json or markdown"},
-    {"a report and itself", MAKE "$P diff $D/a.json $D/a.json --exit-code", 0, "A and B say the same.", ""},
+    {"a report and itself", MAKE "$P diff $D/a.json $D/a.json --exit-code", 0, "A and B do not differ.", ""},
     {"and its short form",
      MAKE "cp $D/a.json $D/b.json && $P check --baseline $D/b.json --update -o $D/x && $P diff $D/a.json $D/b.json "
           "--exit-code",
-     0, "A and B say the same.", ""},
+     0, "A and B do not differ.", ""},
     {"another batch", BOTH "$P diff $D/a.json $D/b.json", 0, "batch  65536  32768", ""},
     {"with --exit-code", BOTH "$P diff -q $D/a.json $D/b.json --exit-code", 1, "", ""},
     {"as Markdown", BOTH "$P diff $D/a.json $D/b.json --format markdown", 0, "| batch | 65536 | 32768 |", ""},

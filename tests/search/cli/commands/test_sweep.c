@@ -288,8 +288,8 @@ Test(sweep, resume_of_something_else) {
         {"a plan that is a number", "sed '2s/\"plan\":\"[^\"]*\"/\"plan\":3/' $D/all >$D/f", "/f:2: plan"},
         {"half a chip", "sed '2s/\"chips\":16,/\"chips\":0.5,/' $D/all >$D/f", "/f:2: chips"},
         {"an empty line", "sed '3s/.*//' $D/all >$D/f", "/f:3:1:1: "},
-        {"a grid of numbers", "sed '1s/\"7x7\"/7/' $D/all >$D/f", "grid.slice: has what is no text"},
-        {"a grid of nothing", "sed '1s/\\[\"64Ki\"\\]/[]/' $D/all >$D/f", "grid.batch: is no list"},
+        {"a grid of numbers", "sed '1s/\"7x7\"/7/' $D/all >$D/f", "grid.slice: has a value that is not a text"},
+        {"a grid of nothing", "sed '1s/\\[\"64Ki\"\\]/[]/' $D/all >$D/f", "grid.batch: is not a list"},
         {"more points than the grid has", "sed '1s/\"points\":4/\"points\":5/' $D/all >$D/f", "points is 5"},
         {"blanks in the header", "sed '1s/,/, /' $D/all >$D/f", "is not as"},
     };
