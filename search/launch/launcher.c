@@ -37,7 +37,7 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
         while (found < launcher_count() && (length >= sizeof word || !name_matches(word, launcher_name(found))))
             found++;
         if (found == launcher_count())
-            return error_set(error, ERROR_INPUT, where, "\"%s\" is no launcher; give %s", word,
+            return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; give %s", word,
                              launcher_names(launchers_all(), ", ", " or ", all, sizeof all));
         set |= 1u << found;
         text += length;
