@@ -123,7 +123,7 @@ Test(report, no_plan_says_how_far_off) {
     char *text = written(report_write_text);
     cr_expect(strstr(text, "parameters, gradients and optimizer alone need 400 GB per chip") ==
               text + strlen("No plan fits: "));
-    cr_expect(strstr(text, "plans may use only 92.0 GB of the 100 GB of a"));
+    cr_expect(strstr(text, "use only 92.0 GB of the 100 GB of a Demo torus"));
     cr_expect(strstr(text, "Nearest machine that fits: 4 x 8x4x4"));
     cr_expect(strstr(text, "Proven: no plan fits."));
     free(text);
