@@ -69,17 +69,22 @@ char *arena_text(Arena *arena, const char *text) {
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-char *arena_format(Arena *arena, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
+char *arena_format_list(Arena *arena, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (length < 0) return NULL;
     size_t size = (size_t)length + 1;
     char *text = arena_alloc(arena, size, 1);
-    if (!text) return NULL;
+    if (text) vsnprintf(text, size, format, arguments);
+    return text;
+}
+
+char *arena_format(Arena *arena, const char *format, ...) {
+    va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, size, format, arguments);
+    char *text = arena_format_list(arena, format, arguments);
     va_end(arguments);
     return text;
 }

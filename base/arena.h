@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_BASE_ARENA_H
 #define SHARDOPT_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct ArenaBlock;
@@ -20,6 +21,7 @@ char *arena_text(Arena *arena, const char *text);
 
 /* Prints into the arena; NULL means that memory is out. */
 char *arena_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_format_list(Arena *arena, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 /* Ends every allocation; the arena can be used again. */
 void arena_free(Arena *arena);

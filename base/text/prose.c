@@ -45,6 +45,22 @@ static int columns_of(const char *text, size_t size) {
 
 int text_columns(const char *text) { return columns_of(text, strlen(text)); }
 
+void text_wrap(char *text, int columns) {
+    char *start = text, *blank = NULL;
+    for (char *at = text; *at; at++) {
+        if (*at == '\n') {
+            start = at + 1;
+            blank = NULL;
+            continue;
+        }
+        if (*at == ' ') blank = at;
+        if (!blank || columns_of(start, (size_t)(at - start) + 1) <= columns) continue;
+        *blank = '\n';
+        start = blank + 1;
+        blank = NULL;
+    }
+}
+
 /* "3.42 s", "88 GB,": a number and a short word behind it stay together. */
 static bool glued(const char *start, const char *blank) {
     if (blank == start || !isdigit((unsigned char)blank[-1])) return false;

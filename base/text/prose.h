@@ -31,6 +31,10 @@ void prose_write(TextOut out, const char *first, const char *rest, const char *t
 /* Columns of UTF-8 text, one per character. */
 int text_columns(const char *text);
 
+/* Breaks `text` at blanks into lines of at most `columns` characters where it can; newlines that are there stay. In
+ * place. */
+void text_wrap(char *text, int columns);
+
 /* A name that came from a file, fit for a terminal: control characters, direction overrides and what is no UTF-8 become
  * '?'; cut to what fits. Into `text` of PROSE_NAME_SIZE bytes, returned. */
 const char *clean_name(const char *name, char *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the report of a calibration for people: as text, and as Markdown. */
+#include "base/text/table.h"
 #include "base/util.h"
 #include "cost/measured/calibrate.h"
-#include "cost/measured/calibrate_table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,11 +32,19 @@ typedef struct {
     const CalibrateFacts *facts;
 } Writer;
 
-static bool heading(const Writer *w, const char *text) {
-    return fprintf(w->out, w->markdown ? "\n### %s\n\n" : "\n%s\n", text) > 0;
+/* Names and reasons go into Markdown as they are. */
+static Table begin_table(Writer *w, const char *headings) {
+    Table table = table_new(&w->arena, NULL, headings);
+    for (int c = 0; c < table.columns; c++) table_is_markdown(&table, c);
+    return table;
 }
 
-static void error_cells(CalibrationTable *table, const ErrorStats *stats) {
+static bool write_table(const Writer *w, const char *title, const Table *table) {
+    fprintf(w->out, w->markdown ? "\n### %s\n\n" : "\n%s\n", title);
+    return w->markdown ? table_write_markdown(table, w->out) : table_write_text(table, "", (TextOut){.file = w->out});
+}
+
+static void error_cells(Table *table, const ErrorStats *stats) {
     if (stats->count == 0) {
         table_cell(table, "-");
         table_cell(table, "-");
@@ -47,9 +55,7 @@ static void error_cells(CalibrationTable *table, const ErrorStats *stats) {
 }
 
 static bool summary(Writer *w) {
-    static const char *const HEADING[] = {"error of predicted steps", "runs", "median", "p90", "worst", "bias",
-                                          "families: median",         "p90"};
-    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    Table table = begin_table(w, "error of predicted steps|>runs|>median|>p90|>worst|>bias|>families: median|>p90");
     for (int line = 0; line < LINE_COUNT; line++) {
         const ErrorStats *stats = &w->c->lines[line];
         if (stats->count == 0) continue;
@@ -62,18 +68,15 @@ static bool summary(Writer *w) {
         table_cell(&table, "%+.1f%%", 100 * stats->bias);
         error_cells(&table, &w->c->families[line]);
     }
-    return heading(w, "Error") && table_print(w->out, &table, w->markdown);
+    return write_table(w, "Error", &table);
 }
 
 static bool groups(Writer *w, const char *title, const CalibrateGroup *group, int count, bool chips) {
-    static const char *const HEADING[] = {
-        "",    "runs",   "fitted: median", "p90", "bias", "by groups: median", "p90", "by sources: median",
-        "p90", "likely", "inside"};
-    int columns = chips ? COUNT_OF(HEADING) : COUNT_OF(HEADING) - 2;
-    const char *names[COUNT_OF(HEADING)];
-    memcpy(names, HEADING, sizeof names);
-    names[0] = chips ? "chip" : "source";
-    CalibrationTable table = table_start(&w->arena, columns, 1, names);
+    static const char OF_SOURCES[] =
+        "source|>runs|>fitted: median|>p90|>bias|>by groups: median|>p90|>by sources: median|>p90";
+    static const char OF_CHIPS[] =
+        "chip|>runs|>fitted: median|>p90|>bias|>by groups: median|>p90|>by sources: median|>p90|>likely|>inside";
+    Table table = begin_table(w, chips ? OF_CHIPS : OF_SOURCES);
     for (int g = 0; g < count; g++) {
         table_cell(&table, "%s", group[g].name);
         table_cell(&table, "%" PRId64, group[g].fitted.count);
@@ -89,11 +92,11 @@ static bool groups(Writer *w, const char *title, const CalibrateGroup *group, in
             table_cell(&table, "-");
         table_cell(&table, range ? "%.0f%%" : "-", 100 * group[g].inside);
     }
-    return heading(w, title) && table_print(w->out, &table, w->markdown);
+    return write_table(w, title, &table);
 }
 
 /* Writes the deviation in percent of the value, where that is meaningful. */
-static void deviation_cell(CalibrationTable *table, double deviation) {
+static void deviation_cell(Table *table, double deviation) {
     if (deviation < 0.5)
         table_cell(table, "%.0f%%", 100 * deviation);
     else
@@ -101,11 +104,10 @@ static void deviation_cell(CalibrationTable *table, double deviation) {
 }
 
 static bool figures(Writer *w) {
-    static const char *const HEADING[] = {"figure", "value", "+-", "prior", "+-", "runs", ""};
     static const char *const WORDS[] = {
         [FIT_OF_RUNS] = "", [FIT_LEANS] = "leans on its prior", [FIT_KEPT_PRIOR] = "kept its prior"};
     const Calibration *c = w->c;
-    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    Table table = begin_table(w, "figure|>value|>+-|>prior|>+-|>runs|>");
     int determined = 0;
     for (int j = 0; j < c->model.parameter_count; j++) {
         const FitParameter *parameter = &c->model.parameters[j];
@@ -127,7 +129,7 @@ static bool figures(Writer *w) {
     char title[160];
     snprintf(title, sizeof title, "Figures: %d, of which the runs determine %d%s", c->model.parameter_count, determined,
              c->solution.converged ? "" : " (the fit was stopped before it converged)");
-    return heading(w, title) && table_print(w->out, &table, w->markdown);
+    return write_table(w, title, &table);
 }
 
 static double error_of(const Calibration *c, CalibrateLine line, int32_t run) {
@@ -145,7 +147,7 @@ static int by_magnitude(const void *a, const void *b) {
     return (x->run > y->run) - (x->run < y->run);
 }
 
-static void error_cell(CalibrationTable *table, const Calibration *c, CalibrateLine line, int32_t run) {
+static void error_cell(Table *table, const Calibration *c, CalibrateLine line, int32_t run) {
     if (c->seconds[line] && c->seconds[line][run] > 0)
         table_cell(table, "%+.1f%%", 100 * error_of(c, line, run));
     else
@@ -154,7 +156,6 @@ static void error_cell(CalibrationTable *table, const Calibration *c, CalibrateL
 
 /* Lists the runs that are furthest off when a fit has not seen them (otherwise: when it has seen them). */
 static bool worst(Writer *w) {
-    static const char *const HEADING[] = {"run", "measured s", "fitted", "by groups", "by sources", ""};
     const Calibration *c = w->c;
     CalibrateLine line = c->crossed ? LINE_GROUPS : LINE_FITTED;
     int32_t count = 0, shown = w->facts->verbose ? WORST_VERBOSE : WORST;
@@ -163,7 +164,7 @@ static bool worst(Writer *w) {
     for (int32_t i = 0; i < c->model.problem->run_count; i++)
         if (c->seconds[line][i] > 0) ranked[count++] = (Ranked){fabs(error_of(c, line, i)), i};
     qsort(ranked, (size_t)count, sizeof *ranked, by_magnitude);
-    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 1, HEADING);
+    Table table = begin_table(w, "run|>measured s|>fitted|>by groups|>by sources|>");
     for (int32_t k = 0; k < count && k < shown; k++) {
         const FitRun *run = &c->model.problem->runs[ranked[k].run];
         table_cell(&table, "%s", run->id);
@@ -173,7 +174,7 @@ static bool worst(Writer *w) {
         error_cell(&table, c, LINE_SOURCES, ranked[k].run);
         table_cell(&table, "%s", run->flagged ? "flagged" : "");
     }
-    return heading(w, "Furthest off") && table_print(w->out, &table, w->markdown);
+    return write_table(w, "Furthest off", &table);
 }
 
 static bool facts(Writer *w) {
@@ -194,14 +195,13 @@ static bool facts(Writer *w) {
 }
 
 static bool skipped(Writer *w) {
-    static const char *const HEADING[] = {"not replayed", "because"};
     if (!w->facts->verbose || w->facts->skipped_count == 0) return true;
-    CalibrationTable table = table_start(&w->arena, COUNT_OF(HEADING), 2, HEADING);
+    Table table = begin_table(w, "not replayed|because");
     for (int64_t i = 0; i < w->facts->skipped_count; i++) {
         table_cell(&table, "%s", w->facts->skipped[i].id);
         table_cell(&table, "%s", w->facts->skipped[i].reason);
     }
-    return heading(w, "Not replayed") && table_print(w->out, &table, w->markdown);
+    return write_table(w, "Not replayed", &table);
 }
 
 static bool write_all(FILE *out, bool markdown, const Calibration *c, const CalibrateFacts *f) {

@@ -38,91 +38,67 @@ void diff_headline(const Diff *diff, Prose *out) {
 enum { COLUMNS_MAX = 6, CELL_SIZE = 512, CELL_COLUMNS = 34 };
 
 typedef struct {
-    FILE *out;
-    Terminal terminal;
+    TextOut out;
     bool markdown;
-    Table *table; /* text: what is being filled */
-    int columns;
-    bool ok;
-} Sheet;
+    Arena arena; /* of the tables */
+    bool ok;     /* false: memory is out */
+} Writer;
 
-static void sheet_start(Sheet *sheet, const char *title, const TableColumn *columns, int count) {
-    sheet->columns = count;
-    if (!sheet->markdown) {
-        fprintf(sheet->out, "\n%s\n", title);
-        sheet->table = table_new(columns, (size_t)count);
-        sheet->ok = sheet->ok && sheet->table;
-        return;
-    }
-    fprintf(sheet->out, "\n**%s**\n\n", title);
-    for (int c = 0; c < count; c++) fprintf(sheet->out, "| %s ", columns[c].name);
-    fputs("|\n", sheet->out);
-    for (int c = 0; c < count; c++) fputs(columns[c].right ? "|---:" : "|---", sheet->out);
-    fputs("|\n", sheet->out);
+static Table begin_table(Writer *writer, const char *headings) {
+    Table table = table_new(&writer->arena, NULL, headings);
+    for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
+    return table;
 }
 
-static void sheet_row(Sheet *sheet, const char *const *cells) {
+static void add_row(Table *table, const char *const *cells) {
     char own[COLUMNS_MAX][CELL_SIZE];
     const char *shown[COLUMNS_MAX];
-    for (int c = 0; c < sheet->columns; c++) {
-        shown[c] = clean_text(cells[c], own[c], CELL_SIZE);
-        if (!sheet->markdown) table_wrap(own[c], CELL_COLUMNS);
-    }
-    if (!sheet->markdown) {
-        sheet->ok = sheet->ok && table_row(sheet->table, shown);
-        return;
-    }
-    for (int c = 0; c < sheet->columns; c++) {
-        fputs("| ", sheet->out);
-        escape_write(ESCAPE_MARKDOWN, shown[c], sheet->out);
-        fputc(' ', sheet->out);
-    }
-    fputs("|\n", sheet->out);
+    for (int c = 0; c < table->columns; c++) shown[c] = clean_text(cells[c], own[c], CELL_SIZE);
+    table_row(table, shown);
 }
 
-static void sheet_end(Sheet *sheet) {
-    if (sheet->markdown) return;
-    sheet->ok = sheet->ok && table_write(sheet->table, "  ", (TextOut){sheet->out, sheet->terminal});
-    table_free(sheet->table);
-    sheet->table = NULL;
+static void write_table(Writer *writer, const char *title, const Table *table) {
+    fprintf(writer->out.file, writer->markdown ? "\n**%s**\n\n" : "\n%s\n", title);
+    bool ok =
+        writer->markdown ? table_write_markdown(table, writer->out.file) : table_write_text(table, "  ", writer->out);
+    writer->ok = writer->ok && ok;
 }
 
-static void write_texts(Sheet *sheet, const char *title, const DiffText *list, int count) {
-    static const TableColumn COLUMNS[] = {{"", false}, {"A", false}, {"B", false}};
+static void write_texts(Writer *writer, const char *title, const DiffText *list, int count) {
     if (count == 0) return;
-    sheet_start(sheet, title, COLUMNS, 3);
+    Table table = begin_table(writer, "|A|B");
     for (int i = 0; i < count; i++)
-        sheet_row(sheet,
-                  (const char *const[]){list[i].name, list[i].a[0] ? list[i].a : "-", list[i].b[0] ? list[i].b : "-"});
-    sheet_end(sheet);
+        add_row(&table,
+                (const char *const[]){list[i].name, list[i].a[0] ? list[i].a : "-", list[i].b[0] ? list[i].b : "-"});
+    write_table(writer, title, &table);
 }
 
-static const TableColumn NUMBERS[] = {{"", false}, {"A", true}, {"B", true}, {"change", true}};
+static const char NUMBERS[] = "|>A|>B|>change";
 
-static void write_figures(Sheet *sheet, const Diff *diff) {
-    sheet_start(sheet, "Best plan", NUMBERS, 4);
+static void write_figures(Writer *writer, const Diff *diff) {
+    Table table = begin_table(writer, NUMBERS);
     for (int i = 0; i < diff->figure_count; i++) {
         const DiffFigure *figure = &diff->figures[i];
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
-        sheet_row(sheet, (const char *const[]){figure->words, figure->unit(figure->a, a), figure->unit(figure->b, b),
-                                               diff_change(figure->a, figure->b, change)});
+        add_row(&table, (const char *const[]){figure->words, figure->unit(figure->a, a), figure->unit(figure->b, b),
+                                              diff_change(figure->a, figure->b, change)});
     }
-    sheet_end(sheet);
+    write_table(writer, "Best plan", &table);
 }
 
 /* The parts of a sum; what is nothing in both is left out. */
-static void write_parts(Sheet *sheet, const char *title, const PartChange *parts, int count, double whole,
+static void write_parts(Writer *writer, const char *title, const PartChange *parts, int count, double whole,
                         const char *(*unit)(double value, char *text)) {
-    sheet_start(sheet, title, NUMBERS, 4);
+    Table table = begin_table(writer, NUMBERS);
     for (int i = 0; i < count; i++) {
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], size[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE + 1] = "none";
         double moved = parts[i].now - parts[i].was;
         if (fabs(parts[i].was) < 1e-9 * whole && fabs(parts[i].now) < 1e-9 * whole) continue;
         if (fabs(moved) >= 1e-9 * whole)
             snprintf(change, sizeof change, "%c%s", moved > 0 ? '+' : '-', unit(fabs(moved), size));
-        sheet_row(sheet, (const char *const[]){parts[i].name, unit(parts[i].was, a), unit(parts[i].now, b), change});
+        add_row(&table, (const char *const[]){parts[i].name, unit(parts[i].was, a), unit(parts[i].now, b), change});
     }
-    sheet_end(sheet);
+    write_table(writer, title, &table);
 }
 
 static const char *rank_text(int rank, char *text) {
@@ -131,71 +107,69 @@ static const char *rank_text(int rank, char *text) {
     return text;
 }
 
-static void write_plans(Sheet *sheet, const Diff *diff) {
-    static const TableColumn COLUMNS[] = {{"plan", false},  {"in A", true},   {"in B", true},
-                                          {"step A", true}, {"step B", true}, {"change", true}};
+static void write_plans(Writer *writer, const Diff *diff) {
     if (diff->plans_count == 0) return;
-    sheet_start(sheet, "Plans, by rank", COLUMNS, 6);
+    Table table = begin_table(writer, "plan|>in A|>in B|>step A|>step B|>change");
     for (int i = 0; i < diff->plans_count; i++) {
         const DiffPlan *plan = &diff->plans[i];
         char in_a[NUMBER_TEXT_SIZE], in_b[NUMBER_TEXT_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE],
             change[NUMBER_TEXT_SIZE];
         PlanMove move = diff_plan_move(diff, plan);
-        sheet_row(sheet,
-                  (const char *const[]){plan->label, rank_text(plan->rank_a, in_a), rank_text(plan->rank_b, in_b),
-                                        plan->rank_a ? step_text(plan->seconds_a, a) : "-",
-                                        plan->rank_b ? step_text(plan->seconds_b, b) : "-",
-                                        move == PLAN_IN_BOTH ? diff_change(plan->seconds_a, plan->seconds_b, change)
-                                        : move == PLAN_NEW   ? "new"
-                                        : move == PLAN_GONE  ? "gone"
-                                                             : "not listed"});
+        add_row(&table,
+                (const char *const[]){plan->label, rank_text(plan->rank_a, in_a), rank_text(plan->rank_b, in_b),
+                                      plan->rank_a ? step_text(plan->seconds_a, a) : "-",
+                                      plan->rank_b ? step_text(plan->seconds_b, b) : "-",
+                                      move == PLAN_IN_BOTH ? diff_change(plan->seconds_a, plan->seconds_b, change)
+                                      : move == PLAN_NEW   ? "new"
+                                      : move == PLAN_GONE  ? "gone"
+                                                           : "not listed"});
     }
-    sheet_end(sheet);
+    write_table(writer, "Plans, by rank", &table);
 }
 
-static void write_line(const Sheet *sheet, const char *heading, const char *text) {
+static void write_line(const Writer *writer, const char *heading, const char *text) {
     char clean[PROSE_SIZE];
-    if (!sheet->markdown) {
-        prose_write((TextOut){sheet->out, sheet->terminal}, heading, "   ", clean_text(text, clean, sizeof clean));
+    if (!writer->markdown) {
+        prose_write(writer->out, heading, "   ", clean_text(text, clean, sizeof clean));
         return;
     }
-    fputs(heading, sheet->out);
-    escape_write(ESCAPE_MARKDOWN, text, sheet->out);
-    fputs("\n\n", sheet->out);
+    fputs(heading, writer->out.file);
+    escape_write(ESCAPE_MARKDOWN, text, writer->out.file);
+    fputs("\n\n", writer->out.file);
 }
 
-static bool write_sheets(const Diff *diff, bool markdown, TextOut out, Error *error) {
-    Sheet sheet = {.out = out.file, .terminal = out.terminal, .markdown = markdown, .ok = true};
+static bool write_all(const Diff *diff, bool markdown, TextOut out, Error *error) {
+    Writer writer = {.out = out, .markdown = markdown, .ok = true};
     Prose line = {0};
     prose_add(&line, "%s: %s", diff->a_file, diff->a_words);
-    write_line(&sheet, "A  ", line.text);
+    write_line(&writer, "A  ", line.text);
     line = (Prose){0};
     prose_add(&line, "%s: %s", diff->b_file, diff->b_words);
-    write_line(&sheet, "B  ", line.text);
+    write_line(&writer, "B  ", line.text);
     diff_headline(diff, &line);
-    write_line(&sheet, "", line.text);
+    write_line(&writer, "", line.text);
     line = (Prose){0};
     for (int i = 0; i < diff->cause_count; i++) prose_item(&line, "; ", "%s", diff->causes[i].text);
-    if (line.used > 0) write_line(&sheet, "Because: ", line.text);
+    if (line.used > 0) write_line(&writer, "Because: ", line.text);
     if (diff->different) {
-        write_texts(&sheet, "Asked", diff->request, diff->request_count);
+        write_texts(&writer, "Asked", diff->request, diff->request_count);
         if (diff->both) {
-            write_figures(&sheet, diff);
-            write_texts(&sheet, "Settings of the best plan", diff->plan, diff->plan_count);
-            write_parts(&sheet, "Its step", diff->step, diff->step_count, diff->b.best.seconds, number_time);
-            write_parts(&sheet, "Its HBM", diff->memory, diff->memory_count, diff->b.best.hbm_bytes, number_bytes);
+            write_figures(&writer, diff);
+            write_texts(&writer, "Settings of the best plan", diff->plan, diff->plan_count);
+            write_parts(&writer, "Its step", diff->step, diff->step_count, diff->b.best.seconds, number_time);
+            write_parts(&writer, "Its HBM", diff->memory, diff->memory_count, diff->b.best.hbm_bytes, number_bytes);
         }
-        write_plans(&sheet, diff);
-        write_texts(&sheet, "Search", diff->search, diff->search_count);
+        write_plans(&writer, diff);
+        write_texts(&writer, "Search", diff->search, diff->search_count);
     }
-    table_free(sheet.table);
-    return (sheet.ok && !ferror(out.file)) || error_memory(error);
+    arena_free(&writer.arena);
+    return (writer.ok && !ferror(out.file)) || error_memory(error);
 }
 
-bool diff_write_text(const Diff *diff, TextOut out, Error *error) { return write_sheets(diff, false, out, error); }
+bool diff_write_text(const Diff *diff, TextOut out, Error *error) { return write_all(diff, false, out, error); }
 
 bool diff_write_markdown(const Diff *diff, FILE *out, Error *error) {
-    return write_sheets(diff, true, (TextOut){.file = out}, error);
+    return write_all(diff, true, (TextOut){.file = out}, error);
 }
 
 bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error) {

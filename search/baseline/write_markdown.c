@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A check as Markdown: for the summary of a GitHub job, or a comment. */
 #include "base/escape.h"
+#include "base/text/table.h"
+#include "base/util.h"
 #include "search/baseline/baseline_check.h"
 
 #include <math.h>
 
 static void escaped(const char *text, FILE *out) { escape_write(ESCAPE_MARKDOWN, text, out); }
 
-static void write_cell(const char *text, FILE *out) {
-    fputs("| ", out);
-    escaped(text, out);
-    fputc(' ', out);
-}
-
 /* "1.843 s → 1.921 s (+4.2%)", or one figure where it did not move. */
-static void write_figure(const CheckedEntry *entry, BaselineFigure figure, const char *(*unit)(double, char *),
-                         FILE *out) {
+static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure, const char *(*unit)(double, char *)) {
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
     Prose cell = {0};
@@ -25,28 +20,35 @@ static void write_figure(const CheckedEntry *entry, BaselineFigure figure, const
         prose_add(&cell, "%s", unit(of->now, now));
     else
         prose_add(&cell, "%s → %s (%s)", unit(of->was, was), unit(of->now, now), gate_change_text(of->change, change));
-    write_cell(cell.text, out);
+    table_cell(table, "%s", cell.text);
 }
 
-static void write_row(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+static void add_row(Table *table, const BaselineCheck *gate, const CheckedEntry *entry) {
     BaselineWords words;
     gate_words(gate, entry, &words);
-    fprintf(out, "| %s ", verdict_name(entry->verdict));
-    write_cell(entry->name, out);
-    write_figure(entry, GATE_STEP, step_text, out);
-    write_figure(entry, GATE_MFU, share_text, out);
-    write_figure(entry, GATE_MEMORY, number_bytes, out);
-    write_cell(words.line[GATE_PLAN].text, out);
-    fputs("|\n", out);
+    table_cell(table, "%s", verdict_name(entry->verdict));
+    table_cell(table, "%s", entry->name);
+    add_figure(table, entry, GATE_STEP, step_text);
+    add_figure(table, entry, GATE_MFU, share_text);
+    add_figure(table, entry, GATE_MEMORY, number_bytes);
+    table_cell(table, "%s", words.line[GATE_PLAN].text);
 }
 
-static void write_table(const BaselineCheck *gate, bool moved, FILE *out) {
+/* False: memory is out. */
+static bool write_table(const BaselineCheck *gate, bool moved, FILE *out) {
     static const BaselineVerdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW, VERDICT_SAME};
-    fputs("| | of | step | MFU | HBM | plan |\n|---|---|---|---|---|---|\n", out);
-    for (size_t v = 0; v < sizeof ORDER / sizeof ORDER[0]; v++)
+    static const char *const HEADINGS[] = {"of", "step", "MFU", "HBM", "plan"};
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, NULL);
+    table_column(&table, NULL, false); /* of verdicts */
+    for (size_t i = 0; i < COUNT_OF(HEADINGS); i++) table_column(&table, HEADINGS[i], false);
+    for (size_t v = 0; v < COUNT_OF(ORDER); v++)
         for (int i = 0; i < gate->count; i++)
             if (gate->entries[i].verdict == ORDER[v] && moved == (ORDER[v] != VERDICT_SAME))
-                write_row(gate, &gate->entries[i], out);
+                add_row(&table, gate, &gate->entries[i]);
+    bool ok = table_write_markdown(&table, out);
+    arena_free(&arena);
+    return ok;
 }
 
 static void write_details(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
@@ -74,8 +76,9 @@ bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error) {
         write_details(gate, gate->entries, out);
         return !ferror(out) || error_memory(error);
     }
+    bool ok = true;
     if (moved > 0) {
-        write_table(gate, true, out);
+        ok = write_table(gate, true, out);
         fputc('\n', out);
         for (int i = 0; i < gate->count; i++)
             if (gate->entries[i].verdict != VERDICT_SAME) write_details(gate, &gate->entries[i], out);
@@ -88,8 +91,8 @@ bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error) {
     }
     if (same > 0) {
         fprintf(out, "<details><summary>As before: %d</summary>\n\n", same);
-        write_table(gate, false, out);
+        ok = write_table(gate, false, out) && ok;
         fputs("\n</details>\n", out);
     }
-    return !ferror(out) || error_memory(error);
+    return (ok && !ferror(out)) || error_memory(error);
 }

@@ -216,7 +216,7 @@ static void draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *l
     svg_close(&svg);
 }
 
-bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Sheet *table, const char *lead,
+bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Table *table, const char *lead,
                       const char *summary, FILE *out) {
     double low = 0, high = 0;
     bool any = range_of(grid, rows, chips_of, &low, &high), ok = true;
@@ -236,7 +236,7 @@ bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Sheet *
     }
     html_section_open(out, "points", "The table");
     if (!any) html_paragraph(out, summary);
-    sheet_write_html(table, out);
+    table_write_html(table, out);
     html_section_close(out);
     html_close(out);
     return ok;

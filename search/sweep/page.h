@@ -3,11 +3,11 @@
 #ifndef SHARDOPT_SEARCH_SWEEP_PAGE_H
 #define SHARDOPT_SEARCH_SWEEP_PAGE_H
 
-#include "base/text/sheet.h"
+#include "base/text/table.h"
 #include "search/sweep/sweep.h"
 
 /* `lead` says what is swept, `summary` what has come of it. False: memory is out. */
-bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Sheet *table, const char *lead,
+bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Table *table, const char *lead,
                       const char *summary, FILE *out);
 
 #endif

@@ -8,41 +8,43 @@
 #include "base/util.h"
 #include "search/sweep/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { RESULT_COLUMNS = 8, CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS, CELL_SIZE = 768, CELL_COLUMNS = 32 };
+enum { RESULT_COLUMNS = 8, CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS, CELL_SIZE = 768, CELL_COLUMNS = 32, PLAN_COLUMNS = 10 };
 
 const char *sweep_format_name(SweepFormat format) {
     static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};
     return NAMES[format];
 }
 
-/* ---- what text and Markdown share ---- */
+/* ---- what text, Markdown and HTML share ---- */
 
-typedef struct {
-    TableColumn column[CELLS_MAX];
-    int count;
-    bool priced; /* some row knows what it costs */
-} Columns;
-
-static void add_column(Columns *columns, const char *name, bool right) {
-    columns->column[columns->count++] = (TableColumn){name, right};
+/* Whether some row knows what its plan costs. */
+static bool is_priced(const SweepGrid *grid, const SweepRow *rows) {
+    for (int64_t i = 0; i < grid->points; i++)
+        if (rows[i].has_plan && rows[i].cost_usd >= 0) return true;
+    return false;
 }
 
-static void columns_of(const SweepGrid *grid, const SweepRow *rows, Columns *out) {
-    *out = (Columns){0};
-    for (int64_t i = 0; i < grid->points; i++) out->priced = out->priced || (rows[i].has_plan && rows[i].cost_usd >= 0);
+/* What varies: the points are told apart by it. */
+static void add_varied(const SweepGrid *grid, Table *table) {
     for (int i = 0; i < grid->option_count; i++)
-        if (grid->options[i].count > 1) add_column(out, grid->options[i].option, false);
-    add_column(out, "best plan", false);
-    add_column(out, "step", true);
-    add_column(out, "MFU", true);
-    add_column(out, "HBM", true);
-    add_column(out, "tokens/s", true);
-    add_column(out, "chip-hours", true);
-    if (out->priced) add_column(out, "cost", true);
-    add_column(out, "result", false);
+        if (grid->options[i].count > 1) table_column(table, grid->options[i].option, false);
+}
+
+static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
+    Table table = table_new(arena, "Every point of the grid with its best plan", NULL);
+    add_varied(grid, &table);
+    table_column(&table, "best plan", false);
+    table_column(&table, "step", true);
+    table_column(&table, "MFU", true);
+    table_column(&table, "HBM", true);
+    table_column(&table, "tokens/s", true);
+    table_column(&table, "chip-hours", true);
+    if (priced) table_column(&table, "cost", true);
+    table_column(&table, "result", false);
+    for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
+    return table;
 }
 
 /* The cells of a row, harmless to a terminal. */
@@ -68,6 +70,22 @@ static void fill_cells(const SweepGrid *grid, const SweepRow *row, bool priced, 
     char result[CELL_SIZE];
     snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "", row->message);
     clean_text(result, out->cell[c + 6 + priced], CELL_SIZE);
+}
+
+/* Every point a row. `result`, where it is not NULL, says what stands in the last column in place of the row's own. */
+static bool table_of(const SweepGrid *grid, const SweepRow *rows, const char *const *result, Arena *arena, Table *out) {
+    Cells *cells = ARENA_NEW(arena, Cells, 1);
+    bool priced = is_priced(grid, rows);
+    *out = begin_table(grid, priced, arena);
+    if (!cells || out->failed) return false;
+    for (int64_t i = 0; i < grid->points; i++) {
+        const char *cell[CELLS_MAX];
+        fill_cells(grid, &rows[i], priced, cells);
+        for (int c = 0; c < out->columns; c++) cell[c] = cells->cell[c];
+        if (result && result[i]) cell[out->columns - 1] = result[i];
+        table_row(out, cell);
+    }
+    return !out->failed;
 }
 
 static void headline(const SweepGrid *grid, Prose *to) {
@@ -117,68 +135,42 @@ static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *fi
 }
 
 static bool write_text(const SweepGrid *grid, const SweepRow *rows, TextOut out, Error *error) {
-    Columns columns;
     Prose first = {0}, last = {0};
-    Cells *cells = calloc(1, sizeof *cells);
-    columns_of(grid, rows, &columns);
-    Table *table = cells ? table_new(columns.column, (size_t)columns.count) : NULL;
-    int64_t errors = 0, *first_of = malloc((size_t)grid->points * sizeof *first_of);
-    bool ok = table && first_of;
+    Arena arena = {0};
+    Table table;
+    int64_t errors = 0, *first_of = ARENA_NEW(&arena, int64_t, (size_t)grid->points);
+    const char **result = ARENA_NEW(&arena, const char *, (size_t)grid->points);
+    bool ok = first_of && result;
     for (int64_t i = 0; i < grid->points && ok; i++) {
-        const char *cell[CELLS_MAX];
-        fill_cells(grid, &rows[i], columns.priced, cells);
         int64_t number = error_number(rows, i, &errors, first_of);
-        if (number > 0) snprintf(cells->cell[columns.count - 1], CELL_SIZE, "error %lld", (long long)number);
-        for (int c = 0; c < columns.count; c++) {
-            table_wrap(cells->cell[c], CELL_COLUMNS);
-            cell[c] = cells->cell[c];
-        }
-        ok = table_row(table, cell);
+        if (number > 0) ok = (result[i] = arena_format(&arena, "error %lld", (long long)number)) != NULL;
     }
+    ok = ok && table_of(grid, rows, result, &arena, &table);
     headline(grid, &first);
     summary(grid, rows, &last);
     prose_write(out, "", "  ", first.text);
     fputc('\n', out.file);
-    ok = ok && table_write(table, "  ", out);
+    ok = ok && table_write_text(&table, "  ", out);
     if (ok) write_errors(rows, errors, first_of, out);
     fputc('\n', out.file);
     prose_write(out, "", "  ", last.text);
-    table_free(table);
-    free(first_of);
-    free(cells);
+    arena_free(&arena);
     return ok || error_memory(error);
 }
 
 /* ---- Markdown and HTML ---- */
 
-static bool sheet_of(const SweepGrid *grid, const SweepRow *rows, Arena *arena, Sheet *out) {
-    Columns columns;
-    Cells *cells = calloc(1, sizeof *cells);
-    *out = sheet_new(arena, "Every point of the grid with its best plan", NULL);
-    if (!cells) return false;
-    columns_of(grid, rows, &columns);
-    for (int c = 0; c < columns.count; c++) sheet_column(out, columns.column[c].name, columns.column[c].right);
-    for (int64_t i = 0; i < grid->points; i++) {
-        const char *cell[CELLS_MAX];
-        fill_cells(grid, &rows[i], columns.priced, cells);
-        for (int c = 0; c < columns.count; c++) cell[c] = cells->cell[c];
-        sheet_row(out, cell);
-    }
-    free(cells);
-    return !out->failed;
-}
-
 static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
     Prose first = {0}, last = {0};
     Arena arena = {0};
-    Sheet sheet;
-    bool ok = sheet_of(grid, rows, &arena, &sheet);
+    Table table;
+    bool ok = table_of(grid, rows, NULL, &arena, &table);
     headline(grid, &first);
     summary(grid, rows, &last);
     if (ok) {
         escape_write(ESCAPE_MARKDOWN, first.text, out);
         fputs("\n\n", out);
-        sheet_write_markdown(&sheet, out);
+        table_write_markdown(&table, out);
         fputc('\n', out);
         escape_write(ESCAPE_MARKDOWN, last.text, out);
         fputc('\n', out);
@@ -190,63 +182,62 @@ static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *ou
 static bool write_html(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
     Prose first = {0}, last = {0};
     Arena arena = {0};
-    Sheet sheet;
-    bool ok = sheet_of(grid, rows, &arena, &sheet);
+    Table table;
+    bool ok = table_of(grid, rows, NULL, &arena, &table);
     headline(grid, &first);
     summary(grid, rows, &last);
     if (first.used > 0) first.text[first.used - 1] = '\0'; /* its colon */
-    if (ok) ok = sweep_page_write(grid, rows, &sheet, first.text, last.text, out);
+    if (ok) ok = sweep_page_write(grid, rows, &table, first.text, last.text, out);
     arena_free(&arena);
     return ok || error_memory(error);
 }
 
 /* ---- CSV ---- */
 
-static void print_real(double value, FILE *out) { fprintf(out, ",%.17g", value); }
+static void add_real(Table *table, double value) { table_cell(table, "%.17g", value); }
 
-static void write_csv_row(const SweepGrid *grid, const SweepRow *row, FILE *out) {
-    fprintf(out, "%lld", (long long)row->point);
-    for (int i = 0; i < grid->option_count; i++) {
-        if (grid->options[i].count == 1) continue;
-        fputc(',', out);
-        escape_write(ESCAPE_CSV, sweep_value(grid, row->point, i), out);
-    }
-    fprintf(out, ",%s", point_state_name(row->state));
-    if (row->has_plan) {
-        fputc(',', out);
-        escape_write(ESCAPE_CSV, row->plan, out);
-        fputc(',', out);
-        escape_write(ESCAPE_CSV, row->machine, out);
-        fprintf(out, ",%lld", (long long)row->chips);
-        print_real(row->step_seconds, out);
-        print_real(row->mfu, out);
-        print_real(row->hbm_bytes, out);
-        print_real(row->hbm_limit_bytes, out);
-        print_real(row->tokens_per_second, out);
-        print_real(row->chip_hours, out);
-        if (row->cost_usd >= 0)
-            print_real(row->cost_usd, out);
-        else
-            fputc(',', out);
-    } else {
-        fputs(",,,,,,,,,,", out);
-    }
-    fputc(',', out);
-    escape_write(ESCAPE_CSV, row->message, out);
-    fputc('\n', out);
+static void add_plan(Table *table, const SweepRow *row) {
+    table_cell(table, "%s", row->plan);
+    table_cell(table, "%s", row->machine);
+    table_cell(table, "%lld", (long long)row->chips);
+    add_real(table, row->step_seconds);
+    add_real(table, row->mfu);
+    add_real(table, row->hbm_bytes);
+    add_real(table, row->hbm_limit_bytes);
+    add_real(table, row->tokens_per_second);
+    add_real(table, row->chip_hours);
+    if (row->cost_usd >= 0)
+        add_real(table, row->cost_usd);
+    else
+        table_cell(table, "%s", "");
 }
 
-static void write_csv(const SweepGrid *grid, const SweepRow *rows, FILE *out) {
-    fputs("point", out);
-    for (int i = 0; i < grid->option_count; i++) {
-        if (grid->options[i].count == 1) continue;
-        fputc(',', out);
-        escape_write(ESCAPE_CSV, grid->options[i].option, out);
-    }
-    fputs(",state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,tokens_per_second,chip_hours,cost_usd,"
-          "message\n",
-          out);
-    for (int64_t i = 0; i < grid->points; i++) write_csv_row(grid, &rows[i], out);
+static void add_csv_row(const SweepGrid *grid, const SweepRow *row, Table *table) {
+    table_cell(table, "%lld", (long long)row->point);
+    for (int i = 0; i < grid->option_count; i++)
+        if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
+    table_cell(table, "%s", point_state_name(row->state));
+    if (row->has_plan)
+        add_plan(table, row);
+    else
+        for (int i = 0; i < PLAN_COLUMNS; i++) table_cell(table, "%s", "");
+    table_cell(table, "%s", row->message);
+}
+
+static bool write_csv(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
+    static const char *const NUMBERS[] = {"chips",           "step_seconds",      "mfu",        "hbm_bytes",
+                                          "hbm_limit_bytes", "tokens_per_second", "chip_hours", "cost_usd"};
+    static const char *const WORDS[] = {"state", "plan", "machine"};
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, ">point");
+    add_varied(grid, &table);
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++) table_column(&table, WORDS[i], false);
+    for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) table_column(&table, NUMBERS[i], true);
+    table_column(&table, "message", false);
+    for (int64_t i = 0; i < grid->points; i++) add_csv_row(grid, &rows[i], &table);
+    bool ok = table_write_csv(&table, out);
+    arena_free(&arena);
+    return ok || error_memory(error);
 }
 
 /* ---- JSON ---- */
@@ -273,7 +264,7 @@ bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format
         ok = write_html(grid, rows, out.file, error);
         break;
     case SWEEP_CSV:
-        write_csv(grid, rows, out.file);
+        ok = write_csv(grid, rows, out.file, error);
         break;
     case SWEEP_JSON:
         write_json(grid, rows, out.file);

@@ -5,6 +5,7 @@
 #include "cost/profile/profile_set.h"
 #include "mesh/machine.h"
 #include "search/cli/views/chips_view.h"
+#include "base/text/prose.h"
 #include "base/text/table.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ static const char *extent_cell(const Chip *chip, char *text) {
     return text;
 }
 
-static bool list_row(Table *table, const Chip *chip) {
+static void list_row(Table *table, const Chip *chip) {
     char cells[8][CELL_SIZE], link[CELL_SIZE];
     ChipStanding standing = chip_standing(chip);
     if (figure_is_known(&chip->link_bytes_per_second))
@@ -62,26 +63,27 @@ static bool list_row(Table *table, const Chip *chip) {
         cells[7],
         standing.plans ? "yes" : "no",
     };
-    return table_row(table, row);
+    table_row(table, row);
 }
 
 bool chips_write_table(const Catalog *catalog, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"chip", false},     {"bf16 TFLOP/s", true}, {"fp8 TFLOP/s", true},
-                                          {"HBM GB", true},    {"HBM GB/s", true},     {"scale-up", false},
-                                          {"link GB/s", true}, {"out GB/s", true},     {"pod|domain", true},
-                                          {"USD/h", true},     {"checked", true},      {"plans", false}};
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL,
+                            "chip|>bf16 TFLOP/s|>fp8 TFLOP/s|>HBM GB|>HBM GB/s|scale-up|>link GB/s|>out GB/s");
+    table_column(&table, "pod|domain", true);
+    table_column(&table, "USD/h", true);
+    table_column(&table, "checked", true);
+    table_column(&table, "plans", false);
     int plans = 0, known = 0, checked = 0;
-    bool ok = table != NULL;
-    for (int i = 0; i < catalog->count && ok; i++) {
+    for (int i = 0; i < catalog->count; i++) {
         ChipStanding standing = chip_standing(&catalog->chips[i]);
         plans += standing.plans;
         known += standing.known;
         checked += standing.checked;
-        ok = list_row(table, &catalog->chips[i]);
+        list_row(&table, &catalog->chips[i]);
     }
-    ok = ok && table_write(table, "", out);
-    table_free(table);
+    bool ok = table_write_text(&table, "", out);
+    arena_free(&arena);
     fprintf(
         out.file,
         "\n%d chips: %d can be planned with, %d are listed with what is known. %d figures, %d of them checked "
@@ -94,23 +96,21 @@ bool chips_write_table(const Catalog *catalog, TextOut out) {
 }
 
 static bool write_figures(const Chip *chip, TextOut out) {
-    static const TableColumn COLUMNS[] = {
-        {"figure", false}, {"value", true}, {"unit", false}, {"checked", false}, {"source", false}};
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < CHIP_FIGURE_COUNT && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "figure|>value|unit|checked|source");
+    enum { SOURCE = 4 };
+    table_wrap(&table, SOURCE, SOURCE_COLUMNS);
+    for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         const Figure *figure = chip_figure(chip, i);
-        char value[CELL_SIZE], source[CHIP_SOURCE_SIZE];
+        char value[CELL_SIZE];
         if (!figure_is_known(figure)) continue;
         snprintf(value, sizeof value, "%.12g", figure->value);
-        snprintf(source, sizeof source, "%s", figure->source);
-        table_wrap(source, SOURCE_COLUMNS);
         const char *const row[] = {CHIP_FIGURES[i].key, value, CHIP_FIGURES[i].unit, figure->verified ? "yes" : "no",
-                                   source};
-        ok = table_row(table, row);
+                                   figure->source};
+        table_row(&table, row);
     }
-    ok = ok && table_write(table, "", out);
-    table_free(table);
+    bool ok = table_write_text(&table, "", out);
+    arena_free(&arena);
     return ok;
 }
 
@@ -118,7 +118,7 @@ static bool write_figures(const Chip *chip, TextOut out) {
 static void write_paragraph(const char *label, const char *text, TextOut out) {
     char whole[CHIP_SOURCE_SIZE + 256];
     snprintf(whole, sizeof whole, "%s: %s", label, text);
-    table_wrap(whole, LINE_COLUMNS);
+    text_wrap(whole, LINE_COLUMNS);
     fprintf(out.file, "%s\n", whole);
 }
 
@@ -152,8 +152,6 @@ static void write_missing(const Chip *chip, TextOut out) {
 }
 
 static bool write_slices(const Chip *chip, TextOut out, Arena *arena) {
-    static const TableColumn COLUMNS[] = {{"name", false}, {"slice", true},  {"chips", true},
-                                          {"VMs", true},   {"rings", false}, {"default", false}};
     OfferedSlice *slices;
     int count, shapes = 0;
     char text[SLICE_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
@@ -177,9 +175,8 @@ static bool write_slices(const Chip *chip, TextOut out, Arena *arena) {
                 (long long)chip->cores_in_name, chip->name_prefix[0], slice_text(chip, chip->pod, text));
     else
         fprintf(out.file, "\n\n");
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < count && ok; i++) {
+    Table table = table_new(arena, NULL, "name|>slice|>chips|>VMs|rings|default");
+    for (int i = 0; i < count; i++) {
         const OfferedSlice *slice = &slices[i];
         char cells[3][CELL_SIZE];
         snprintf(cells[0], CELL_SIZE, "%lld", (long long)slice->chips);
@@ -193,11 +190,9 @@ static bool write_slices(const Chip *chip, TextOut out, Arena *arena) {
                                    slice->only     ? "the only one"
                                    : slice->vendor ? "vendor's"
                                                    : "most cubic"};
-        ok = table_row(table, row);
+        table_row(&table, row);
     }
-    ok = ok && table_write(table, "", out);
-    table_free(table);
-    return ok;
+    return table_write_text(&table, "", out);
 }
 
 static void write_hosts(const Chip *chip, TextOut out) {

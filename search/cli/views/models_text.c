@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The zoo as a table, and one model in full, for people. */
 #include "base/number.h"
+#include "base/text/table.h"
 #include "base/util.h"
 #include "search/cli/views/models_view.h"
 
-#include <libsmartcols.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CELL_SIZE = 64 };
@@ -115,24 +114,18 @@ static const struct {
     {"active off %", active_distance_cell, false},
 };
 
-/* The same table on a terminal and in a file: its width is that of its contents. */
-static char *table_text(const Zoo *zoo) {
-    char *text = NULL;
-    struct libscols_table *table = scols_new_table();
-    if (!table) goto done;
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
-        if (!scols_table_new_column(table, COLUMNS[i].title, 0, COLUMNS[i].left ? 0 : SCOLS_FL_RIGHT)) goto done;
-    for (int m = 0; m < zoo->count; m++) {
-        struct libscols_line *line = scols_table_new_line(table, NULL);
-        if (!line) goto done;
+/* One blank between columns: there are many. */
+static bool write_zoo(FILE *out, const Zoo *zoo) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, NULL);
+    table.gap = 1;
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) table_column(&table, COLUMNS[i].title, !COLUMNS[i].left);
+    for (int m = 0; m < zoo->count; m++)
         for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
-            if (scols_line_set_data(line, i, COLUMNS[i].cell(&zoo->models[m]).text)) goto done;
-    }
-    if (scols_print_table_to_string(table, &text)) text = NULL;
-done:
-    scols_unref_table(table);
-    return text;
+            table_cell(&table, "%s", COLUMNS[i].cell(&zoo->models[m]).text);
+    bool ok = table_write_text(&table, "", (TextOut){.file = out}); /* as wide as it is, on a terminal too */
+    arena_free(&arena);
+    return ok;
 }
 
 static int family_count(const Zoo *zoo) {
@@ -168,16 +161,7 @@ static void write_summary(FILE *out, const Zoo *zoo) {
 }
 
 bool models_write_table(FILE *out, const Zoo *zoo) {
-    char *text = table_text(zoo);
-    if (!text) return false;
-    /* smartcols fills a last column on the left, whose blanks at the end of a line nobody needs. */
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n"), kept = length;
-        while (kept > 0 && line[kept - 1] == ' ') kept--;
-        fprintf(out, "%.*s\n", (int)kept, line);
-        line += length + (line[length] == '\n');
-    }
-    free(text);
+    if (!write_zoo(out, zoo)) return false;
     write_summary(out, zoo);
     return true;
 }

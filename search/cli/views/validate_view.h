@@ -8,6 +8,7 @@
 #include "cost/measured/flagged.h"
 #include "cost/measured/validate.h"
 #include "base/text/prose.h"
+#include "base/text/table.h"
 
 typedef struct {
     const Validation *validation;
@@ -32,36 +33,18 @@ void validate_draw_plot(FILE *out, const ValidateView *view);
 
 /* ---- what they share ---- */
 
-/* The answer in words; memory; order of plans. Empty where nothing was measured. */
-void validate_headline(const ValidateView *view, Prose *to);
-void validate_memory(const ValidateView *view, Prose *to);
-void validate_ranking(const ValidateView *view, Prose *to);
-
 /* "3.1%", "+2.0%", into `text` of NUMBER_TEXT_SIZE bytes, returned. */
 const char *error_text(double error, char *text);
 const char *signed_error_text(double error, char *text);
 
-/* A table cell by cell, of texts that no form has escaped yet. */
-enum { VALIDATE_CELL_SIZE = 768, VALIDATE_CELLS_MAX = 10 };
+/* What every form says, before any form is given to it. A prose is empty where nothing was measured. */
 typedef struct {
-    char cell[VALIDATE_CELLS_MAX][VALIDATE_CELL_SIZE];
-} ValidateRow;
-typedef struct {
-    const char *title; /* "By source" */
-    const char *heading[VALIDATE_CELLS_MAX];
-    bool right[VALIDATE_CELLS_MAX];
-    int columns;
-    int64_t rows;
-    void (*row)(const ValidateView *view, const void *of, int64_t i, ValidateRow *out);
-    const void *of;
-} ValidateTable;
+    Prose headline, memory, ranking;
+    Table groups[BY_COUNT];       /* errors of the groups of each label */
+    Table worst, every, skipped;  /* measured runs, the worst first; all as in the file; those that were not replayed */
+} ValidateParts;
 
-/* Errors of the groups of one label. */
-ValidateTable validate_groups(const ValidateView *view, ScoreBy by);
-/* Measured runs, the worst first or all as in the table; and those that were left out. In the arena; `out` false: memory
- * is out. */
-bool validate_worst(const ValidateView *view, Arena *arena, ValidateTable *out);
-bool validate_every(const ValidateView *view, Arena *arena, ValidateTable *out);
-bool validate_skipped(const ValidateView *view, Arena *arena, ValidateTable *out);
+/* NULL: memory is out. In the arena. */
+ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *error);
 
 #endif

@@ -25,7 +25,7 @@ static void add_errors(Prose *to, const ErrorStats *stats) {
               error_text(stats->p90, p90), signed_error_text(stats->bias, bias));
 }
 
-void validate_headline(const ValidateView *view, Prose *to) {
+static void write_headline(const ValidateView *view, Prose *to) {
     const Validation *v = view->validation;
     const ScoreGroup *all = &v->score.all;
     char name[PROSE_NAME_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
@@ -50,7 +50,7 @@ void validate_headline(const ValidateView *view, Prose *to) {
     prose_add(to, " %.0f%% of the runs were measured inside the range that the plan calls likely.", 100 * all->likely);
 }
 
-void validate_memory(const ValidateView *view, Prose *to) {
+static void write_memory(const ValidateView *view, Prose *to) {
     const Validation *v = view->validation;
     const ErrorStats *memory = &v->score.memory;
     char name[PROSE_NAME_SIZE], a[NUMBER_TEXT_SIZE];
@@ -77,7 +77,7 @@ static void add_ranking(Prose *to, const char *of, const Ranking *ranking) {
               number_grouped(ranking->best_groups, a), error_text(ranking->best_distance, b));
 }
 
-void validate_ranking(const ValidateView *view, Prose *to) {
+static void write_ranking(const ValidateView *view, Prose *to) {
     const Validation *v = view->validation;
     if (v->ranking.pairs == 0) return;
     prose_add(to,
@@ -92,62 +92,59 @@ void validate_ranking(const ValidateView *view, Prose *to) {
 
 /* ---- tables ---- */
 
-static void group_row(const ValidateView *view, const void *of, int64_t i, ValidateRow *out) {
-    const ScoreGroup *group = (const ScoreGroup *)of + i;
-    (void)view;
-    snprintf(out->cell[0], VALIDATE_CELL_SIZE, "%s", group->name[0] ? group->name : "not said");
-    snprintf(out->cell[1], VALIDATE_CELL_SIZE, "%lld", (long long)group->rows.count);
-    error_text(group->rows.median, out->cell[2]);
-    error_text(group->rows.p90, out->cell[3]);
-    error_text(group->rows.worst, out->cell[4]);
-    signed_error_text(group->rows.bias, out->cell[5]);
-    error_text(group->baseline.median, out->cell[6]);
-    error_text(group->baseline.p90, out->cell[7]);
-}
+enum { CELL_COLUMNS = 32 }; /* of every column but the first, whose names stay whole */
 
-ValidateTable validate_groups(const ValidateView *view, ScoreBy by) {
-    static const char *const TITLES[BY_COUNT] = {"By source", "By chip", "By framework", "By software",
-                                                 "By kind of plan"};
-    const Score *score = &view->validation->score;
-    ValidateTable table = {
-        .title = TITLES[by],
-        .heading = {score_by_name(by), "runs", "median", "p90", "worst", "bias", "rate-only median", "rate-only p90"},
-        .columns = 8,
-        .rows = score->by_count[by],
-        .row = group_row,
-        .of = score->by[by]};
-    for (int c = 1; c < table.columns; c++) table.right[c] = true;
+static Table begin_table(Arena *arena, const char *title, const char *headings) {
+    Table table = table_new(arena, title, headings);
+    for (int c = 1; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
     return table;
 }
 
-static void run_row(const ValidateView *view, const void *of, int64_t i, ValidateRow *out) {
-    const Outcome *o = ((const Outcome *const *)of)[i];
-    char a[NUMBER_TEXT_SIZE];
-    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
-    snprintf(out->cell[0], VALIDATE_CELL_SIZE, "%s", o->run->id);
-    step_text(o->measured_seconds, out->cell[1]);
-    if (!(o->measured_seconds > 0)) snprintf(out->cell[1], VALIDATE_CELL_SIZE, "-");
-    step_text(o->prediction.seconds, out->cell[2]);
-    signed_error_text(o->error, out->cell[3]);
-    if (!(o->measured_seconds > 0)) snprintf(out->cell[3], VALIDATE_CELL_SIZE, "-");
-    snprintf(out->cell[4], VALIDATE_CELL_SIZE, "%s to ", step_text(o->prediction.likely_low_seconds, a));
-    strcat(out->cell[4], step_text(o->prediction.likely_high_seconds, a));
-    snprintf(out->cell[5], VALIDATE_CELL_SIZE, "%s", bound_name(o->prediction.bound_by));
-    snprintf(out->cell[6], VALIDATE_CELL_SIZE, "%s", o->plan);
-    snprintf(out->cell[7], VALIDATE_CELL_SIZE, "%s", o->stack);
-    snprintf(out->cell[8], VALIDATE_CELL_SIZE, "%s%s%s", flagged ? flagged->reason : "",
-             flagged && o->notes[0] ? "; " : "", o->notes);
+static void add_group(Table *table, const ScoreGroup *group) {
+    char runs[NUMBER_TEXT_SIZE], texts[6][NUMBER_TEXT_SIZE];
+    snprintf(runs, sizeof runs, "%lld", (long long)group->rows.count);
+    const char *cells[] = {group->name[0] ? group->name : "not said",
+                           runs,
+                           error_text(group->rows.median, texts[0]),
+                           error_text(group->rows.p90, texts[1]),
+                           error_text(group->rows.worst, texts[2]),
+                           signed_error_text(group->rows.bias, texts[3]),
+                           error_text(group->baseline.median, texts[4]),
+                           error_text(group->baseline.p90, texts[5])};
+    table_row(table, cells);
 }
 
-static ValidateTable runs_table(const char *title, const Outcome **of, int64_t rows) {
-    return (ValidateTable){.title = title,
-                           .heading = {"run", "measured", "predicted", "error", "likely", "bound by", "plan",
-                                       "software", "odd, or assumed"},
-                           .right = {false, true, true, true},
-                           .columns = 9,
-                           .rows = rows,
-                           .row = run_row,
-                           .of = of};
+static Table groups_table(const ValidateView *view, ScoreBy by, Arena *arena) {
+    static const char *const TITLES[BY_COUNT] = {"By source", "By chip", "By framework", "By software",
+                                                 "By kind of plan"};
+    const Score *score = &view->validation->score;
+    const char *headings = arena_format(
+        arena, "%s|>runs|>median|>p90|>worst|>bias|>rate-only median|>rate-only p90", score_by_name(by));
+    Table table = begin_table(arena, TITLES[by], headings);
+    table.failed = table.failed || !headings;
+    for (int64_t i = 0; i < score->by_count[by]; i++) add_group(&table, &score->by[by][i]);
+    return table;
+}
+
+static Table runs_table(Arena *arena, const char *title) {
+    return begin_table(arena, title,
+                       "run|>measured|>predicted|>error|likely|bound by|plan|software|odd, or assumed");
+}
+
+static void add_run(Table *table, const ValidateView *view, const Outcome *o) {
+    char texts[5][NUMBER_TEXT_SIZE];
+    bool measured = o->measured_seconds > 0;
+    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
+    table_cell(table, "%s", o->run->id);
+    table_cell(table, "%s", measured ? step_text(o->measured_seconds, texts[0]) : "-");
+    table_cell(table, "%s", step_text(o->prediction.seconds, texts[1]));
+    table_cell(table, "%s", measured ? signed_error_text(o->error, texts[2]) : "-");
+    table_cell(table, "%s to %s", step_text(o->prediction.likely_low_seconds, texts[3]),
+               step_text(o->prediction.likely_high_seconds, texts[4]));
+    table_cell(table, "%s", bound_name(o->prediction.bound_by));
+    table_cell(table, "%s", o->plan);
+    table_cell(table, "%s", o->stack);
+    table_cell(table, "%s%s%s", flagged ? flagged->reason : "", flagged && o->notes[0] ? "; " : "", o->notes);
 }
 
 static int by_error(const void *a, const void *b) {
@@ -157,39 +154,51 @@ static int by_error(const void *a, const void *b) {
     return (x->run->line > y->run->line) - (x->run->line < y->run->line);
 }
 
-bool validate_worst(const ValidateView *view, Arena *arena, ValidateTable *out) {
+static Table worst_table(const ValidateView *view, Arena *arena) {
     const Validation *v = view->validation;
     const Outcome **worst = ARENA_NEW(arena, const Outcome *, (size_t)v->replayed);
+    Table table = runs_table(arena, "Worst runs");
     int64_t n = 0;
-    if (!worst) return false;
+    table.failed = table.failed || !worst;
+    if (!worst) return table;
     for (int64_t i = 0; i < v->replayed; i++)
         if (v->of_scored[i]->measured_seconds > 0) worst[n++] = v->of_scored[i];
     qsort(worst, (size_t)n, sizeof *worst, by_error);
-    *out = runs_table("Worst runs", worst, min_whole(n, view->worst));
-    return true;
+    for (int64_t i = 0; i < min_whole(n, view->worst); i++) add_run(&table, view, worst[i]);
+    return table;
 }
 
-bool validate_every(const ValidateView *view, Arena *arena, ValidateTable *out) {
-    (void)arena;
-    *out = runs_table("Every run", view->validation->of_scored, view->validation->replayed);
-    return true;
+static Table every_table(const ValidateView *view, Arena *arena) {
+    Table table = runs_table(arena, "Every run");
+    for (int64_t i = 0; i < view->validation->replayed; i++) add_run(&table, view, view->validation->of_scored[i]);
+    return table;
 }
 
-static void skipped_row(const ValidateView *view, const void *of, int64_t i, ValidateRow *out) {
-    const Outcome *o = ((const Outcome *const *)of)[i];
-    (void)view;
-    snprintf(out->cell[0], VALIDATE_CELL_SIZE, "%s", o->run->id);
-    snprintf(out->cell[1], VALIDATE_CELL_SIZE, "%s", o->skipped);
-}
-
-bool validate_skipped(const ValidateView *view, Arena *arena, ValidateTable *out) {
+static Table skipped_table(const ValidateView *view, Arena *arena) {
     const Validation *v = view->validation;
-    const Outcome **skipped = ARENA_NEW(arena, const Outcome *, (size_t)v->skipped);
-    int64_t n = 0;
-    if (!skipped) return false;
+    Table table = begin_table(arena, "Not replayed", "run|why");
     for (int64_t i = 0; i < v->count; i++)
-        if (v->outcomes[i].skipped[0]) skipped[n++] = &v->outcomes[i];
-    *out = (ValidateTable){
-        .title = "Not replayed", .heading = {"run", "why"}, .columns = 2, .rows = n, .row = skipped_row, .of = skipped};
-    return true;
+        if (v->outcomes[i].skipped[0])
+            table_row(&table, (const char *const[]){v->outcomes[i].run->id, v->outcomes[i].skipped});
+    return table;
+}
+
+ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *error) {
+    ValidateParts *parts = ARENA_NEW(arena, ValidateParts, 1);
+    bool ok = parts != NULL;
+    if (!ok) goto done;
+    write_headline(view, &parts->headline);
+    write_memory(view, &parts->memory);
+    write_ranking(view, &parts->ranking);
+    parts->worst = worst_table(view, arena);
+    parts->every = every_table(view, arena);
+    parts->skipped = skipped_table(view, arena);
+    ok = !parts->worst.failed && !parts->every.failed && !parts->skipped.failed;
+    for (ScoreBy by = 0; by < BY_COUNT; by++) {
+        parts->groups[by] = groups_table(view, by, arena);
+        ok = ok && !parts->groups[by].failed;
+    }
+done:
+    if (!ok) error_memory(error);
+    return ok ? parts : NULL;
 }

@@ -1,93 +1,117 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
-#include "base/escape.h"
+#include "base/text/table.h"
 #include "search/launch/launcher.h"
 #include "search/report/html/write.h"
 #include "search/report/text/parts.h"
 
-static void write_text(const char *text, FILE *out) {
-    fputc(',', out);
-    escape_write(ESCAPE_CSV, text, out);
-}
+#include <string.h>
 
-static void write_real(double value, FILE *out) { fprintf(out, ",%.17g", value); }
-
-static void write_head(FILE *out) {
-    fputs("rank,model,chip,machine,plan", out);
-    for (int role = 0; role < ROLE_COUNT; role++) fprintf(out, ",%s", role_name((Role)role));
-    fputs(",chips_used,sequences,seq,microbatches,microbatch_sequences,schedule,virtual_stages,step_seconds,lower_"
-          "seconds,"
-          "upper_seconds,likely_low_seconds,likely_high_seconds,compute_seconds,exposed_communication_seconds,"
-          "bubble_seconds,optimizer_seconds,other_seconds",
-          out);
-    for (int role = 0; role < ROLE_COUNT; role++) fprintf(out, ",exposed_%s_seconds", role_name((Role)role));
-    fputs(",mfu,bound_by", out);
-    for (int row = 0; row <= MEMORY_TRANSIENT; row++) fprintf(out, ",%s_bytes", memory_row_name((MemoryRow)row));
-    fputs(",memory_bytes,memory_limit_bytes,training_seconds,chip_hours,cost_usd,launchable_by,padding\n", out);
-}
-
-static void write_time(const Request *request, const StepTime *time, FILE *out) {
-    const Profile *profile = &request->question.profile;
-    bool likely = profile->likely_low > 0 && profile->likely_high > 0;
-    write_real(time->seconds, out);
-    write_real(time->lower_seconds, out);
-    write_real(time->serial_seconds, out);
-    if (likely) {
-        write_real(profile->likely_low * time->seconds, out);
-        write_real(profile->likely_high * time->seconds, out);
-    } else {
-        fputs(",,", out);
+/* A column for each name of a list with blanks between. */
+static void add_columns(Table *table, const char *names, bool right) {
+    for (char *name = arena_text(table->arena, names), *rest = NULL; name; name = rest) {
+        rest = strchr(name, ' ');
+        if (rest) *rest++ = '\0';
+        table_column(table, name, right);
     }
-    write_real(time->compute_seconds, out);
-    write_real(time->exposed_seconds, out);
-    write_real(time->bubble_seconds, out);
-    write_real(time->optimizer_seconds, out);
-    write_real(time->other_seconds, out);
+}
+
+static Table begin_table(Arena *arena) {
+    Table table = table_new(arena, NULL, ">rank|model|chip|machine|plan");
+    for (int role = 0; role < ROLE_COUNT; role++) table_column(&table, role_name((Role)role), true);
+    add_columns(&table, "chips_used sequences seq microbatches microbatch_sequences", true);
+    add_columns(&table, "schedule", false);
+    add_columns(&table,
+                "virtual_stages step_seconds lower_seconds upper_seconds likely_low_seconds likely_high_seconds "
+                "compute_seconds exposed_communication_seconds bubble_seconds optimizer_seconds other_seconds",
+                true);
+    for (int role = 0; role < ROLE_COUNT; role++)
+        table_column(&table, arena_format(arena, "exposed_%s_seconds", role_name((Role)role)), true);
+    add_columns(&table, "mfu", true);
+    add_columns(&table, "bound_by", false);
+    for (int row = 0; row <= MEMORY_TRANSIENT; row++)
+        table_column(&table, arena_format(arena, "%s_bytes", memory_row_name((MemoryRow)row)), true);
+    add_columns(&table, "memory_bytes memory_limit_bytes training_seconds chip_hours cost_usd", true);
+    add_columns(&table, "launchable_by padding", false);
+    return table;
+}
+
+static void add_whole(Table *table, int64_t value) { table_cell(table, "%lld", (long long)value); }
+static void add_real(Table *table, double value) { table_cell(table, "%.17g", value); }
+static void add_text(Table *table, const char *text) { table_cell(table, "%s", text); }
+
+static void add_time(Table *table, const Profile *profile, const StepTime *time) {
+    bool likely = profile->likely_low > 0 && profile->likely_high > 0;
+    add_real(table, time->seconds);
+    add_real(table, time->lower_seconds);
+    add_real(table, time->serial_seconds);
+    if (likely) {
+        add_real(table, profile->likely_low * time->seconds);
+        add_real(table, profile->likely_high * time->seconds);
+    } else {
+        add_text(table, "");
+        add_text(table, "");
+    }
+    add_real(table, time->compute_seconds);
+    add_real(table, time->exposed_seconds);
+    add_real(table, time->bubble_seconds);
+    add_real(table, time->optimizer_seconds);
+    add_real(table, time->other_seconds);
     for (int role = 0; role < ROLE_COUNT; role++) {
         double exposed;
         role_seconds(time, (Role)role, &exposed);
-        write_real(exposed, out);
+        add_real(table, exposed);
     }
 }
 
-static void write_memory(const Estimate *estimate, FILE *out) {
+static void add_memory(Table *table, const Estimate *estimate) {
     for (int row = 0; row <= MEMORY_TRANSIENT; row++)
-        write_real(memory_row_bytes(&estimate->memory, (MemoryRow)row), out);
-    write_real(memory_total(&estimate->memory), out);
-    write_real(estimate->memory_limit_bytes, out);
+        add_real(table, memory_row_bytes(&estimate->memory, (MemoryRow)row));
+    add_real(table, memory_total(&estimate->memory));
+    add_real(table, estimate->memory_limit_bytes);
 }
 
-static void write_plan(const Request *request, int rank, const RankedPlan *ranked, FILE *out) {
-    const Knobs *knobs = &ranked->plan.knobs;
+static void add_knobs(Table *table, const Knobs *knobs) {
+    add_whole(table, knobs->microbatches);
+    add_whole(table, knobs->microbatch_sequences);
+    add_text(table, schedule_name(knobs->schedule));
+    add_whole(table, knobs->virtual_stages);
+}
+
+static void add_plan(Table *table, const Request *request, int rank, const RankedPlan *ranked) {
     Training training = training_of(request, ranked);
     char label[WORDS_SIZE];
-    fprintf(out, "%d", rank);
-    write_text(request->question.model.name, out);
-    write_text(request->question.chip.name, out);
-    write_text(ranked->machine.text, out);
-    write_text(plan_label(ranked, label), out);
-    for (int role = 0; role < ROLE_COUNT; role++) fprintf(out, ",%lld", (long long)ranked->plan.degrees.of[role]);
-    fprintf(out, ",%lld,%lld,%lld,%lld,%lld,%s,%lld", (long long)ranked->machine.mesh.chips,
-            (long long)ranked->work.sequences, (long long)ranked->work.seq, (long long)knobs->microbatches,
-            (long long)knobs->microbatch_sequences, schedule_name(knobs->schedule), (long long)knobs->virtual_stages);
-    write_time(request, &ranked->estimate.time, out);
-    write_real(ranked->estimate.mfu, out);
-    fprintf(out, ",%s", bound_name(ranked->estimate.bound_by));
-    write_memory(&ranked->estimate, out);
-    write_real(training.seconds, out);
-    write_real(training.chip_hours, out);
+    add_whole(table, rank);
+    add_text(table, request->question.model.name);
+    add_text(table, request->question.chip.name);
+    add_text(table, ranked->machine.text);
+    add_text(table, plan_label(ranked, label));
+    for (int role = 0; role < ROLE_COUNT; role++) add_whole(table, ranked->plan.degrees.of[role]);
+    add_whole(table, ranked->machine.mesh.chips);
+    add_whole(table, ranked->work.sequences);
+    add_whole(table, ranked->work.seq);
+    add_knobs(table, &ranked->plan.knobs);
+    add_time(table, &request->question.profile, &ranked->estimate.time);
+    add_real(table, ranked->estimate.mfu);
+    add_text(table, bound_name(ranked->estimate.bound_by));
+    add_memory(table, &ranked->estimate);
+    add_real(table, training.seconds);
+    add_real(table, training.chip_hours);
     if (training.usd >= 0)
-        write_real(training.usd, out);
+        add_real(table, training.usd);
     else
-        fputc(',', out);
-    write_text(ranked->launchable_by ? launchers_text(ranked->launchable_by, " ", label, sizeof label) : "", out);
-    write_text(ranked->padding ? padding_text(ranked->padding, label) : "", out);
-    fputc('\n', out);
+        add_text(table, "");
+    add_text(table, ranked->launchable_by ? launchers_text(ranked->launchable_by, " ", label, sizeof label) : "");
+    add_text(table, ranked->padding ? padding_text(ranked->padding, label) : "");
 }
 
 bool report_write_csv(const Report *report, FILE *out, Error *error) {
-    write_head(out);
+    Arena arena = {0};
+    Table table = begin_table(&arena);
     for (int i = 0; i < report->result.plan_count; i++)
-        write_plan(report->request, i + 1, &report->result.plans[i], out);
+        add_plan(&table, report->request, i + 1, &report->result.plans[i]);
+    bool ok = table_write_csv(&table, out);
+    arena_free(&arena);
+    if (!ok) return error_memory(error);
     return !ferror(out) || error_set(error, ERROR_IO, "report", "the table could not be written");
 }

@@ -10,54 +10,54 @@ static void write_paragraph(const char *text, FILE *out) {
     fputs("\n\n", out);
 }
 
-static bool write_sheet(const char *heading, const Sheet *sheet, FILE *out) {
-    if (sheet->failed || sheet->rows == 0) return !sheet->failed;
+static bool write_table(const char *heading, const Table *table, FILE *out) {
+    if (table->failed || table->rows == 0) return !table->failed;
     if (heading) fprintf(out, "### %s\n\n", heading);
-    sheet_write_markdown(sheet, out);
+    table_write_markdown(table, out);
     fputc('\n', out);
     return true;
 }
 
-static bool write_folded(const char *summary, const char *text, const Sheet *sheet, FILE *out) {
+static bool write_folded(const char *summary, const char *text, const Table *table, FILE *out) {
     fprintf(out, "<details><summary>%s</summary>\n\n", summary);
     write_paragraph(text, out);
-    bool ok = !sheet || write_sheet(NULL, sheet, out);
+    bool ok = !table || write_table(NULL, table, out);
     fputs("</details>\n\n", out);
     return ok;
 }
 
-static Sheet terms_sheet(const PageView *view) {
+static Table terms_table(const PageView *view) {
     const RankedPlan *first = view_first(view);
     Term terms[TERMS_MAX];
     int count = step_terms(&first->estimate, &first->plan.degrees, terms);
-    Sheet sheet = sheet_new(view->arena, "Where a step of plan 1 goes", "part|>seconds|>share");
+    Table table = table_new(view->arena, "Where a step of plan 1 goes", "part|>seconds|>share");
     for (int i = 0; i < count; i++) {
         char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
         const char *cells[] = {terms[i].name, step_text(terms[i].seconds, seconds),
                                share_text(terms[i].seconds / first->estimate.time.seconds, share)};
-        if (terms[i].seconds > 1e-6 * first->estimate.time.seconds) sheet_row(&sheet, cells);
+        if (terms[i].seconds > 1e-6 * first->estimate.time.seconds) table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-static Sheet memory_sheet(const PageView *view) {
+static Table memory_table(const PageView *view) {
     const Estimate *estimate = &view_first(view)->estimate;
-    Sheet sheet = sheet_new(view->arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
+    Table table = table_new(view->arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
     for (int row = 0; row <= MEMORY_TRANSIENT; row++) {
         char bytes[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
         double value = memory_row_bytes(&estimate->memory, (MemoryRow)row);
         const char *cells[] = {memory_row_name((MemoryRow)row), number_bytes(value, bytes),
                                share_text(value / estimate->memory_limit_bytes, share)};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
 static bool write_plans(const PageView *view, FILE *out) {
     const RankedPlan *first = view_first(view);
-    Sheet plans = plans_sheet(view), terms = terms_sheet(view), memory = memory_sheet(view);
+    Table plans = plans_table(view), terms = terms_table(view), memory = memory_table(view);
     Why why;
-    bool ok = write_sheet(NULL, &plans, out);
+    bool ok = write_table(NULL, &plans, out);
     report_why(first, &why);
     fputs("### Why plan 1\n\n", out);
     for (int i = 0; i < why.count; i++) {
@@ -77,15 +77,15 @@ bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     PageView view = {report, NULL, &arena};
     const char *title = title_text(&view), *verdict = verdict_text(&view), *helps = sensitivities_text(&view),
                *assumed = assumed_text(&view), *searched = searched_text(&view);
-    Sheet ways = alternatives_sheet(&view), nearest = nearest_sheet(&view), request = request_sheet(&view);
+    Table ways = alternatives_table(&view), nearest = nearest_table(&view), request = request_table(&view);
     bool ok = title && verdict && helps && assumed && searched;
     if (ok) {
         fputs("## ", out);
         write_paragraph(title, out);
         write_paragraph(verdict, out);
         ok = (!view_first(&view) || write_plans(&view, out)) &&
-             write_sheet("The nearest machines that fit", &nearest, out) &&
-             write_sheet("Alternatives where sizes do not divide", &ways, out);
+             write_table("The nearest machines that fit", &nearest, out) &&
+             write_table("Alternatives where sizes do not divide", &ways, out);
         write_paragraph(helps, out);
         ok = write_folded("What the answer rests on", assumed, &request, out) && ok;
         ok = write_folded("What was searched", searched, NULL, out) && ok;

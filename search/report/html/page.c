@@ -27,7 +27,7 @@ typedef struct {
     char *svg;
     size_t length;
     Prose words;
-    Sheet table;
+    Table table;
     bool drawn;
 } Drawn;
 
@@ -88,9 +88,9 @@ static void write_cards(const PageView *view, FILE *out) {
 }
 
 /* A table of the page; nothing where it has no rows. */
-static bool write_sheet(const Sheet *sheet, FILE *out) {
-    if (!sheet->failed && sheet->rows > 0) sheet_write_html(sheet, out);
-    return !sheet->failed;
+static bool write_table(const Table *table, FILE *out) {
+    if (!table->failed && table->rows > 0) table_write_html(table, out);
+    return !table->failed;
 }
 
 static void write_why(const PageView *view, FILE *out) {
@@ -116,16 +116,16 @@ static bool write_verdict(const PageView *view, FILE *out) {
     bool ok = true;
     if (view_first(view)) {
         html_heading(out, "The plans");
-        Sheet plans = plans_sheet(view);
-        ok = write_sheet(&plans, out);
+        Table plans = plans_table(view);
+        ok = write_table(&plans, out);
         write_why(view, out);
     } else {
-        Sheet nearest = nearest_sheet(view);
-        ok = write_sheet(&nearest, out);
+        Table nearest = nearest_table(view);
+        ok = write_table(&nearest, out);
     }
-    Sheet ways = alternatives_sheet(view);
+    Table ways = alternatives_table(view);
     if (ways.rows > 0) html_heading(out, "Alternatives");
-    ok = write_sheet(&ways, out) && ok;
+    ok = write_table(&ways, out) && ok;
     html_section_close(out);
     return ok;
 }
@@ -137,18 +137,18 @@ static void write_picture(const Drawn *drawn, const char *id, const char *headin
     fwrite(drawn->svg, 1, drawn->length, out);
     html_figure_close(out);
     fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
-    sheet_write_html(&drawn->table, out);
+    table_write_html(&drawn->table, out);
     fputs("</details>\n", out);
     html_section_close(out);
 }
 
-static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
+static bool write_misses(const Table *misses, const Table *closest, FILE *out) {
     html_section_open(out, "misses", "Near misses");
     html_paragraph(
         out, "The plans ranked after the first, each with the one figure that would have to change least for it to "
              "win, with all else and both layouts unchanged; and the degrees that the search cut as a whole.");
-    bool ok = write_sheet(misses, out);
-    ok = write_sheet(closest, out) && ok;
+    bool ok = write_table(misses, out);
+    ok = write_table(closest, out) && ok;
     html_section_close(out);
     return ok;
 }
@@ -156,7 +156,7 @@ static bool write_misses(const Sheet *misses, const Sheet *closest, FILE *out) {
 static bool write_basis(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const char *assumed = assumed_text(view), *searched = searched_text(view);
-    Sheet sheets[] = {request_sheet(view), chip_sheet(view), profile_sheet(view)};
+    Table tables[] = {request_table(view), chip_table(view), profile_table(view)};
     static const char *const NAMES[] = {"Options", "The chip, figure by figure", "The profile, figure by figure"};
     bool ok = assumed && searched;
     html_section_open(out, "basis", "What the answer rests on");
@@ -168,9 +168,9 @@ static bool write_basis(const PageView *view, FILE *out) {
                  clean_text(request->question.profile.source, clean, sizeof clean));
         html_paragraph(out, source);
     }
-    for (size_t i = 0; i < COUNT_OF(sheets); i++) {
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
         fprintf(out, "<details><summary>%s</summary>\n", NAMES[i]);
-        ok = write_sheet(&sheets[i], out) && ok;
+        ok = write_table(&tables[i], out) && ok;
         fputs("</details>\n", out);
     }
     if (view->report->data_sha256[0]) {
@@ -184,7 +184,7 @@ static bool write_basis(const PageView *view, FILE *out) {
 
 static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
     const char *title = title_text(view);
-    Sheet misses = misses_sheet(view), closest = closest_sheet(view);
+    Table misses = misses_table(view), closest = closest_table(view);
     HtmlLink links[COUNT_OF(PICTURES) + 3] = {{"verdict", "The verdict"}};
     int count = 1;
     if (!title || misses.failed || closest.failed) return false;

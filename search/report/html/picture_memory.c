@@ -64,16 +64,16 @@ static void draw_bar(Svg *svg, const SvgScale *scale, double y, const Bar *bar) 
     }
 }
 
-static void list_bar(Sheet *table, const Bar *bar) {
+static void list_bar(Table *table, const Bar *bar) {
     char texts[ROWS + 1][NUMBER_TEXT_SIZE];
     const char *cells[ROWS + 2] = {bar->name};
     for (int row = 0; row < ROWS; row++)
         cells[1 + row] = number_bytes(memory_row_bytes(&bar->rows, (MemoryRow)row), texts[row]);
     cells[1 + ROWS] = number_bytes(memory_total(&bar->rows), texts[ROWS]);
-    sheet_row(table, cells);
+    table_row(table, cells);
 }
 
-bool picture_memory(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_memory(const PageView *view, FILE *out, Prose *words, Table *table) {
     Bar bars[BARS_MAX];
     double limit, reserve, most = 0;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], text[NUMBER_TEXT_SIZE];
@@ -96,7 +96,7 @@ bool picture_memory(const PageView *view, FILE *out, Prose *words, Sheet *table)
     svg_bar(&svg, svg_at(&scale, limit), 26, svg_at(&scale, limit + reserve) - svg_at(&scale, limit), bottom - 26,
             PAINT_BUBBLE, "reserved");
     svg_axis_x(&svg, &scale, 8, bottom, 26, svg_say_bytes, "");
-    *table = sheet_new(view->arena, "HBM per chip by row",
+    *table = table_new(view->arena, "HBM per chip by row",
                        "moment|>parameters|>gradients|>optimizer|>activations|>gathered|>logits|>transients|>total");
     for (int i = 0; i < count; i++) {
         double y = 32 + ROW * i, total = memory_total(&bars[i].rows);

@@ -73,7 +73,7 @@ static const char *kind_words(const Axis *axis) {
     }
 }
 
-static void list_axis(Sheet *table, const Axis *axis, const Level *levels, int count) {
+static void list_axis(Table *table, const Axis *axis, const Level *levels, int count) {
     char size[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE];
     Prose roles = {0};
     for (int i = count - 1; i >= 0; i--)
@@ -81,10 +81,10 @@ static void list_axis(Sheet *table, const Axis *axis, const Level *levels, int c
                    (long long)levels[i].stride);
     const char *cells[] = {axis->name, number_grouped(axis->size, size), kind_words(axis),
                            rate_text(axis->bytes_per_second, "B", rate), roles.used ? roles.text : "no role"};
-    sheet_row(table, cells);
+    table_row(table, cells);
 }
 
-bool picture_mesh(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_mesh(const PageView *view, FILE *out, Prose *words, Table *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
     const Mesh *mesh = &ranked->machine.mesh;
@@ -109,7 +109,7 @@ bool picture_mesh(const PageView *view, FILE *out, Prose *words, Sheet *table) {
         prose_add(words, ", each over %lld", (long long)grid->expert_tensor);
     prose_add(words, ".");
     Svg svg = svg_open(out, "mesh-svg", WIDTH, height, "The mesh: which role lies on which axis", words->text);
-    *table = sheet_new(view->arena, "Axes of the machine, roles from the inside",
+    *table = table_new(view->arena, "Axes of the machine, roles from the inside",
                        "axis|>size|is|>one way|roles, neighbours first");
     double y = 14;
     for (int a = 0; a < mesh->axis_count; a++) {

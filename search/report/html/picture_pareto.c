@@ -107,18 +107,18 @@ static void draw_panel(Svg *svg, const Point *points, int count, double left, do
     }
 }
 
-static void list_points(Sheet *table, const char *against, const Point *points, int count, SvgSay *say) {
+static void list_points(Table *table, const char *against, const Point *points, int count, SvgSay *say) {
     for (int i = 0; i < count; i++) {
         char cost[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], name[WORDS_SIZE];
         snprintf(name, sizeof name, "%s", points[i].of ? points[i].of->plan : "");
         if (!points[i].of) snprintf(name, sizeof name, "plan %d", points[i].rank);
         const char *cells[] = {against, say(points[i].cost, cost), step_text(points[i].seconds, step), name,
                                points[i].front ? "yes" : "no"};
-        sheet_row(table, cells);
+        table_row(table, cells);
     }
 }
 
-bool picture_pareto(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_pareto(const PageView *view, FILE *out, Prose *words, Table *table) {
     Point memory[POINTS_MAX], chips[POINTS_MAX];
     if (!view_first(view) || (!view->facts && view->report->result.plan_count < 2)) return false;
     int memory_count = memory_points(view, memory), chip_count = chip_points(view, chips);
@@ -153,7 +153,7 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Sheet *table)
     svg_line(&svg, x, BOTTOM + 66, x + 22, BOTTOM + 66, "s0 thick");
     svg_text(&svg, x + 28, BOTTOM + 70, "start", NULL, "the front");
     svg_close(&svg);
-    *table = sheet_new(view->arena, "Plans by memory and by chips", "against|>takes|>step|plan|on the front");
+    *table = table_new(view->arena, "Plans by memory and by chips", "against|>takes|>step|plan|on the front");
     list_points(table, "memory", memory, memory_count, number_bytes);
     list_points(table, "chips", chips, chip_count, svg_say_count);
     return true;

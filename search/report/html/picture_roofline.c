@@ -93,7 +93,7 @@ static void draw_points(Svg *svg, const Estimate *estimate, const SvgScale *x, c
     }
 }
 
-static void list_parts(Sheet *table, const Estimate *estimate) {
+static void list_parts(Table *table, const Estimate *estimate) {
     for (int i = 0; i < estimate->part_count; i++) {
         const EstimatePart *part = &estimate->parts[i];
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE], e[NUMBER_TEXT_SIZE];
@@ -106,11 +106,11 @@ static void list_parts(Sheet *table, const Estimate *estimate) {
                                seconds_of(part) <= 0 ? "nothing: fused"
                                : part->memory_bound  ? "HBM"
                                                      : "compute"};
-        sheet_row(table, cells);
+        table_row(table, cells);
     }
 }
 
-bool picture_roofline(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_roofline(const PageView *view, FILE *out, Prose *words, Table *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked || ranked->estimate.part_count == 0) return false;
     const Estimate *estimate = &ranked->estimate;
@@ -134,7 +134,7 @@ bool picture_roofline(const PageView *view, FILE *out, Prose *words, Sheet *tabl
     draw_reached(&svg, &roof, &view->report->request->question.profile, &x, &y);
     draw_points(&svg, estimate, &x, &y);
     svg_close(&svg);
-    *table = sheet_new(view->arena, "Ops of the fullest stage on one device, over one step (without recomputation)",
+    *table = table_new(view->arena, "Ops of the fullest stage on one device, over one step (without recomputation)",
                        "op|>FLOPs|>bytes|>FLOPs a byte|>FLOP/s|>a step|bound by");
     list_parts(table, estimate);
     return true;

@@ -93,7 +93,7 @@ static void draw_ideal(Svg *svg, const PageFacts *facts, const SvgScale *x, cons
     }
 }
 
-static void list_points(const PageFacts *facts, Sheet *table) {
+static void list_points(const PageFacts *facts, Table *table) {
     for (int b = 0; b < PAGE_BATCHES; b++)
         for (int s = 0; s < PAGE_SIZES; s++) {
             const PagePoint *point = &facts->size[s][b];
@@ -104,7 +104,7 @@ static void list_points(const PageFacts *facts, Sheet *table) {
             if (!point->found) {
                 const char *cells[] = {
                     factor, "", "", "", "", "", point->cut_short ? "the search ended early" : "no plan fits"};
-                sheet_row(table, cells);
+                table_row(table, cells);
                 continue;
             }
             const char *cells[] = {factor,
@@ -114,7 +114,7 @@ static void list_points(const PageFacts *facts, Sheet *table) {
                                    share_text(point->mfu, mfu),
                                    duration_text(point->training_seconds, time),
                                    point->plan};
-            sheet_row(table, cells);
+            table_row(table, cells);
         }
 }
 
@@ -140,7 +140,7 @@ static void add_words(const PageView *view, Prose *words) {
     if (facts->thin) prose_add(words, " The search is large, so fewer points were searched.");
 }
 
-bool picture_scaling(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_scaling(const PageView *view, FILE *out, Prose *words, Table *table) {
     const PageFacts *facts = view->facts;
     int found = 0;
     for (int s = 0; facts && s < PAGE_SIZES; s++)
@@ -176,7 +176,7 @@ bool picture_scaling(const PageView *view, FILE *out, Prose *words, Sheet *table
     svg_line(&svg, at, BOTTOM + 66, at + 22, BOTTOM + 66, "axis dash");
     svg_text(&svg, at + 28, BOTTOM + 70, "start", NULL, "linear scaling from plan 1, the larger mark");
     svg_close(&svg);
-    *table = sheet_new(view->arena, "Other machines and batches",
+    *table = table_new(view->arena, "Other machines and batches",
                        "against plan 1|>chips|>tokens a step|>step|>MFU|>training|best plan");
     list_points(facts, table);
     return true;

@@ -62,7 +62,7 @@ static void draw_row(Svg *svg, const SvgScale *scale, double y, const PageFigure
                                       : "another plan at +10%");
 }
 
-static void list_row(Sheet *table, const PageFigure *figure) {
+static void list_row(Table *table, const PageFigure *figure) {
     char change[PAGE_MOVES][NUMBER_TEXT_SIZE], repriced[PAGE_MOVES][NUMBER_TEXT_SIZE], words[PAGE_MOVES][WORDS_SIZE];
     for (int move = 0; move < PAGE_MOVES; move++) {
         change_text(effect(figure, move), change[move]);
@@ -76,7 +76,7 @@ static void list_row(Sheet *table, const PageFigure *figure) {
                            change[0],    repriced[0],
                            words[0],     change[1],
                            repriced[1],  words[1]};
-    sheet_row(table, cells);
+    table_row(table, cells);
 }
 
 static void add_words(const PageFigure *const *figures, int count, bool thin, Prose *words) {
@@ -100,7 +100,7 @@ static void add_words(const PageFigure *const *figures, int count, bool thin, Pr
     if (thin) prose_add(words, " The search is large, so for the profile's figures only plan 1 was priced again.");
 }
 
-bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Table *table) {
     const PageFigure *figures[PAGE_FIGURES_MAX];
     int count = view->facts ? view->facts->figure_count : 0;
     if (count == 0) return false;
@@ -128,7 +128,7 @@ bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Sheet *t
     svg_text(&svg, x, 20, "start", "head", "of the chip");
     svg_text(&svg, x + 84, 20, "start", NULL, "of the profile");
     svg_close(&svg);
-    *table = sheet_new(view->arena, "Each figure a tenth lower and higher",
+    *table = table_new(view->arena, "Each figure a tenth lower and higher",
                        "figure|of|>-10%: best step|>plan 1 as it is|winner|>+10%: best step|>plan 1 as it is|winner");
     for (int i = 0; i < count; i++) list_row(table, figures[i]);
     return true;

@@ -84,7 +84,7 @@ static double draw_legend(Svg *svg, double y, const bool used[PAINT_COUNT], bool
     return y;
 }
 
-static void list_terms(Sheet *table, int rank, const RankedPlan *ranked, const Term *terms, int count) {
+static void list_terms(Table *table, int rank, const RankedPlan *ranked, const Term *terms, int count) {
     double total = ranked->estimate.time.seconds;
     for (int i = 0; i < count; i++) {
         char plan[24], name[WORDS_SIZE], seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE], whole[NUMBER_TEXT_SIZE];
@@ -93,15 +93,15 @@ static void list_terms(Sheet *table, int rank, const RankedPlan *ranked, const T
         const char *cells[] = {plan, say_term(&terms[i], paint_of_term(terms[i].name), name),
                                step_text(terms[i].seconds, seconds), share_text(terms[i].seconds / total, share),
                                terms[i].whole_seconds > 0 ? step_text(terms[i].whole_seconds, whole) : ""};
-        sheet_row(table, cells);
+        table_row(table, cells);
     }
     char plan[24], seconds[NUMBER_TEXT_SIZE];
     snprintf(plan, sizeof plan, "plan %d", rank);
     const char *cells[] = {plan, "step", step_text(total, seconds), "100.0%", ""};
-    sheet_row(table, cells);
+    table_row(table, cells);
 }
 
-bool picture_step(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_step(const PageView *view, FILE *out, Prose *words, Table *table) {
     const Request *request = view->report->request;
     const SearchResult *result = &view->report->result;
     int plans = (int)min_whole(result->plan_count, PLANS_MAX);
@@ -130,7 +130,7 @@ bool picture_step(const PageView *view, FILE *out, Prose *words, Sheet *table) {
     double bottom = 22 + ROW * plans;
     Svg svg = svg_open(out, "step-svg", WIDTH, bottom + 46 + 44, "Where a step goes, plan by plan", words->text);
     svg_axis_x(&svg, &scale, 8, bottom, 8, svg_say_seconds, "");
-    *table = sheet_new(view->arena, "Where a step goes, by plan",
+    *table = table_new(view->arena, "Where a step goes, by plan",
                        "plan|part|>seconds of the step|>share|>with the overlapped part");
     for (int i = 0; i < plans; i++) {
         Term terms[TERMS_MAX];

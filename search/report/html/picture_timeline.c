@@ -172,20 +172,20 @@ static void draw_tail(Svg *svg, const Window *window, const StepTime *time, doub
     }
 }
 
-static void list_stage(Sheet *table, const Play *play, const Played *played, int rank) {
+static void list_stage(Table *table, const Play *play, const Played *played, int rank) {
     double busy = 0;
     char name[32], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     for (int i = 0; i < play->count[rank]; i++) busy += played->ends[rank][i] - played->begins[rank][i];
     snprintf(name, sizeof name, "stage %d", rank + 1);
     const char *cells[] = {name, step_text(busy, a), share_text(busy / played->end, b),
                            step_text(played->end - busy, c)};
-    sheet_row(table, cells);
+    table_row(table, cells);
 }
 
 /* Lanes of the stages that are shown, and one that says how many are not. */
 static int stage_lanes(int ranks) { return (int)min_whole(ranks, STAGES_SHOWN + 1); }
 
-static void draw_stages(Svg *svg, const RankedPlan *ranked, const Play *play, const Played *played, Sheet *table) {
+static void draw_stages(Svg *svg, const RankedPlan *ranked, const Play *play, const Played *played, Table *table) {
     const StepTime *time = &ranked->estimate.time;
     int ranks = play->ranks, rows = (int)min_whole(ranks, STAGES_SHOWN), half = ranks > rows ? rows / 2 : rows;
     double end = max_real(time->seconds, played->end), y = TOP;
@@ -302,7 +302,7 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     }
 }
 
-static void draw_alone(Svg *svg, const RankedPlan *ranked, const OneStage *stage, Sheet *table) {
+static void draw_alone(Svg *svg, const RankedPlan *ranked, const OneStage *stage, Table *table) {
     const Microbatch *one = &stage->one;
     const Lane *lanes = stage->lanes;
     int count = stage->count;
@@ -329,7 +329,7 @@ static void draw_alone(Svg *svg, const RankedPlan *ranked, const OneStage *stage
         const char *cells[] = {phase == PHASE_FORWARD ? "forward of a microbatch" : "backward of a microbatch",
                                step_text(one->compute[phase], a), share_text(one->compute[phase] / one->all[phase], b),
                                step_text(one->all[phase] - one->compute[phase], c)};
-        sheet_row(table, cells);
+        table_row(table, cells);
     }
 }
 
@@ -368,7 +368,7 @@ static bool play_of(const RankedPlan *ranked, const Microbatch *one, Arena *aren
            play_run(play, (PassSeconds){one->all[0], one->all[1], one->weights}, arena, played) && !played->stuck;
 }
 
-bool picture_timeline(const PageView *view, FILE *out, Prose *words, Sheet *table) {
+bool picture_timeline(const PageView *view, FILE *out, Prose *words, Table *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
     OneStage stage = {.one = microbatch_of(ranked)};
@@ -387,7 +387,7 @@ bool picture_timeline(const PageView *view, FILE *out, Prose *words, Sheet *tabl
             alone_words(ranked, words);
         double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : stage.count) + 36;
         Svg svg = svg_open(out, "timeline-svg", WIDTH, top + layer_line_height(&line), "One step in time", words->text);
-        *table = sheet_new(view->arena, "Passes in time",
+        *table = table_new(view->arena, "Passes in time",
                            stages ? "stage|>busy|>share|>idle" : "pass|>compute|>share|>exposed");
         draw_legend(&svg, ranked->plan.knobs.schedule);
         if (stages)

@@ -4,7 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 
-#include "base/text/sheet.h"
+#include "base/text/table.h"
 #include "base/text/svg.h"
 #include "search/report/html/facts.h"
 
@@ -15,7 +15,7 @@ typedef struct {
 } PageView;
 
 /* Draws to `out`, fills the words and the table. False: the report has nothing to show of it (nothing was written). */
-typedef bool Picture(const PageView *view, FILE *out, Prose *words, Sheet *table);
+typedef bool Picture(const PageView *view, FILE *out, Prose *words, Table *table);
 
 Picture picture_step;        /* where a step goes, of all plans */
 Picture picture_memory;      /* HBM by row against the limit, at each moment that can peak */

@@ -77,9 +77,9 @@ const char *compare_to_best_text(const PageView *view, int rank) {
 
 /* ---- plans ---- */
 
-Sheet plans_sheet(const PageView *view) {
+Table plans_table(const PageView *view) {
     const SearchResult *result = &view->report->result;
-    Sheet sheet = sheet_new(view->arena, "The best plans, one for each set of degrees and schedule",
+    Table table = table_new(view->arena, "The best plans, one for each set of degrees and schedule",
                             ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
     for (int i = 0; i < result->plan_count; i++) {
         const RankedPlan *ranked = &result->plans[i];
@@ -105,13 +105,13 @@ Sheet plans_sheet(const PageView *view) {
                                    : "",
                                bound_text(estimate->bound_by, &ranked->machine.mesh),
                                launch_text(ranked, " ", launchers)};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-Sheet alternatives_sheet(const PageView *view) {
-    Sheet sheet = sheet_new(view->arena,
+Table alternatives_table(const PageView *view) {
+    Table table = table_new(view->arena,
                             "Alternatives where sizes do not divide, each with its best plan; the price is per token",
                             "way|what changes|>step|>price|plan|launched by");
     bool any = view_first(view) != NULL; /* without a plan only what is a way out is one */
@@ -121,9 +121,9 @@ Sheet alternatives_sheet(const PageView *view) {
         if (!view->report->alternatives[i].tried) continue;
         alternative_words(view->report, (Alternative)i, words);
         const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
 /* "ICI bandwidth 12% higher (4 more figures would do)" */
@@ -139,10 +139,10 @@ static void miss_words(const NearMiss *miss, char text[WORDS_SIZE]) {
                  miss->others == 1 ? "" : "s");
 }
 
-Sheet misses_sheet(const PageView *view) {
+Table misses_table(const PageView *view) {
     const SearchResult *result = &view->report->result;
-    Sheet sheet =
-        sheet_new(view->arena, "Plans that lose, and the smallest change of one figure that would make each win",
+    Table table =
+        table_new(view->arena, "Plans that lose, and the smallest change of one figure that would make each win",
                   ">rank|plan|>behind|would win with|why it is slower");
     for (int i = 0; view->facts && i < view->facts->miss_count; i++) {
         const RankedPlan *ranked = &result->plans[i + 1];
@@ -154,16 +154,16 @@ Sheet misses_sheet(const PageView *view) {
         miss_words(&view->facts->misses[i], words);
         report_why_not(&result->plans[0], ranked, &why);
         const char *cells[] = {rank, plan_label(ranked, label), behind, words, why.text};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-Sheet closest_sheet(const PageView *view) {
+Table closest_table(const PageView *view) {
     const SearchResult *result = &view->report->result;
     const Certificate *certificate = &result->certificate;
-    Sheet sheet =
-        sheet_new(view->arena, "Degrees that were cut as a whole, lowest bounds first: none of their plans is faster",
+    Table table =
+        table_new(view->arena, "Degrees that were cut as a whole, lowest bounds first: none of their plans is faster",
                   "degrees|machine|>bound|>above plan 1");
     for (int i = 0; i < certificate->closest_count && result->plan_count > 0 && result->machines; i++) {
         const CutTuple *cut = &certificate->closest[i];
@@ -171,22 +171,22 @@ Sheet closest_sheet(const PageView *view) {
         snprintf(above, sizeof above, "%+.2f%%", 100 * (cut->bound / result->plans[0].ranked_seconds - 1));
         const char *cells[] = {degrees_notation(&cut->degrees, true, notation),
                                result->machines[cut->machine].machine.text, step_text(cut->bound, bound), above};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-Sheet nearest_sheet(const PageView *view) {
-    Sheet sheet = sheet_new(view->arena, "The nearest machines that fit", "machine|>chips|>HBM|>step|plan");
+Table nearest_table(const PageView *view) {
+    Table table = table_new(view->arena, "The nearest machines that fit", "machine|>chips|>HBM|>step|plan");
     for (int i = 0; i < view->report->nearest_count; i++) {
         const RankedPlan *ranked = &view->report->nearest[i];
         char chips[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
         const char *cells[] = {ranked->machine.text, number_grouped(ranked->machine.mesh.chips, chips),
                                number_bytes(memory_total(&ranked->estimate.memory), hbm),
                                step_text(ranked->estimate.time.seconds, step), plan_label(ranked, label)};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
 /* ---- what it rests on ---- */
@@ -206,23 +206,23 @@ static const char *figure_words(double value, const char *unit, char text[WORDS_
     return text;
 }
 
-Sheet chip_sheet(const PageView *view) {
+Table chip_table(const PageView *view) {
     const Chip *chip = &view->report->request->question.chip;
-    Sheet sheet = sheet_new(view->arena, "Figures of the chip", "figure|>value|source|checked");
+    Table table = table_new(view->arena, "Figures of the chip", "figure|>value|source|checked");
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         const Figure *figure = (const Figure *)((const char *)chip + CHIP_FIGURES[i].offset);
         char words[WORDS_SIZE];
         if (figure->source[0] == '\0') continue;
         const char *cells[] = {CHIP_FIGURES[i].key, figure_words(figure->value, CHIP_FIGURES[i].unit, words),
                                figure->source, figure->verified ? "yes" : "no"};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-Sheet profile_sheet(const PageView *view) {
+Table profile_table(const PageView *view) {
     const Profile *profile = &view->report->request->question.profile;
-    Sheet sheet = sheet_new(view->arena, "Figures of the profile, as used on this machine", "figure|>value|meaning|of");
+    Table table = table_new(view->arena, "Figures of the profile, as used on this machine", "figure|>value|meaning|of");
     int count;
     const ProfileFigure *figures = profile_figures(&count);
     for (int i = 0; i < count; i++) {
@@ -230,19 +230,19 @@ Sheet profile_sheet(const PageView *view) {
         snprintf(value, sizeof value, "%.4g", figure_value_of(profile, &figures[i]));
         const char *cells[] = {figures[i].key, value, figures[i].meaning,
                                figures[i].owner == FIGURE_OF_CHIP ? "chip" : "software"};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
-    return sheet;
+    return table;
 }
 
-Sheet request_sheet(const PageView *view) {
-    Sheet sheet =
-        sheet_new(view->arena, "Every option in force that can change the answer, defaults included", "option|value");
+Table request_table(const PageView *view) {
+    Table table =
+        table_new(view->arena, "Every option in force that can change the answer, defaults included", "option|value");
     char launchers[LAUNCHER_NAMES_SIZE];
     cJSON *json = cJSON_CreateObject();
     const cJSON *value;
     launcher_names(view->report->request->space.launchers, ",", ",", launchers, sizeof launchers);
-    if (!json || !request_add_json(view->report->request, launchers, json)) sheet.failed = true;
+    if (!json || !request_add_json(view->report->request, launchers, json)) table.failed = true;
     cJSON_ArrayForEach(value, json) {
         char number[NUMBER_TEXT_SIZE], key[64];
         snprintf(key, sizeof key, "--%s", value->string);
@@ -254,8 +254,8 @@ Sheet request_sheet(const PageView *view) {
                                     : raw || cJSON_IsString(value) ? value->valuestring
                                     : cJSON_IsBool(value)          ? cJSON_IsTrue(value) ? "yes" : "no"
                                                                    : ""};
-        sheet_row(&sheet, cells);
+        table_row(&table, cells);
     }
     cJSON_Delete(json);
-    return sheet;
+    return table;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/tables.h: what the page and the Markdown share: tables, and what the text report says, as one line of text
- * each. All in the arena of the view; NULL, or a failed sheet: memory is out. */
+ * each. All in the arena of the view; NULL, or a failed table: memory is out. */
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
 
 #include "search/report/html/pictures.h"
 
-Sheet plans_sheet(const PageView *view);
-Sheet alternatives_sheet(const PageView *view); /* without rows: no way out was tried */
-Sheet misses_sheet(const PageView *view);       /* plans 2 to k, and what would make them win; needs facts */
-Sheet closest_sheet(const PageView *view);      /* degrees that were cut, by their bound */
-Sheet nearest_sheet(const PageView *view);      /* machines that fit, where nothing does */
-Sheet chip_sheet(const PageView *view);         /* every figure, with its source */
-Sheet profile_sheet(const PageView *view);
-Sheet request_sheet(const PageView *view); /* options in force */
+Table plans_table(const PageView *view);
+Table alternatives_table(const PageView *view); /* without rows: no way out was tried */
+Table misses_table(const PageView *view);       /* plans 2 to k, and what would make them win; needs facts */
+Table closest_table(const PageView *view);      /* degrees that were cut, by their bound */
+Table nearest_table(const PageView *view);      /* machines that fit, where nothing does */
+Table chip_table(const PageView *view);         /* every figure, with its source */
+Table profile_table(const PageView *view);
+Table request_table(const PageView *view); /* options in force */
 
 const char *verdict_text(const PageView *view);                   /* of plan 1, or how far off the nearest is */
 const char *compare_to_best_text(const PageView *view, int rank); /* plan `rank` > 1 against plan 1 */

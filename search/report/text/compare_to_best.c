@@ -10,44 +10,39 @@ enum { TERMS_SHOWN = 6, CHANGES_SHOWN = 5, CHANGE_COLUMNS = 58 };
 
 /* Terms that differ by a thousandth of the step or more. */
 static bool write_terms(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
-    static const TableColumn COLUMNS[] = {
-        {"part of the step", false}, {"this plan", true}, {"plan 1", true}, {"loses", true}};
     double least = 1e-3 * here->estimate.time.seconds;
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0, shown = 0; i < comparison->term_count && shown < TERMS_SHOWN && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "part of the step|>this plan|>plan 1|>loses");
+    for (int i = 0, shown = 0; i < comparison->term_count && shown < TERMS_SHOWN; i++) {
         const TermPair *term = &comparison->terms[i];
         double lost = term->second - term->first;
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], gained[NUMBER_TEXT_SIZE + 1];
         if (lost < least && -lost < least) continue;
         snprintf(gained, sizeof gained, "%s%s", lost < 0 ? "-" : "", step_text(lost < 0 ? -lost : lost, c));
         const char *cells[] = {term_phrase(term->name), step_text(term->second, a), step_text(term->first, b), gained};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
         shown++;
     }
-    ok = ok && table_write(table, "  ", out);
-    table_free(table);
+    bool ok = table_write_text(&table, "  ", out);
+    arena_free(&arena);
     return ok;
 }
 
 static bool write_changes(const BestComparison *comparison, const RankedPlan *here, TextOut out) {
-    static const TableColumn COLUMNS[] = {
-        {"one change", false}, {"step", true}, {"gains", true}, {"behind plan 1", true}};
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < comparison->change_count && i < CHANGES_SHOWN && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "one change|>step|>gains|>behind plan 1");
+    table_wrap(&table, 0, CHANGE_COLUMNS);
+    for (int i = 0; i < comparison->change_count && i < CHANGES_SHOWN; i++) {
         const Change *change = &comparison->changes[i];
-        char text[CHANGE_TEXT_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-        snprintf(text, sizeof text, "%s", change->text);
-        table_wrap(text, CHANGE_COLUMNS);
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
         double behind = change->after.ranked_seconds / comparison->best.ranked_seconds - 1;
-        const char *cells[] = {text, step_text(change->after.estimate.time.seconds, a),
+        const char *cells[] = {change->text, step_text(change->after.estimate.time.seconds, a),
                                change_text(change->after.ranked_seconds / here->ranked_seconds - 1, b),
                                change->suffices ? "no" : share_text(behind, c)};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    ok = ok && table_write(table, "  ", out);
-    table_free(table);
+    bool ok = table_write_text(&table, "  ", out);
+    arena_free(&arena);
     return ok;
 }
 

@@ -12,20 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool finish(Table *table, bool ok, TextOut out) {
-    ok = ok && table_write(table, "  ", out);
-    table_free(table);
+/* Writes the table, which ends with its arena. */
+static bool finish(const Table *table, TextOut out) {
+    bool ok = table_write_text(table, "  ", out);
+    arena_free(table->arena);
     return ok;
 }
 
 static bool write_ops(const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"op", false},   {"forward", true}, {"backward", true}, {"FLOPs", true},
-                                          {"bytes", true}, {"FLOP/s", true},  {"bound by", false}};
     const Estimate *estimate = &ranked->estimate;
     fputs("\nOps of the fullest stage on one chip, over one step (without recomputation):\n", out.file);
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < estimate->part_count && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "op|>forward|>backward|>FLOPs|>bytes|>FLOP/s|bound by");
+    for (int i = 0; i < estimate->part_count; i++) {
         const EstimatePart *part = &estimate->parts[i];
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE], e[NUMBER_TEXT_SIZE];
         double seconds = part->forward_seconds + part->backward_seconds;
@@ -39,9 +38,9 @@ static bool write_ops(const RankedPlan *ranked, TextOut out) {
                                seconds <= 0         ? "free (fused)"
                                : part->memory_bound ? "HBM"
                                                     : "compute"};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    return finish(table, ok, out);
+    return finish(&table, out);
 }
 
 static const char *const GROUP_NAMES[GROUP_COUNT] = {
@@ -59,17 +58,17 @@ static const char *const GROUP_NAMES[GROUP_COUNT] = {
 };
 
 static bool write_groups(const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"group", false},   {"chips", true}, {"spans", false}, {"bytes", true},
-                                          {"messages", true}, {"step", true},  {"exposed", true}};
     const Estimate *estimate = &ranked->estimate;
     fputs("\nCommunication. Bytes and messages are of one microbatch, forward / backward (over data: of one step, "
           "start / "
           "end).\nBytes are of the whole array (of a ring of keys and values: what one chip passes on); seconds are of "
           "the whole step:\n",
           out.file);
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < GROUP_COUNT && ok; i++) {
+    enum { SPANS = 2, SPANS_COLUMNS = 34 };
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "group|>chips|spans|>bytes|>messages|>step|>exposed");
+    table_wrap(&table, SPANS, SPANS_COLUMNS);
+    for (int i = 0; i < GROUP_COUNT; i++) {
         Group group = (Group)i;
         if (estimate->time.group_seconds[i] <= 0) continue;
         char chips[NUMBER_TEXT_SIZE], bytes_text[2 * NUMBER_TEXT_SIZE + 4], messages_text[64], step[NUMBER_TEXT_SIZE],
@@ -83,7 +82,6 @@ static bool write_groups(const RankedPlan *ranked, TextOut out) {
         Prose words = {0};
         footprint_words(&ranked->machine.mesh, &footprint, &words);
         snprintf(lies, sizeof lies, "%.*s", (int)sizeof lies - 1, words.text);
-        table_wrap(lies, 34);
         snprintf(bytes_text, sizeof bytes_text, "%s / %s", number_bytes(first.bytes, number[0]),
                  number_bytes(second.bytes, number[1]));
         snprintf(messages_text, sizeof messages_text, "%.6g / %.6g", first.messages, second.messages);
@@ -94,9 +92,9 @@ static bool write_groups(const RankedPlan *ranked, TextOut out) {
                                messages_text,
                                step_text(estimate->time.group_seconds[i], step),
                                step_text(estimate->time.group_exposed_seconds[i], exposed)};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    ok = finish(table, ok, out);
+    bool ok = finish(&table, out);
 
     char seconds[NUMBER_TEXT_SIZE];
     Prose busy = {0};
@@ -115,19 +113,20 @@ static bool write_groups(const RankedPlan *ranked, TextOut out) {
     return ok;
 }
 
+enum { MOMENT_COLUMNS = 32 };
+
 static bool write_memory(const Request *request, const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"at", false},       {"parameters", true},  {"gradients", true},
-                                          {"optimizer", true}, {"activations", true}, {"gathered", true},
-                                          {"logits", true},    {"transients", true},  {"total", true}};
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     CostContext setting = ranked_cost_context(request, ranked);
     char limit[NUMBER_TEXT_SIZE], reserve[NUMBER_TEXT_SIZE];
     fprintf(out.file, "\nHBM at each moment that may be the peak (limit %s, %s reserved; > marks the peak):\n",
             number_bytes(ranked->estimate.memory_limit_bytes, limit),
             number_bytes(ranked->estimate.reserve_bytes, reserve));
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < MOMENT_COUNT && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL,
+                            "at|>parameters|>gradients|>optimizer|>activations|>gathered|>logits|>transients|>total");
+    table_wrap(&table, 0, MOMENT_COLUMNS);
+    for (int i = 0; i < MOMENT_COUNT; i++) {
         if (i == MOMENT_LAST_BACKWARD && !stages) continue; /* the first stage's */
         MemoryRows rows;
         double total = plan_memory(&setting, &ranked->estimate.shard, &ranked->plan, (Moment)i, &rows);
@@ -138,11 +137,10 @@ static bool write_memory(const Request *request, const RankedPlan *ranked, TextO
         const char *cells[1 + COUNT_OF(bytes)] = {name};
         snprintf(name, sizeof name, "%s%s", i == (int)ranked->estimate.moment ? "> " : "",
                  moment_text((Moment)i, stages));
-        table_wrap(name, 32);
         for (size_t j = 0; j < COUNT_OF(bytes); j++) cells[1 + j] = number_bytes(bytes[j], texts[j]);
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    return finish(table, ok, out);
+    return finish(&table, out);
 }
 
 /* What the rows at the peak are made of, a row to a line. */
@@ -169,20 +167,19 @@ static void write_memory_parts(const Request *request, const RankedPlan *ranked,
 }
 
 static bool write_layout(const Request *request, const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"tensor", false}, {"sharding", false}, {"state", false}, {"layers", true}};
     LayoutRow rows[LAYOUT_ROWS_MAX];
     int count = layout_rows(&request->question.model, &ranked->plan, rows);
     fputs("\nLayout (dimensions as in a JAX PartitionSpec; activations: sequences, tokens, width; layers of the "
           "fullest stage):\n",
           out.file);
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < count && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "tensor|sharding|state|>layers");
+    for (int i = 0; i < count; i++) {
         char layers[NUMBER_TEXT_SIZE];
         const char *cells[] = {rows[i].tensor, rows[i].sharding, rows[i].state, number_grouped(rows[i].layers, layers)};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    return finish(table, ok, out);
+    return finish(&table, out);
 }
 
 /* "+12 ms", "-3.1 GB", "0": what a choice adds. */
@@ -196,17 +193,15 @@ static const char *bytes_words(double value, char *text) { return number_bytes(v
 static const char *step_words(double value, char *text) { return value == 0 ? "0" : step_text(value, text); }
 
 static bool write_effects(const Request *request, const RankedPlan *ranked, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"choice", false}, {"is", false}, {"in place of", false}, {"layers", true},
-                                          {"step", true},    {"HBM", true}, {"without it", false}};
     LayoutEffect effects[LAYOUT_EFFECTS_MAX];
     int count = layout_effects(request, ranked, effects);
     if (count == 0) return true;
     fputs("\nWhat each choice of the layout adds to the step and to peak HBM, compared with the default, all else "
           "equal:\n",
           out.file);
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < count && ok; i++) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "choice|is|in place of|>layers|>step|>HBM|without it");
+    for (int i = 0; i < count; i++) {
         const LayoutEffect *effect = &effects[i];
         char layers[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE + 1], bytes[NUMBER_TEXT_SIZE + 1];
         bool alone = !effect->bound_to_others;
@@ -219,9 +214,9 @@ static bool write_effects(const Request *request, const RankedPlan *ranked, Text
                                !alone                 ? "not possible"
                                : effect->fits_without ? "fits"
                                                       : "does not fit"};
-        ok = table_row(table, cells);
+        table_row(&table, cells);
     }
-    return finish(table, ok, out);
+    return finish(&table, out);
 }
 
 static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *text) {

@@ -61,7 +61,7 @@ void plan_moves(const Report *report, int rank, Prose *to) {
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
 
-static bool add_plan(Table *table, const Report *report, int rank, bool any_tied) {
+static void add_plan(Table *table, const Report *report, int rank, bool any_tied) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
     char number[16], label[WORDS_SIZE], cell[2 * WORDS_SIZE + 4], launchers[WORDS_SIZE];
@@ -69,11 +69,8 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
         bubble[NUMBER_TEXT_SIZE];
     Prose moves = {0};
     plan_moves(report, rank, &moves);
-    table_wrap(plan_label(ranked, label), PLAN_COLUMNS);
-    table_wrap(moves.text, PLAN_COLUMNS);
-    snprintf(cell, sizeof cell, "%s%s%.*s", label, moves.used ? "\n" : "", WORDS_SIZE, moves.text);
+    snprintf(cell, sizeof cell, "%s%s%.*s", plan_label(ranked, label), moves.used ? "\n" : "", WORDS_SIZE, moves.text);
     snprintf(number, sizeof number, "%d%s", rank, !any_tied ? "" : ranked->tied && rank > 1 ? "~" : " ");
-    table_wrap(launch_text(ranked, " ", launchers), LAUNCHER_COLUMNS);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
     const char *cells[] = {number,
                            cell,
@@ -83,15 +80,12 @@ static bool add_plan(Table *table, const Report *report, int rank, bool any_tied
                            share_text(estimate->time.exposed_seconds / estimate->time.seconds, exposed),
                            stages ? share_text(estimate->time.bubble_seconds / estimate->time.seconds, bubble) : "-",
                            bound_text(estimate->bound_by, &ranked->machine.mesh),
-                           launchers};
-    return table_row(table, cells);
+                           launch_text(ranked, " ", launchers)};
+    table_row(table, cells);
 }
 
 bool plans_write(const Report *report, TextOut out) {
     const SearchResult *result = &report->result;
-    static const TableColumn COLUMNS[] = {{"", true},       {"plan", false},     {"step", true},
-                                          {"MFU", true},    {"HBM", true},       {"exposed", true},
-                                          {"bubble", true}, {"bound by", false}, {"for", false}};
     bool any_tied = false, any_other = false;
     for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
     for (int i = 0; i < result->plan_count; i++)
@@ -99,16 +93,18 @@ bool plans_write(const Report *report, TextOut out) {
             const LaunchAnswer *answer = &result->plans[i].launch[j];
             any_other = any_other || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
-    enum { EXPOSED = 5, BUBBLE = 6, BOUND = 7, FOR = 8 };
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    table_may_drop(table, BUBBLE);
-    table_may_drop(table, EXPOSED);
-    table_may_drop(table, FOR);
-    table_may_drop(table, BOUND);
-    bool ok = table != NULL;
-    for (int i = 0; i < result->plan_count && ok; i++) ok = add_plan(table, report, i + 1, any_tied);
-    ok = ok && table_write(table, " ", out);
-    table_free(table);
+    enum { PLAN = 1, EXPOSED = 5, BUBBLE = 6, BOUND = 7, FOR = 8 };
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|for");
+    table_wrap(&table, PLAN, PLAN_COLUMNS);
+    table_wrap(&table, FOR, LAUNCHER_COLUMNS);
+    table_may_drop(&table, BUBBLE);
+    table_may_drop(&table, EXPOSED);
+    table_may_drop(&table, FOR);
+    table_may_drop(&table, BOUND);
+    for (int i = 0; i < result->plan_count; i++) add_plan(&table, report, i + 1, any_tied);
+    bool ok = table_write_text(&table, " ", out);
+    arena_free(&arena);
     if (!ok) return false;
 
     char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
@@ -183,14 +179,13 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
     launch_text(best, " ", cells[5]);
 }
 
-static bool add_way(Table *table, const Report *report, Alternative way) {
+/* Where an alternative was not found its words are a sentence, which may stick out. */
+static void add_way(Table *table, const Report *report, Alternative way) {
     char words[ALTERNATIVE_CELLS][WORDS_SIZE];
     alternative_words(report, way, words);
-    if (report->alternatives[way].found) table_wrap(words[1], WHAT_COLUMNS);
-    table_wrap(words[4], PLAN_COLUMNS);
-    table_wrap(words[5], LAUNCHER_COLUMNS);
+    if (report->alternatives[way].found) text_wrap(words[1], WHAT_COLUMNS);
     const char *cells[] = {words[0], words[1], words[2], words[3], words[4], words[5]};
-    return table_row(table, cells);
+    table_row(table, cells);
 }
 
 /* The sizes whose factors do not meet. */
@@ -226,18 +221,19 @@ static void write_sizes(const Report *report, TextOut out) {
 }
 
 bool alternatives_write(const Report *report, TextOut out) {
-    static const TableColumn COLUMNS[] = {{"way", false},  {"what changes", false}, {"step", true},
-                                          {"price", true}, {"plan", false},         {"for", false}};
     bool any = false;
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || report->alternatives[i].tried;
     if (!any) return true;
     fputc('\n', out.file);
     write_sizes(report, out);
-    Table *table = table_new(COLUMNS, COUNT_OF(COLUMNS));
-    bool ok = table != NULL;
-    for (int i = 0; i < ALTERNATIVE_COUNT && ok; i++)
-        ok = !report->alternatives[i].tried || add_way(table, report, (Alternative)i);
-    ok = ok && table_write(table, "  ", out);
-    table_free(table);
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, "way|what changes|>step|>price|plan|for");
+    enum { PLAN = 4, FOR = 5 };
+    table_wrap(&table, PLAN, PLAN_COLUMNS);
+    table_wrap(&table, FOR, LAUNCHER_COLUMNS);
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++)
+        if (report->alternatives[i].tried) add_way(&table, report, (Alternative)i);
+    bool ok = table_write_text(&table, "  ", out);
+    arena_free(&arena);
     return ok;
 }

@@ -164,7 +164,7 @@ static double widths_at(const char *svg, double y, double height) {
     return sum;
 }
 
-static char *picture_of(Picture *picture, const PageView *view, Sheet *table) {
+static char *picture_of(Picture *picture, const PageView *view, Table *table) {
     char *text = NULL;
     size_t length = 0;
     Prose words = {0};
@@ -182,7 +182,7 @@ Test(look, bars_add_up) {
     Arena arena = {0};
     fixture_fill(&fixture);
     PageView view = {&fixture.report, NULL, &arena};
-    Sheet table;
+    Table table;
     char *svg = picture_of(picture_step, &view, &table);
     cr_expect_float_eq(widths_at(svg, 30, 24), 744 / 1.02 / 1.25, 0.05, "%g", widths_at(svg, 30, 24));
     free(svg);
