@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text/prose.h"
 
+#include "base/text/terminal.h"
 #include "base/utf8.h"
 #include "base/util.h"
-#include "base/text/terminal.h"
 
 #include <ctype.h>
 #include <math.h>

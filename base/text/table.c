@@ -47,7 +47,7 @@ void table_is_markdown(Table *table, int column) {
     if (column < table->columns) table->column[column].markdown = true;
 }
 
-/* A row of empty cells; NULL: memory is out. */
+/* Adds a row of empty cells. NULL means that memory is out. */
 static TableRow *add_row(Table *table) {
     TableRow *row = ARENA_NEW(table->arena, TableRow, 1);
     if (row) row->cell = ARENA_NEW(table->arena, const char *, (size_t)table->columns);
@@ -62,7 +62,7 @@ static TableRow *add_row(Table *table) {
     return row;
 }
 
-/* All texts in one piece: an arena's pieces are rounded up. */
+/* We copy all texts into one piece, because an arena rounds each piece up. */
 void table_row(Table *table, const char *const *cells) {
     size_t size = 0;
     for (int c = 0; c < table->columns; c++) size += cells[c] ? strlen(cells[c]) + 1 : 0;

@@ -2,7 +2,7 @@
 #include "base/escape.h"
 #include "base/text/table.h"
 
-/* A number is none that a spreadsheet takes for a formula, though it may begin with a minus. */
+/* A number is not a formula, though it may begin with a minus. */
 static void write_cell(const char *text, bool number, FILE *out) {
     if (number)
         fputs(text, out);

@@ -10,7 +10,8 @@
 static void escaped(const char *text, FILE *out) { escape_write(ESCAPE_MARKDOWN, text, out); }
 
 /* "1.843 s → 1.921 s (+4.2%)", or one figure where it did not move. */
-static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure, const char *(*unit)(double, char *)) {
+static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure,
+                       const char *(*unit)(double, char *)) {
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
     Prose cell = {0};

@@ -4,10 +4,10 @@
 #include "search/sweep/page.h"
 
 #include "base/number.h"
-#include "base/util.h"
 #include "base/text/html.h"
-#include "base/text/svg.h"
 #include "base/text/prose.h"
+#include "base/text/svg.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sweep as a table for a terminal, as Markdown, as CSV and as JSON: from its rows alone; as a page with search/look. */
+/* Writes a sweep as a table for a terminal, as Markdown, CSV and JSON, from its rows alone, and as a page. */
 #include "search/sweep/sweep.h"
 
 #include "base/escape.h"
@@ -10,7 +10,13 @@
 
 #include <string.h>
 
-enum { RESULT_COLUMNS = 8, CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS, CELL_SIZE = 768, CELL_COLUMNS = 32, PLAN_COLUMNS = 10 };
+enum {
+    RESULT_COLUMNS = 8,
+    CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS,
+    CELL_SIZE = 768,
+    CELL_COLUMNS = 32,
+    PLAN_COLUMNS = 10
+};
 
 const char *sweep_format_name(SweepFormat format) {
     static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};

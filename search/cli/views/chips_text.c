@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The catalog of chips as a table, and one chip in full, for people. */
 #include "base/number.h"
+#include "base/text/prose.h"
+#include "base/text/table.h"
 #include "base/util.h"
 #include "cost/profile/profile_set.h"
 #include "mesh/machine.h"
 #include "search/cli/views/chips_view.h"
-#include "base/text/prose.h"
-#include "base/text/table.h"
 
 #include <string.h>
 
@@ -68,8 +68,8 @@ static void list_row(Table *table, const Chip *chip) {
 
 bool chips_write_table(const Catalog *catalog, TextOut out) {
     Arena arena = {0};
-    Table table = table_new(&arena, NULL,
-                            "chip|>bf16 TFLOP/s|>fp8 TFLOP/s|>HBM GB|>HBM GB/s|scale-up|>link GB/s|>out GB/s");
+    Table table =
+        table_new(&arena, NULL, "chip|>bf16 TFLOP/s|>fp8 TFLOP/s|>HBM GB|>HBM GB/s|scale-up|>link GB/s|>out GB/s");
     table_column(&table, "pod|domain", true);
     table_column(&table, "USD/h", true);
     table_column(&table, "checked", true);

@@ -121,8 +121,7 @@ static bool write_zoo(FILE *out, const Zoo *zoo) {
     table.gap = 1;
     for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) table_column(&table, COLUMNS[i].title, !COLUMNS[i].left);
     for (int m = 0; m < zoo->count; m++)
-        for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
-            table_cell(&table, "%s", COLUMNS[i].cell(&zoo->models[m]).text);
+        for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) table_cell(&table, "%s", COLUMNS[i].cell(&zoo->models[m]).text);
     bool ok = table_write_text(&table, "", (TextOut){.file = out}); /* as wide as it is, on a terminal too */
     arena_free(&arena);
     return ok;

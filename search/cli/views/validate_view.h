@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/views/validate_view.h: an error table as people and scripts see it: the words and tables that all forms share,
- * and the forms. */
+/* search/cli/views/validate_view.h: an error table as people and scripts see it: the words and tables that all forms
+ * share, and the forms. */
 #ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
 #define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
 
+#include "base/text/prose.h"
+#include "base/text/table.h"
 #include "base/text/terminal.h"
 #include "cost/measured/flagged.h"
 #include "cost/measured/validate.h"
-#include "base/text/prose.h"
-#include "base/text/table.h"
 
 typedef struct {
     const Validation *validation;
@@ -37,14 +37,14 @@ void validate_draw_plot(FILE *out, const ValidateView *view);
 const char *error_text(double error, char *text);
 const char *signed_error_text(double error, char *text);
 
-/* What every form says, before any form is given to it. A prose is empty where nothing was measured. */
+/* What every form says, before any form is given to it. A Prose is empty where nothing was measured. */
 typedef struct {
     Prose headline, memory, ranking;
-    Table groups[BY_COUNT];       /* errors of the groups of each label */
-    Table worst, every, skipped;  /* measured runs, the worst first; all as in the file; those that were not replayed */
+    Table groups[BY_COUNT];      /* errors of the groups of each label */
+    Table worst, every, skipped; /* measured runs, the worst first; all as in the file; those that were not replayed */
 } ValidateParts;
 
-/* NULL: memory is out. In the arena. */
+/* Everything is in the arena. NULL means that memory is out. */
 ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *error);
 
 #endif

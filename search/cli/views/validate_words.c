@@ -103,14 +103,10 @@ static Table begin_table(Arena *arena, const char *title, const char *headings) 
 static void add_group(Table *table, const ScoreGroup *group) {
     char runs[NUMBER_TEXT_SIZE], texts[6][NUMBER_TEXT_SIZE];
     snprintf(runs, sizeof runs, "%lld", (long long)group->rows.count);
-    const char *cells[] = {group->name[0] ? group->name : "not said",
-                           runs,
-                           error_text(group->rows.median, texts[0]),
-                           error_text(group->rows.p90, texts[1]),
-                           error_text(group->rows.worst, texts[2]),
-                           signed_error_text(group->rows.bias, texts[3]),
-                           error_text(group->baseline.median, texts[4]),
-                           error_text(group->baseline.p90, texts[5])};
+    const char *cells[] = {group->name[0] ? group->name : "not said",    runs,
+                           error_text(group->rows.median, texts[0]),     error_text(group->rows.p90, texts[1]),
+                           error_text(group->rows.worst, texts[2]),      signed_error_text(group->rows.bias, texts[3]),
+                           error_text(group->baseline.median, texts[4]), error_text(group->baseline.p90, texts[5])};
     table_row(table, cells);
 }
 
@@ -118,8 +114,8 @@ static Table groups_table(const ValidateView *view, ScoreBy by, Arena *arena) {
     static const char *const TITLES[BY_COUNT] = {"By source", "By chip", "By framework", "By software",
                                                  "By kind of plan"};
     const Score *score = &view->validation->score;
-    const char *headings = arena_format(
-        arena, "%s|>runs|>median|>p90|>worst|>bias|>rate-only median|>rate-only p90", score_by_name(by));
+    const char *headings =
+        arena_format(arena, "%s|>runs|>median|>p90|>worst|>bias|>rate-only median|>rate-only p90", score_by_name(by));
     Table table = begin_table(arena, TITLES[by], headings);
     table.failed = table.failed || !headings;
     for (int64_t i = 0; i < score->by_count[by]; i++) add_group(&table, &score->by[by][i]);
@@ -127,8 +123,7 @@ static Table groups_table(const ValidateView *view, ScoreBy by, Arena *arena) {
 }
 
 static Table runs_table(Arena *arena, const char *title) {
-    return begin_table(arena, title,
-                       "run|>measured|>predicted|>error|likely|bound by|plan|software|odd, or assumed");
+    return begin_table(arena, title, "run|>measured|>predicted|>error|likely|bound by|plan|software|odd, or assumed");
 }
 
 static void add_run(Table *table, const ValidateView *view, const Outcome *o) {

@@ -7,13 +7,21 @@
 
 #include <string.h>
 
-/* A column for each name of a list with blanks between. */
+/* Adds a column; `name` is NULL where memory is out. */
+static void add_column(Table *table, const char *name, bool right) {
+    table_column(table, name, right);
+    table->failed = table->failed || !name;
+}
+
+/* Adds a column for each name of a list with blanks between them. */
 static void add_columns(Table *table, const char *names, bool right) {
-    for (char *name = arena_text(table->arena, names), *rest = NULL; name; name = rest) {
-        rest = strchr(name, ' ');
+    char *name = arena_text(table->arena, names), *rest = name;
+    do {
+        rest = name ? strchr(name, ' ') : NULL;
         if (rest) *rest++ = '\0';
-        table_column(table, name, right);
-    }
+        add_column(table, name, right);
+        name = rest;
+    } while (name);
 }
 
 static Table begin_table(Arena *arena) {
@@ -26,11 +34,11 @@ static Table begin_table(Arena *arena) {
                 "compute_seconds exposed_communication_seconds bubble_seconds optimizer_seconds other_seconds",
                 true);
     for (int role = 0; role < ROLE_COUNT; role++)
-        table_column(&table, arena_format(arena, "exposed_%s_seconds", role_name((Role)role)), true);
+        add_column(&table, arena_format(arena, "exposed_%s_seconds", role_name((Role)role)), true);
     add_columns(&table, "mfu", true);
     add_columns(&table, "bound_by", false);
     for (int row = 0; row <= MEMORY_TRANSIENT; row++)
-        table_column(&table, arena_format(arena, "%s_bytes", memory_row_name((MemoryRow)row)), true);
+        add_column(&table, arena_format(arena, "%s_bytes", memory_row_name((MemoryRow)row)), true);
     add_columns(&table, "memory_bytes memory_limit_bytes training_seconds chip_hours cost_usd", true);
     add_columns(&table, "launchable_by padding", false);
     return table;

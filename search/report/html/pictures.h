@@ -4,8 +4,8 @@
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
 
-#include "base/text/table.h"
 #include "base/text/svg.h"
+#include "base/text/table.h"
 #include "search/report/html/facts.h"
 
 typedef struct {

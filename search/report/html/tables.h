@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/tables.h: what the page and the Markdown share: tables, and what the text report says, as one line of text
- * each. All in the arena of the view; NULL, or a failed table: memory is out. */
+/* search/report/html/tables.h: what the page and the Markdown share: tables, and what the text report says, as
+ * one line of text each. Everything is in the arena of the view; NULL, or a failed table, means that memory is out. */
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
 
