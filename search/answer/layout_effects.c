@@ -27,7 +27,7 @@ static const struct {
                      {[TABLE_VOCABULARY] = "by vocabulary over tensor", [TABLE_D_MODEL] = "by width over tensor"}},
 };
 
-/* What a plan takes of a step and of a chip. */
+/* What a plan costs: seconds of a step and bytes of a chip. */
 typedef struct {
     double seconds, bytes; /* bytes: at the worst moment */
 } Price;
@@ -47,10 +47,10 @@ static Price price_of(const Effects *effects, const Plan *plan) {
     return (Price){step_seconds(&estimate->rule, &resources, &estimate->rates), resources_peak(&resources)};
 }
 
-/* a - b; what only rounding makes of it is nothing. */
+/* a - b, or 0 if only rounding makes a difference. */
 static double difference(double a, double b) { return fabs(a - b) <= 1e-12 * max_real(fabs(a), fabs(b)) ? 0 : a - b; }
 
-/* `plan`: with the choice taken back. */
+/* Adds what the choice is worth; `plan` is the plan with the choice taken back. */
 static void add_effect(Effects *effects, LayoutEffect effect, const Plan *plan) {
     if (!sharding_allowed(&effects->setting, &effects->ranked->estimate.shard, &plan->layout.sharding)) {
         effect.bound_to_others = true;

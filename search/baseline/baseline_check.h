@@ -39,7 +39,7 @@ typedef struct {
     bool worse, better;
 } FigureChange;
 
-/* What an answer rests on, of which something changed. */
+/* The inputs of an answer that may have changed. */
 typedef enum {
     CAUSE_REQUEST, /* edited in the baseline */
     CAUSE_MODEL,
@@ -61,14 +61,14 @@ typedef struct {
     char text[CAUSE_SIZE]; /* a clause: "mesh/catalog/tpu-v5e.json changed (links of x, y 45.0 GB/s -> 36.0 GB/s)" */
 } Cause;
 
-/* The plan of the baseline under the prices of now, asked for where another plan took its place. */
+/* The price today of the baseline's plan, which is asked for if another plan took its place. */
 typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN_NONE } OldPlan;
 
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
-    Snapshot was, now; /* now.report NULL, without plans: VERDICT_ERROR */
+    Snapshot was, now; /* now.report is NULL for VERDICT_ERROR */
     bool edited;       /* another request than `was` was made for */
-    bool has_was;      /* false: VERDICT_NEW, or an error of what is new */
+    bool has_was;      /* false for VERDICT_NEW and for errors of new entries */
     BaselineVerdict verdict;
     FigureChange figures[GATE_FIGURES]; /* where both have a plan */
     bool lost_plan, lost_proof, found_plan, found_proof;
@@ -97,7 +97,7 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
 
 /* Of a whole check, or of one plan that is launched. */
 typedef struct {
-    const char *baseline; /* the file; NULL: a plan that is launched is held against the best: `was` is the best */
+    const char *baseline; /* the file; NULL means that a launched plan is compared with the best, which is `was` */
     Tolerance tolerance;  /* of a launched plan .of[GATE_STEP]: --within */
     const CheckedEntry *entries;
     int count;

@@ -127,7 +127,7 @@ static void say_file(const Snapshot *was, const Snapshot *now, DataPart part, Ca
                  seen.used ? " (" : "", seen.text, seen.used ? ")" : "");
 }
 
-/* The data folder as a whole, where the parts cannot be told. */
+/* Compares the data folder as a whole if the baseline does not record its parts. */
 static void find_data(const Snapshot *was, const Snapshot *now, bool parts_known, Cause out[CAUSES_MAX], int *count) {
     if (parts_known || compare_texts(was, now, "program.data_sha256") != DIFFERENT) return;
     Cause *cause = new_cause(CAUSE_DATA, out, count);

@@ -54,7 +54,7 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
 
 /* ---- one entry ---- */
 
-/* A part in 1e9 is what adding up in another order leaves. */
+/* Sums in another order differ by up to a part in 1e9, which is not a change. */
 static FigureChange change_of(double was, double now, double ratio, bool more_is_worse, double tolerance) {
     FigureChange change = {.was = was, .now = now, .change = ratio - 1};
     double worse = more_is_worse ? ratio - 1 : 1 - ratio;
@@ -106,7 +106,7 @@ void gate_compare(const Tolerance *tolerance, CheckedEntry *entry) {
     }
     const Snapshot *was = &entry->was, *now = &entry->now;
     entry->lost_proof = was->proven && !now->proven;
-    /* A search that was cut short has not shown that nothing fits: that is the proof that is lost. */
+    /* A search that was cut short has not shown that nothing fits, so the proof is lost as well. */
     entry->lost_plan = was->plan_count > 0 && now->plan_count == 0;
     entry->found_plan = was->plan_count == 0 && now->plan_count > 0;
     entry->found_proof = !was->proven && now->proven;

@@ -10,7 +10,7 @@
 
 /* ---- texts ---- */
 
-/* A value in a line: numbers and words as they are, lists and objects as what is in them. */
+/* Writes a value in one line: numbers and words unchanged, lists and objects by their members. */
 static void add_words(const cJSON *value, Prose *to) {
     char text[PROSE_SIZE];
     const cJSON *item;
@@ -108,7 +108,7 @@ static bool layout_words(const cJSON *layout, const char *tensor, bool sharded, 
 
 static bool add_layout(Diff *diff, Arena *arena) {
     const cJSON *of[2] = {json_at(diff->a.best.json, "layout"), json_at(diff->b.best.json, "layout")}, *row;
-    if (!of[0] || !of[1]) return true; /* a short report has none */
+    if (!of[0] || !of[1]) return true; /* a short report has no layout */
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, of[side]) {
             const char *tensor = snapshot_text(row, "tensor");
             DiffText text = {.name = tensor};
@@ -124,7 +124,7 @@ static bool add_layout(Diff *diff, Arena *arena) {
     return true;
 }
 
-/* Which plan it is, in what it differs. */
+/* Adds the settings in which the two best plans differ. */
 static bool add_plan(Diff *diff, Arena *arena) {
     static const char *const PATHS[] = {"machine.text", "batch.tokens", "padding", "launchable_by", "bound_by"};
     static const char *const NAMES[] = {"machine", "batch tokens", "padding", "launchable by", "bound by"};
@@ -177,7 +177,7 @@ static void add_figures(Diff *diff) {
     _Static_assert(COUNT_OF(FIGURES) <= DIFF_FIGURES_MAX, "figures of a plan");
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
         const cJSON *a = json_at(diff->a.best.json, FIGURES[i].path), *b = json_at(diff->b.best.json, FIGURES[i].path);
-        if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report says less */
+        if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report has fewer figures */
         diff->figures[diff->figure_count++] = (DiffFigure){.name = FIGURES[i].name,
                                                            .words = FIGURES[i].words,
                                                            .a = a->valuedouble,
@@ -292,7 +292,7 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out
     }
     if (!add_plans(out, arena, error)) return false;
     out->different = is_different(out);
-    bool moved = out->different && out->request_count == 0; /* another question needs no other cause */
+    bool moved = out->different && out->request_count == 0; /* a different request is the cause already */
     out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
     out->different = out->different || out->cause_count > 0;
     return true;

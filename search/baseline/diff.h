@@ -4,10 +4,10 @@
 #define SHARDOPT_SEARCH_BASELINE_DIFF_H
 
 #include "base/arena.h"
-#include "search/baseline/baseline_check.h"
 #include "base/text/terminal.h"
+#include "search/baseline/baseline_check.h"
 
-/* Something that is a text in both; "" in one that has none. */
+/* A text of both reports; it is "" in a report that has none. */
 typedef struct {
     const char *name, *a, *b;
 } DiffText;
@@ -27,7 +27,7 @@ typedef struct {
     double seconds_a, seconds_b;
 } DiffPlan;
 
-/* What became of it; not listed: it is behind what the other report shows. */
+/* What became of a plan; not listed means that it is slower than all that the other report shows. */
 typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
 
 enum { DIFF_TEXTS_MAX = 64, DIFF_FIGURES_MAX = 8 };

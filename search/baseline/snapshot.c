@@ -144,7 +144,7 @@ static const char *knob_value(const cJSON *value, char text[PROSE_NAME_SIZE]) {
     return text;
 }
 
-/* What is outcome of the layout, or words for launchers, is not the plan's; what is in the label is said there. */
+/* Leaves out knobs that follow from the layout and knobs that the label names already. */
 static void add_knobs(const cJSON *a, const cJSON *b, bool same_label, Prose *to) {
     const cJSON *knob;
     cJSON_ArrayForEach(knob, a) {

@@ -58,7 +58,7 @@ static void add_lost_plan(const Snapshot *now, Prose *to) {
                   number_bytes(room, limit));
 }
 
-/* A plan that is launched beside the best. */
+/* Compares a plan that is launched with the best. */
 static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, Prose *to) {
     const FigureChange *step = &entry->figures[GATE_STEP];
     char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
@@ -196,7 +196,7 @@ static void add_updated(const BaselineCheck *gate, const char *file, Prose *to) 
               counts.used ? counts.text : "all are unchanged");
 }
 
-/* What changed, and how many of the plans that are not as before rest on it. */
+/* Lists what changed, each with the number of changed plans that depend on it. */
 static void add_causes(const BaselineCheck *gate, Prose *to) {
     Prose list = {0};
     for (int i = 0; i < gate->count; i++) {

@@ -19,7 +19,7 @@ static void write_words(const BaselineWords *words, FILE *out) {
     }
 }
 
-/* What kind of failure: the first of what got worse. */
+/* The kind of a failure is the first figure that got worse. */
 static const char *type_of(const CheckedEntry *entry) {
     if (entry->lost_plan) return "no_plan";
     if (entry->lost_proof) return "proof";

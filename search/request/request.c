@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const OPS[] = {[REQUIRE_EQUAL] = "=", [REQUIRE_AT_MOST] = "<=", [REQUIRE_AT_LEAST] = ">="};
-static const int64_t DEGREE_MAX = INT64_C(1) << 31; /* as many as a machine has chips */
+static const int64_t DEGREE_MAX = INT64_C(1) << 31; /* no machine has more chips */
 
 const char *objective_name(Objective objective) {
     static const char *const NAMES[OBJECTIVE_COUNT] = {"time", "chip-hours", "cost"};
@@ -89,7 +89,7 @@ static bool is_between(char c) { return c == ' ' || c == '\t' || c == ','; }
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static bool is_op(char c) { return c == '=' || c == '<' || c == '>'; }
 
-/* Copies up to a character that ends a word; false: it is longer than any word of the grammar. */
+/* Copies up to a character that ends a word. False means that it is longer than any word of the grammar. */
 static bool take_word(const char **text, char *word, size_t size) {
     size_t length = 0;
     while ((*text)[length] && !is_between((*text)[length]) && !is_op((*text)[length])) length++;
@@ -107,7 +107,7 @@ static bool role_of(const char *word, Role *out) {
     return false;
 }
 
-/* What a condition is about: a role, or a knob. */
+/* Reads the subject of a condition, which is a role or a knob. */
 static bool take_subject(const char **text, const char *where, char word[24], Requirement *out, Error *error) {
     bool whole = take_word(text, word, 24);
     *out = (Requirement){0};
@@ -124,7 +124,7 @@ static bool take_subject(const char **text, const char *where, char word[24], Re
                      word, knobs);
 }
 
-/* One condition at *text; *text then stands behind it. */
+/* Reads one condition at *text and moves *text past it. */
 static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
     char subject[24], op[4] = "", value[32];
     if (!take_subject(text, where, subject, out, error)) return false;
