@@ -31,7 +31,7 @@ enum { TERMS_MAX = 16 };
 typedef struct {
     const char *name;
     double seconds;       /* its part of the step */
-    double whole_seconds; /* of communication: all of it, hidden or not; else 0 */
+    double whole_seconds; /* of communication: all of it, overlapped or not; otherwise 0 */
 } Term;
 int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERMS_MAX]);
 
@@ -50,7 +50,7 @@ double role_seconds(const StepTime *time, Role role, double *exposed);
  * Bytes as in cost/plan/ops.h: of the whole array, once for each pass. */
 Traffic group_traffic(const Estimate *estimate, Group group, Phase phase);
 
-/* Why this plan is as it is: sentences, derived from the estimate alone. */
+/* Sentences that say why this plan is as it is. They follow from the estimate alone. */
 enum { WHY_MAX = 16, WHY_SIZE = 512 };
 typedef struct {
     char text[WHY_MAX][WHY_SIZE];
@@ -58,10 +58,10 @@ typedef struct {
 } Why;
 void report_why(const RankedPlan *ranked, Why *out);
 
-/* Why `other` is behind `first`: the term that grew most. One sentence. */
+/* Writes one sentence that says why `other` is slower than `first`: it names the term that grew most. */
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out);
 
-/* How each tensor lies: one row per tensor and state. */
+/* How each tensor is sharded: one row per tensor and state. */
 enum { LAYOUT_ROWS_MAX = 40, SHARDING_TEXT_SIZE = 224 };
 typedef struct {
     const char *tensor;                /* "attention qkv weights" */
@@ -71,38 +71,39 @@ typedef struct {
 } LayoutRow;
 int layout_rows(const Model *model, const Plan *plan, LayoutRow rows[LAYOUT_ROWS_MAX]);
 
-/* What a choice of the layout is worth against the default (cost/stage/sharding.h; every activation saved), all else
- * of the plan as it is. The last, where there are two or more, is the whole layout against the default. */
+/* What a choice of the layout is worth compared with the default (cost/stage/sharding.h; every activation saved), with
+ * all else of the plan unchanged. If there are two choices or more, the last entry compares the whole layout with the
+ * default. */
 typedef struct {
     const char *of; /* "residual stream", "gate_up" */
     const char *chosen, *instead;
     int64_t layers;       /* of the fullest stage, of an activation; else 0 */
-    bool bound_to_others; /* cannot be taken back alone: what follows says nothing */
-    double seconds;       /* of a step: what it costs; below 0: what it saves */
-    double freed_bytes;   /* of HBM, at the worst moment of each; below 0: what it takes */
+    bool bound_to_others; /* it cannot be taken back alone, so that the following fields mean nothing */
+    double seconds;       /* what it adds to a step; below 0 it saves time */
+    double freed_bytes;   /* what it frees of HBM, at the peak of each; below 0 it takes HBM */
     bool fits_without;
 } LayoutEffect;
 enum { LAYOUT_EFFECTS_MAX = 5 + 2 * ACTIVATION_COUNT + 1 };
 int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]);
 
-/* Cost of the training with this plan. What is allocated is paid for, idle or not. */
+/* Cost of the training with this plan. Every allocated chip is paid for, idle or not. */
 typedef struct {
     double tokens, steps, seconds, chip_hours;
-    double usd; /* negative: no price is known */
+    double usd; /* negative means that no price is known */
 } Training;
 Training training_of(const Request *request, const RankedPlan *ranked);
 
 /* Layers of the fullest stage. */
 int64_t stage_layers(const Plan *plan);
 
-/* Figures of the catalog that a plan leans on and nobody could check. */
+/* Figures of the catalog that a plan depends on and that nobody could check. */
 typedef struct {
     const char *key, *words; /* "hop_seconds", "link latency" */
 } Unverified;
 enum { UNVERIFIED_MAX = 24 };
 int unverified_figures(const Request *request, const RankedPlan *ranked, Unverified out[UNVERIFIED_MAX]);
 
-/* What a plan's memory is made of at its peak: memory_parts() of its own batch. */
+/* The parts of a plan's memory at its peak: memory_parts() of its own batch. */
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
 
 #endif

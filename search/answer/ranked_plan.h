@@ -18,12 +18,12 @@ const char *launch_kind_name(LaunchKind kind); /* "default" "option" "device_ord
 typedef struct {
     int launcher; /* in the list of launchers */
     LaunchKind kind;
-    const char *needs; /* an option as the launcher spells it, or words for a device order; NULL: nothing */
-    /* The step of the same degrees, knobs and layout where the launcher puts them by itself (with the option that it
-     * needs to place them at all); below 0: not known, and `unpriced` says why. Memory is the same wherever roles lie.
-     */
+    const char *needs; /* an option as the launcher spells it, or words for a device order; NULL means nothing */
+    /* The step of the same degrees, knobs and layout if the launcher places them by itself (with the option that it
+     * needs to place them at all). Below 0 means that it is not known, and `unpriced` says why. Memory is the same
+     * wherever roles are placed. */
     double default_seconds;
-    const char *default_needs; /* the option without which it refuses these degrees; NULL: none */
+    const char *default_needs; /* the option without which it refuses these degrees; NULL means none */
     const char *unpriced;
 } LaunchAnswer;
 
@@ -32,7 +32,7 @@ typedef struct {
     Nesting nesting; /* in which its placement is to be read */
     Machine machine;
     Work work; /* its batch */
-    /* what plans are ordered by: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
+    /* plans are ordered by this: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
     double ranked_seconds;
     PaddingSet padding;
     LauncherSet launchable_by;

@@ -27,13 +27,14 @@ typedef struct {
     int64_t degree_tuples;
 } SearchedMachine;
 
-/* A degree tuple with a batch or a range of batches, and the least bound of what was cut there. */
+/* A degree tuple with a batch or a range of batches, and the lowest bound of the plans cut there. */
 typedef struct {
-    double bound; /* ranked; INFINITY: nothing was cut */
+    double bound; /* ranked; INFINITY means that nothing was cut */
     Degrees degrees;
-    int machine, machines;           /* SearchResult.machines from there on: as many devices, bounded as one */
+    int machine, machines;           /* the first of SearchResult.machines and their number: they have the same
+                                      * number of devices and one bound */
     int64_t batch_least, batch_most; /* sequences */
-    bool opened;                     /* false: cut whole, by the bound of its degrees */
+    bool opened;                     /* false means that it was cut whole, by the bound of its degrees */
 } CutTuple;
 enum { CLOSEST_MAX = 10 };
 
@@ -46,10 +47,10 @@ typedef struct {
     int64_t degree_tuples, degree_tuples_opened;
     Proof proof;
     double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
-    double best_bound_seconds; /* the least bound among what was cut: nothing that was left out is faster */
-    /* Ranked: the k-th best, or what was asked for; INFINITY: fewer than k plans fit. What is cut for being too slow
-     * has a bound above it, or is beside a plan that is known: one of the same degrees, schedule and expert grid, of
-     * which only the best is a row. */
+    double best_bound_seconds; /* the lowest bound of all cut plans: none of them is faster */
+    /* Ranked: the k-th best, or the limit of the request; INFINITY means that fewer than k plans fit. A plan that is
+     * cut for being too slow has a bound above it, or there is a known plan with the same degrees, schedule and expert
+     * grid, of which only the best is a row. */
     double threshold;
     CutTuple least_cut;             /* of the least bound of all that was cut */
     CutTuple least_above_threshold; /* of the least bound above the threshold */
@@ -57,10 +58,10 @@ typedef struct {
     int closest_count;
 } Certificate;
 
-/* Why nothing fits, when nothing does. */
+/* Says why no plan fits. */
 typedef struct {
     bool known;
-    Plan plan; /* the plan that lacks least */
+    Plan plan; /* the plan that is closest to fitting */
     double needed_bytes, limit_bytes;
     MemoryRows memory;
 } Shortfall;

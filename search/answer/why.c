@@ -12,7 +12,7 @@ static void say(Why *to, const Prose *sentence) {
     snprintf(to->text[to->count++], WHY_SIZE, "%.*s", WHY_SIZE - 1, sentence->text);
 }
 
-/* What the role's messages carry, for a reader who does not know. */
+/* Names what the messages of a role carry, for readers who do not know. */
 static const char *carries(Role role) {
     static const char *const WHAT[ROLE_COUNT] = {
         [ROLE_TENSOR] = "activations",         [ROLE_EXPERT] = "routed tokens", [ROLE_SEQUENCE] = "keys and values",
@@ -159,7 +159,7 @@ void report_why(const RankedPlan *ranked, Why *out) {
     say_padding(ranked, out);
 }
 
-/* One cost under two names is one: weights are gathered over fsdp, or over the roles that stand in for it. */
+/* One cost may have two names: weights are gathered over fsdp, or over the roles that replace it. */
 static const char *pair_name(const char *name) {
     if (strcmp(name, "weights") == 0) return "fsdp";
     return strcmp(name, "PCIe, waits") == 0 ? "waits" : name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ways out where sizes do not divide, and the nearest machines where nothing fits. */
+/* The alternatives where sizes do not divide, and the nearest machines where no plan fits. */
 #include "search/report/questions.h"
 
 #include "base/util.h"
@@ -21,7 +21,7 @@ static void change_for_way(const Request *request, Alternative way, Request *cha
                                                                                        : PADDING_NONE;
 }
 
-/* The best of a space is the best of every part of it that it lies in. */
+/* The best plan of a space is also the best of every part of the space that contains it. */
 static bool answered_already(const Request *changed, const Report *report) {
     const Request *asked = report->request;
     if (report->result.plan_count == 0) return false;
@@ -37,8 +37,8 @@ static bool answered_already(const Request *changed, const Report *report) {
            (changed->space.padding == asked->space.padding || best->padding == 0);
 }
 
-/* Every batch within the tolerance brings the expert grids and schedules of a GPU cluster with it: beyond so many it
- * takes minutes, which a user may ask for (--batch-tolerance), and a report may not. */
+/* Every batch within the tolerance multiplies the expert grids and schedules of a GPU cluster. More batches than this
+ * take minutes, which a user may ask for (--batch-tolerance) but a report may not spend. */
 enum { MIXTURE_BATCHES_MOST = 256 };
 static bool too_many_batches(const Request *changed) {
     bool mixture = changed->space.roles >> ROLE_EXPERT & 1;
@@ -57,8 +57,9 @@ static int64_t perimeter(const Machine *machine) {
     return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
 }
 
-/* Longer axes mean fewer links across: the most cubic twins hold the best one. As many chips have the same degrees, and
- * which degrees fit is no matter of shape: where the machine itself has no plan, no twin has one. */
+/* Longer axes mean fewer links across, so the most cubic twins contain the best one. Machines with the same number of
+ * chips have the same degrees, and whether degrees fit does not depend on the shape: if the machine itself has no plan,
+ * no twin has one. */
 static bool try_twins(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
     AlternativeResult *way = &report->alternatives[ALTERNATIVE_OFF_SIZE];
@@ -114,8 +115,8 @@ bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
     return ok && (chip_has_domains(&request->question.chip) || try_twins(report, scratch, error));
 }
 
-/* The next machine of the same chip with `factor` times the chips asked for: one slice as long as one is offered, then
- * slices of the largest. False: there is none. */
+/* Finds the next machine of the same chip with `factor` times the chips of the request: one slice as long as one is
+ * offered, then slices of the largest size. False means that there is none. */
 static bool larger_machine(const Request *request, int64_t factor, Machine *out) {
     const Chip *chip = &request->question.chip;
     int64_t asked = request->question.machine.mesh.chips;
@@ -151,7 +152,7 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     return false;
 }
 
-/* Where memory is not what lacks, the nearest are the ways out, the fastest first. */
+/* If memory is not the obstacle, the nearest are the alternatives, the fastest first. */
 static void nearest_of_ways(Report *report) {
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) {
         if (!report->alternatives[i].found) continue;

@@ -35,8 +35,8 @@ static const KnobSet TOGETHER[] = {
     BIT(KNOB_FOLDED_EXPERT) | BIT(KNOB_FOLDED_EXPERT_TENSOR),
 };
 
-/* The knobs that cannot stay when the degree of a role changes: what is of the role alone where it comes or goes, and what
- * its degree is part of. The rest stays as it is: what they would gain is another change. */
+/* The knobs that cannot stay when the degree of a role changes: those that belong to the role alone, if it comes or
+ * goes, and those that its degree is a part of. The others stay as they are: what they would gain is another change. */
 static KnobSet knobs_of_role(Role role, bool comes_or_goes) {
     KnobSet always = role == ROLE_SEQUENCE   ? BIT(KNOB_ULYSSES)
                      : role == ROLE_PIPELINE ? BIT(KNOB_VIRTUAL_STAGES) | BIT(KNOB_STAGES)
@@ -58,7 +58,7 @@ static KnobSet knobs_of_role(Role role, bool comes_or_goes) {
     }
 }
 
-/* Microbatches stay as large as they are where that still divides. */
+/* Microbatches keep their size if it still divides. */
 static KnobSet knobs_of_batch(const RankedPlan *here, const Degrees *degrees) {
     int64_t replicas = degrees_replicas(degrees), of_one = here->plan.knobs.microbatch_sequences;
     if (replicas == degrees_replicas(&here->plan.degrees)) return 0;
@@ -72,7 +72,8 @@ typedef struct {
     KnobSet open;
 } Trial;
 
-/* The plan with the trial's changes, all else required. False: there are too many conditions with those of --require. */
+/* Writes the request for the plan with the trial's changes, all else required. False means that there are too many
+ * conditions together with those of --require. */
 static bool trial_request(const Request *open, const RematRule *remat, const RankedPlan *here, const Trial *trial,
                           Request *out) {
     request_copy(open, out);
@@ -99,7 +100,7 @@ static bool trial_request(const Request *open, const RematRule *remat, const Ran
     return true;
 }
 
-/* Roles that a factor may move to: experts need some, and no folded grid beside them. */
+/* Whether a factor may move to the role: experts need a mixture, and no folded grid may be present. */
 static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
     if (!(open->space.roles >> role & 1)) return false;
     return role != ROLE_EXPERT || here->plan.knobs.methods.grid.expert == 0;
@@ -130,7 +131,7 @@ static int list_trials(const Request *open, const RematRule *remat, const Ranked
 
 /* ---- what came of it ---- */
 
-/* Whether a knob says nothing of a plan: its role is not there. */
+/* Whether a knob has no meaning for a plan because its role is absent. */
 static bool is_silent(Knob knob, const Degrees *degrees) {
     bool sequence = knob == KNOB_SEQUENCE_PARAMETERS || knob == KNOB_ULYSSES;
     return sequence && degrees->of[ROLE_SEQUENCE] == 1;
@@ -200,7 +201,8 @@ static int by_gain(const void *a, const void *b) {
     return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->text, y->text);
 }
 
-/* The same plan from another side, or one that differs in more than it was meant to and gains no more, is one change. */
+/* Whether the change is known: it is the same plan reached from another side, or it differs in more than was meant and
+ * gains no more. */
 static bool known(const Change *changes, int count, const RankedPlan *after) {
     for (int i = 0; i < count; i++) {
         const Plan *other = &changes[i].after.plan;
@@ -221,7 +223,7 @@ typedef struct {
     double seconds_left; /* of --time-limit, for all of them; below 0: no limit */
 } Trying;
 
-/* The changes of `here` that gain, by what they gain; *tried: of how many. */
+/* Finds the changes of `here` that gain, sorted by their gain; *tried is the number of changes tried. */
 static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[CHANGES_MAX], int *count, int *tried,
                         Error *error) {
     const Request *open = trying->open;
@@ -262,7 +264,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
     return ok;
 }
 
-/* From the change that gains most on. */
+/* Walks on from the change that gains most. */
 static bool walk_path(Trying *trying, Arena *arena, BestComparison *out, Error *error) {
     Change *next = ARENA_NEW(arena, Change, CHANGES_MAX);
     int count = out->change_count, tried;
@@ -288,7 +290,7 @@ static int by_loss(const void *a, const void *b) {
     return loss_x != loss_y ? (loss_x > loss_y ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Of those that suffice the one that asks least, of these the one that gains most. */
+/* Chooses, among the changes that suffice, the one that asks least, and among equals the one that gains most. */
 static void choose_smallest(BestComparison *out) {
     out->smallest = out->change_count > 0 ? 0 : -1;
     for (int i = 0; i < out->change_count; i++)

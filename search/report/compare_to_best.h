@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/compare_to_best.h: why one plan is not the best: how far behind it is, which terms of its step are longer, and which
- * single change would gain most. */
+/* search/report/compare_to_best.h: why one plan is not the best: how much slower it is, which terms of its step are
+ * longer, and which single change would gain most. */
 #ifndef SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
 #define SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
 
@@ -8,12 +8,12 @@
 #include "search/answer/plan_words.h"
 #include "search/report/report.h"
 
-/* In order of what they ask of the people who launch it. */
+/* In the order of what they ask of the people who launch the plan. */
 typedef enum { CHANGE_KNOB, CHANGE_REMAT, CHANGE_PLACEMENT, CHANGE_DEGREES } ChangeKind;
 const char *change_kind_name(ChangeKind kind); /* "knob" "remat" "placement" "degrees" */
 
 enum { CHANGE_TEXT_SIZE = 240, CHANGES_MAX = 64, COMPARE_ROWS_MAX = 10, PATH_MAX = 5 };
-/* Share of a step that is no more than the model can tell. */
+/* Share of a step below which the model cannot tell two plans apart. */
 static const double COMPARE_TIE = 0.005;
 
 /* One change, and what else has to change with it, which is chosen best. */
@@ -25,31 +25,34 @@ typedef struct {
 } Change;
 
 typedef struct BestComparison {
-    /* HBM of a chip that the plan needs beyond what there is, by this model: it was priced as if it were there; 0: it fits.
-     * Set by the command. */
+    /* HBM of a chip that the plan needs beyond what is available, by this model: it was priced as if it were available.
+     * 0 means that it fits. The command sets it. */
     double lacking_bytes;
-    /* no plan of the request is faster: the rest is empty */
+    /* no plan of the request is faster, and the rest is empty */
     bool is_best;
     RankedPlan best; /* plan 1 of the request, where one is faster */
     double behind;   /* ranked seconds over those of the best - 1 */
-    /* rows of the request (degrees and schedule, each with its best knobs) that are faster; COMPARE_ROWS_MAX: at least */
+    /* rows of the request (degrees and schedule, each with its best knobs) that are faster; COMPARE_ROWS_MAX means at
+     * least as many */
     int faster;
-    bool cut_short;                /* a time limit ended the search for the best: there may be better ones */
+    bool cut_short;                /* the search for the best ended early: there may be better plans */
     TermPair terms[2 * TERMS_MAX]; /* of the best (first) and of this plan (second), the one that loses most first */
     int term_count;
     int tried;       /* single changes */
-    Change *changes; /* of these that gain, by what they gain; NULL: none does. In the arena */
+    Change *changes; /* the changes that gain, sorted by their gain, in the arena; NULL means that none does */
     int change_count;
-    /* Where no single change suffices: one after the other the one that gains most, up to one that suffices, or that gains
-     * nothing any more; the first is changes[0]. */
+    /* If no single change suffices: changes made one after the other, each time the one that gains most, until one
+     * suffices or none gains any more. The first is changes[0]. */
     Change *path;
     int path_count;
-    int smallest; /* of `changes`: of those that suffice the one that asks least, else that gains most; -1: none gains */
+    int smallest; /* index into `changes`: among those that suffice the one that asks least, else the one that gains
+                   * most; -1 means that none gains */
 } BestComparison;
 
-/* `plan`: the request that `here` is the answer to, all of it required; `open`: the same with nothing of it required. What
- * is tried: one knob set otherwise, recomputation as `open` has it, roles placed otherwise, and the smallest prime factor
- * of one degree moved to another role. Each is a search with all the rest required. */
+/* Compares `here` with the best. `plan` is the request that `here` answers, all of it required; `open` is the same with
+ * nothing of it required. The changes tried are: one knob set to another value, recomputation as in `open`, roles
+ * placed differently, and the smallest prime factor of one degree moved to another role. Each is a search with all the
+ * rest required. */
 bool compare_to_best(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena,
                      BestComparison *out, Error *error);
 
