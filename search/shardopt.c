@@ -206,7 +206,7 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
     const int64_t *degree = ranked->plan.degrees.of;
     const Estimate *estimate = &ranked->estimate;
     const Profile *profile = &report->request.question.profile;
-    char notation[NOTATION_SIZE], launchers[WORDS_SIZE];
+    char notation[NOTATION_SIZE];
     *plan =
         (shardopt_plan){.data = degree[ROLE_DATA],
                         .fsdp = degree[ROLE_FSDP],
@@ -229,7 +229,7 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
              plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
     snprintf(plan->machine, sizeof plan->machine, "%s", ranked->machine.text);
     if (ranked->launchable_by)
-        snprintf(plan->launchers, sizeof plan->launchers, "%s", launchers_text(ranked->launchable_by, " ", launchers, sizeof launchers));
+        launchers_text(ranked->launchable_by, " ", plan->launchers, sizeof plan->launchers);
     return true;
 }
 

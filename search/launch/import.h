@@ -2,7 +2,8 @@
 /* search/launch/import.h: what a launch configuration says, in our words: the work, and one plan whole. Pure: from a
  * buffer, and for the plan from a request, whose machine, model and sequence say what a file leaves to them.
  *
- * Keys, defaults and what each launcher enforces: reference/exports.md and the commits named there. What the model does
+ * Keys, defaults and what each launcher enforces: docs/launch.md, "What each launcher accepts", and the commits named
+ * there. What the model does
  * not know is priced as the nearest thing that it does, and noted; what contradicts is an error. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_IMPORT_H
 #define SHARDOPT_SEARCH_LAUNCH_IMPORT_H

@@ -2,7 +2,7 @@
 /* search/launch/placement.h: where launchers put the roles of a plan by themselves, and what has to be told them to put
  * them where the plan has them. Pure.
  *
- * What is assumed of each (reference/exports.md, topology.md sections 2 and 3, at the commits named there):
+ * What is assumed of each (docs/model.md, "Where launchers place roles"; docs/launch.md has the commits):
  * - those in JAX on TPUs: create_device_mesh (mesh/jax_mesh.h) on the mesh's degrees in the launcher's axis order,
  *   create_hybrid_device_mesh over slices. The ici and dcn degrees are separate settings, so the plan's own division is
  *   what the launcher is given. allow_split_physical_axes changes nothing where whole axes do; where they do not, it is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/proof/certificate.h: what an outsider needs to check a search without trusting it (reference/search.md,
- * section 11): the nearest of what was cut, and on request what became of every degree tuple. */
+/* search/proof/certificate.h: what an outsider needs to check a search without trusting it (docs/search.md, "The
+ * certificate"): the nearest of what was cut, and on request what became of every degree tuple. */
 #ifndef SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
 #define SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
 

@@ -32,7 +32,8 @@ typedef struct {
 
 static inline int compare_reals(double a, double b) { return (a > b) - (a < b); }
 
-/* contract.md, "Top k": time, memory headroom, degrees, knobs; then, for a total order, batch, machine, placement. */
+/* docs/search.md, "Ties and the total order": time, memory headroom, degrees, knobs; then, for a total order, batch,
+ * machine, placement. */
 static inline int compare_rows(const void *left, const void *right) {
     const BestRow *a = left, *b = right;
     int order = compare_reals(a->seconds, b->seconds);
@@ -59,7 +60,8 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
     brute->rows[brute->count++] = *row;
 }
 
-/* What --require, --padding and --for admit; *able_launchers: launchers of which one has to place it, all bits: nobody has to. */
+/* What --require, --padding and --for admit; *able_launchers: launchers of which one has to place it, all bits:
+ * nobody has to. */
 static inline bool admitted(const Request *request, const CostContext *setting, const Mesh *mesh, const Plan *plan,
                             Shard *shard, LauncherSet *able_launchers) {
     *able_launchers = ~0u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* DeepSpeed: its JSON. Keys, defaults and what it raises on: DeepSpeed edaa72212, runtime/config.py,
- * runtime/zero/config.py, runtime/tensor_parallel/config.py (reference/exports.md, 7). Neither model nor sequence
+ * runtime/zero/config.py, runtime/tensor_parallel/config.py (docs/launch.md has the commit). Neither model nor sequence
  * length stands there, nor how many stages a PipelineModule has: that is in the program. */
 #include "base/util.h"
 #include "search/launch/deepspeed/deepspeed.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MaxText: keys of base.yml, in a YAML or as key=value of a command. Keys, defaults and what it raises on: MaxText
- * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (reference/exports.md,
- * 1). / */
+ * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (docs/launch.md has
+ * the commit). */
 #include "base/util.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "search/launch/maxtext/model.h"

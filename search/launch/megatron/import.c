@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Megatron-LM: the arguments of pretrain_gpt.py, in a script or as a list. Names, defaults and what it raises on:
  * Megatron-LM d98e8a64dd, training/arguments.py, core/parallel_state.py, core/transformer/transformer_config.py
- * (reference/exports.md, 4). */
+ * (docs/launch.md has the commit). */
 #include "base/util.h"
 #include "search/launch/megatron/megatron.h"
 

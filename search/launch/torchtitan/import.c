@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* torchtitan: the TOML of its releases of 2025, or the flags of the same names. Keys, defaults and what it raises on:
  * torchtitan 01424cb2 and b5bcd76c, config/job_config.py, distributed/parallel_dims.py,
- * distributed/pipeline_parallel.py, models/common/decoder.py (reference/exports.md, 3). */
+ * distributed/pipeline_parallel.py, models/common/decoder.py (docs/launch.md has the commits). */
 #include "base/util.h"
 #include "search/launch/torchtitan/torchtitan.h"
 

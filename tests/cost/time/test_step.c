@@ -177,8 +177,8 @@ static int figures(Stage *stage, double *of[], const char *names[]) {
 
 enum { FIGURES_MAX = RESOURCE_COUNT + 4 * GROUP_COUNT + 16 };
 
-/* Exactly, without an epsilon (search.md, theorem 1): one figure more, or any set of them, never makes a shorter
- * step. */
+/* Exactly, without an epsilon (docs/search.md, "How the step time depends on its inputs"): one figure more, or any
+ * set of them, never makes a shorter step. */
 Test(step, more_is_never_shorter) {
     uint64_t state = 2;
     double *of[FIGURES_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A bound that is a little too high is noticed: with the bounds of degrees times 1.001, and times 1.00000001, the
- * search misses plans that brute force has, in many random problems; with the bounds as they are, in none. That is what
- * makes the equality with brute force (test_search.c) a test of the bounds. Ties make it sharp (reference/search.md,
- * section 6:
- * 59 and 112 of 2,000 problems of a simpler model). */
+ * search misses plans that brute force has, in many random problems; with the bounds as they are, in none. That is
+ * what makes the equality with brute force (test_search.c) a test of the bounds. Ties make it sharp (docs/search.md,
+ * "Ties and the total order": 59 and 112 of 2,000 problems of a simpler model). */
 #include "tests/search/brute_force.h"
 
 enum { PROBLEMS = 100 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 16, PLANS_MOST = 30000 };

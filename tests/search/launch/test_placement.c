@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One row, one plan and one launcher: whether it places the plan so by itself, when told, or not at all. What it would
- * do is worked out by hand from reference/topology.md, sections 2 and 3. */
+ * do is worked out by hand from docs/model.md, "Where launchers place roles". */
 
 #include "base/util.h"
 #include "tests/search/launchers.h"

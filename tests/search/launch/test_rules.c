@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One row, one rule of reference/exports.md: a plan that every launcher takes, with one thing changed, and who is left.
- * */
+/* One row, one rule of docs/launch.md, "What each launcher accepts": a plan that every launcher takes, with one
+ * thing changed, and who is left. */
 #include "base/util.h"
 #include "search/walk/search.h"
 #include "tests/search/launchers.h"

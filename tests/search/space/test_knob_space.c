@@ -78,7 +78,8 @@ Test(space, knob_count) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Model model = {.layers = ROWS[i].layers};
         int64_t count = knob_count(&model, &ROWS[i].degrees, ROWS[i].sequences, ROWS[i].offers);
-        /* 6 microbatches x 3 methods x 2 (shards, replicates) x grids: none, (1, 1) is plain, (2, 1) x ZeRO x gathers */
+        /* 6 microbatches x 3 methods x 2 (shards, replicates) x grids: none, (1, 1) is plain, (2, 1) x ZeRO x
+         * gathers */
         int64_t expected = ROWS[i].count < 0 ? 6 * 3 * 2 * 2 * 3 * 2 : ROWS[i].count;
         cr_expect(count == expected, "%s: %lld, expected %lld", ROWS[i].name, (long long)count, (long long)expected);
     }
@@ -223,7 +224,7 @@ Test(space, every_plan_is_covered_once) {
               idle, moved);
 }
 
-/* ---- eight v5p pods: the counts of reference/search.md, section 2 ---- */
+/* ---- eight v5p pods: the counts of docs/search.md, "The question and the space" ---- */
 
 /* Ways to write n as an ordered product of `roles` factors: C(e + roles - 1, roles - 1) over the primes. */
 static int64_t splits(int64_t n, int roles) {
@@ -284,8 +285,8 @@ Test(space, eight_pods) {
         const int64_t *of = tuples[i].of;
         int64_t n = divide_up(SEQUENCES, of[ROLE_DATA] * of[ROLE_FSDP]),
                 chunks = of[ROLE_PIPELINE] > 1 && of[ROLE_PIPELINE] <= 126 ? 126 / of[ROLE_PIPELINE] : 1;
-        /* four schedules of whole stages, two of chunks, even or balanced stages; ring, all_gather, Ulysses, and Ulysses
-         * x ring for every proper divisor that divides 128 heads too */
+        /* four schedules of whole stages, two of chunks, even or balanced stages; ring, all_gather, Ulysses, and
+         * Ulysses x ring for every proper divisor that divides 128 heads too */
         int64_t pipes = of[ROLE_PIPELINE] > 1 ? (4 + 2 * (quotients(chunks) - 1)) * 2 : 1, contexts = 1;
         for (int64_t ways = 2; of[ROLE_SEQUENCE] > 1 && ways < of[ROLE_SEQUENCE]; ways++)
             contexts += of[ROLE_SEQUENCE] % ways == 0 && 128 % ways == 0;
