@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *bound_name(BoundBy bound) {
@@ -31,7 +32,7 @@ static void add_parts(const CostContext *setting, const Op *ops, int count, doub
         for (int j = 0; j < out->part_count && !part; j++)
             if (strcmp(out->parts[j].name, ops[i].name) == 0) part = &out->parts[j];
         if (!part) {
-            if (out->part_count == ESTIMATE_PARTS_MAX) continue;
+            assert(out->part_count < ESTIMATE_PARTS_MAX); /* the names of all ops together are fewer */
             part = &out->parts[out->part_count++];
             *part = (EstimatePart){.name = ops[i].name, .kind = ops[i].kind};
         }

@@ -6,6 +6,8 @@
 #include "cost/stage/stage.h"
 #include "cost/stage/stage_totals.h"
 
+#include <assert.h>
+
 const char *memory_row_name(MemoryRow row) {
     static const char *const NAMES[MEMORY_ROW_COUNT] = {
         "parameters", "gradients", "optimizer", "activations", "gathered", "logits", "transient", "reserve", "host"};
@@ -25,7 +27,8 @@ typedef struct {
 } Parts;
 
 static void add(Parts *to, MemoryRow row, const char *name, double bytes) {
-    if (bytes > 0 && to->count < MEMORY_PARTS_MAX) to->parts[to->count++] = (MemoryPart){row, name, bytes};
+    assert(to->count < MEMORY_PARTS_MAX); /* each part is added at one place of this file */
+    if (bytes > 0) to->parts[to->count++] = (MemoryPart){row, name, bytes};
 }
 
 /* The part of the optimizer's row that is masters: their share of all kept state. */

@@ -27,6 +27,7 @@ int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MA
         {D, kind->experts > 0 ? kind->d_ff_expert : 0, ups * kind->experts, true},
         {kind->d_ff_expert, D, kind->experts, true},
     };
+    _Static_assert(COUNT_OF(all) <= MATRICES_MAX, "matrices of a layer");
     int count = 0;
     for (size_t i = 0; i < COUNT_OF(all); i++)
         if (all[i].rows > 0 && all[i].columns > 0 && all[i].count > 0) out[count++] = all[i];

@@ -2,6 +2,7 @@
 /* The layout as rows: each tensor with its sharding, written the way a JAX PartitionSpec is. */
 #include "search/answer/plan_words.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { WORD_SIZE = 64 };
@@ -54,8 +55,9 @@ typedef struct {
 } Rows;
 
 static LayoutRow *add_row(Rows *to, const char *tensor, const char *state, int64_t layers) {
+    assert(to->count < LAYOUT_ROWS_MAX);
     LayoutRow *row = &to->rows[to->count];
-    if (layers <= 0 || to->count >= LAYOUT_ROWS_MAX) return NULL;
+    if (layers <= 0) return NULL;
     to->count++;
     *row = (LayoutRow){.tensor = tensor, .state = state, .layers = layers};
     return row;
@@ -103,6 +105,8 @@ static const char *activation_spec(const Layout *layout, Activation activation, 
 }
 
 int layout_rows(const Model *model, const Plan *plan, LayoutRow out[LAYOUT_ROWS_MAX]) {
+    enum { WEIGHT_ROWS = 11 }; /* weights and logits; then each activation in each state */
+    _Static_assert(WEIGHT_ROWS + (int)ACTIVATION_COUNT * (int)STATE_COUNT < (int)LAYOUT_ROWS_MAX, "rows of a layout");
     const Layout *layout = &plan->layout;
     Words words = words_of(&plan->degrees);
     Rows rows = {.rows = out};

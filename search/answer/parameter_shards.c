@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/plan/grid.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *ways_name(Ways ways) {
@@ -75,7 +76,7 @@ static void add(Walk *walk, const Parameter *parameter, const Ways *weights, int
     const char *name = parameter->name;
     int rank = parameter->rank;
     const Ways *fixed = parameter->fixed;
-    if (walk->count == PARAMETERS_MAX) return;
+    assert(walk->count < PARAMETERS_MAX); /* the header counts them */
     ParameterShards *spec = &walk->out[walk->count++];
     *spec = (ParameterShards){.name = name, .kind = walk->kind, .rank = rank};
     memcpy(spec->size, parameter->size, (size_t)rank * sizeof *spec->size);

@@ -20,7 +20,14 @@ typedef enum {
 } Ways;
 const char *ways_name(Ways ways); /* "fsdp" */
 
-enum { PARAMETER_RANK_MAX = 3, PARAMETER_WAYS_MAX = 5, PARAMETERS_MAX = 512 };
+/* A kind of layers has at most 8 norms, 9 parameters of attention, its output's bias and sinks, 6 of an MLP, 9 of
+ * experts and 6 of shared ones; outside layers there are two tables with their norms, positions and a bias. */
+enum {
+    PARAMETER_RANK_MAX = 3,
+    PARAMETER_WAYS_MAX = 5,
+    PARAMETERS_OF_KIND_MAX = 8 + 9 + 2 + 6 + 9 + 6,
+    PARAMETERS_MAX = MODEL_KINDS_MAX * PARAMETERS_OF_KIND_MAX + 8
+};
 typedef struct {
     const char *name; /* "wq" */
     int kind;         /* of its layers; -1: it is not in a layer */

@@ -105,6 +105,7 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
                                            ROLE_PIPELINE, ROLE_FSDP,   ROLE_DATA};
     int count = 0;
     double counted = 0;
+    _Static_assert(4 + (int)ROLE_COUNT + 4 <= (int)TERMS_MAX, "compute, roles, and the rest of a step");
     terms[count++] = (Term){"matmul", estimate->matmul_seconds, 0};
     terms[count++] = (Term){"attention", estimate->attention_seconds, 0};
     terms[count++] = (Term){"elementwise", estimate->elementwise_seconds, 0};

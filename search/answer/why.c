@@ -4,11 +4,13 @@
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static void say(Why *to, const Prose *sentence) {
-    if (to->count == WHY_MAX || sentence->used == 0) return;
+    assert(to->count < WHY_MAX); /* one sentence for each role, and six more */
+    if (sentence->used == 0) return;
     snprintf(to->text[to->count++], WHY_SIZE, "%.*s", WHY_SIZE - 1, sentence->text);
 }
 
@@ -147,6 +149,7 @@ static void say_padding(const RankedPlan *ranked, Why *to) {
 }
 
 void report_why(const RankedPlan *ranked, Why *out) {
+    _Static_assert((int)ROLE_COUNT + 6 <= (int)WHY_MAX, "sentences of a plan");
     static const Role ORDER[ROLE_COUNT] = {ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE,
                                            ROLE_FSDP,   ROLE_DATA,   ROLE_PIPELINE};
     out->count = 0;

@@ -34,16 +34,29 @@ static bool words_of(const cJSON *value, Arena *arena, const char **out) {
     return *out != NULL;
 }
 
-static bool add_text(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffText *list, int *count) {
-    DiffText text = {.name = name};
-    if ((!a && !b) || *count == DIFF_TEXTS_MAX) return true;
-    if (!words_of(a, arena, &text.a) || !words_of(b, arena, &text.b)) return false;
-    if (strcmp(text.a, text.b) != 0) list[(*count)++] = text;
+/* Adds to a list of any length: its room is FIRST_ROOM, then doubles whenever it is full. */
+static bool keep_text(DiffText text, Arena *arena, DiffText **list, int *count) {
+    enum { FIRST_ROOM = 16 };
+    bool full = *count == 0 || (*count >= FIRST_ROOM && (*count & (*count - 1)) == 0);
+    if (full) {
+        DiffText *grown = ARENA_NEW(arena, DiffText, (size_t)(*count ? 2 * *count : FIRST_ROOM));
+        if (!grown) return false;
+        if (*count > 0) memcpy(grown, *list, (size_t)*count * sizeof *grown);
+        *list = grown;
+    }
+    (*list)[(*count)++] = text;
     return true;
 }
 
+static bool add_text(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffText **list, int *count) {
+    DiffText text = {.name = name};
+    if (!a && !b) return true;
+    if (!words_of(a, arena, &text.a) || !words_of(b, arena, &text.b)) return false;
+    return strcmp(text.a, text.b) == 0 || keep_text(text, arena, list, count);
+}
+
 /* All keys of two objects, those of the first in their order. */
-static bool add_object(const cJSON *a, const cJSON *b, Arena *arena, DiffText *list, int *count) {
+static bool add_object(const cJSON *a, const cJSON *b, Arena *arena, DiffText **list, int *count) {
     const cJSON *item;
     cJSON_ArrayForEach(item, a) if (!add_text(item->string, item, cJSON_GetObjectItemCaseSensitive(b, item->string),
                                               arena, list, count)) return false;
@@ -58,7 +71,7 @@ static bool add_search(Diff *diff, Arena *arena) {
     for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
         const cJSON *a = json_at(json_at(diff->a.report, "search"), KEYS[i]),
                     *b = json_at(json_at(diff->b.report, "search"), KEYS[i]);
-        if (a && b && !add_text(KEYS[i], a, b, arena, diff->search, &diff->search_count)) return false;
+        if (a && b && !add_text(KEYS[i], a, b, arena, &diff->search, &diff->search_count)) return false;
     }
     return true;
 }
@@ -114,12 +127,12 @@ static bool add_layout(Diff *diff, Arena *arena) {
             DiffText text = {.name = tensor};
             bool said = false;
             for (int i = 0; i < diff->plan_count; i++) said = said || strcmp(diff->plan[i].name, tensor) == 0;
-            if (said || diff->plan_count == DIFF_TEXTS_MAX) continue;
+            if (said) continue;
             bool sharded = !one_sharding(of, tensor);
             if (!layout_words(of[0], tensor, sharded, arena, &text.a) ||
                 !layout_words(of[1], tensor, sharded, arena, &text.b))
                 return false;
-            if (strcmp(text.a, text.b) != 0) diff->plan[diff->plan_count++] = text;
+            if (strcmp(text.a, text.b) != 0 && !keep_text(text, arena, &diff->plan, &diff->plan_count)) return false;
         }
     return true;
 }
@@ -131,18 +144,19 @@ static bool add_plan(Diff *diff, Arena *arena) {
     const cJSON *a = diff->a.best.json, *b = diff->b.best.json;
     int *count = &diff->plan_count;
     DiffText degrees = {"plan", diff->a.best.label, diff->b.best.label}, placement = {.name = "placement"};
-    if (strcmp(degrees.a, degrees.b) != 0) diff->plan[(*count)++] = degrees;
+    if (strcmp(degrees.a, degrees.b) != 0 && !keep_text(degrees, arena, &diff->plan, count)) return false;
     for (size_t i = 0; i < COUNT_OF(PATHS); i++) {
         const cJSON *x = json_at(a, PATHS[i]), *y = json_at(b, PATHS[i]);
-        if (x && y && !add_text(NAMES[i], x, y, arena, diff->plan, count)) return false;
+        if (x && y && !add_text(NAMES[i], x, y, arena, &diff->plan, count)) return false;
     }
     const cJSON *x = json_at(a, "placement"), *y = json_at(b, "placement");
     if (!placement_words(x, arena, &placement.a) || !placement_words(y, arena, &placement.b)) return false;
-    if (x && y && strcmp(placement.a, placement.b) != 0) diff->plan[(*count)++] = placement;
+    if (x && y && strcmp(placement.a, placement.b) != 0 && !keep_text(placement, arena, &diff->plan, count))
+        return false;
     const cJSON *knob, *others = json_at(b, "knobs");
     cJSON_ArrayForEach(knob, json_at(a, "knobs")) {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(others, knob->string);
-        if (other && !cJSON_IsObject(knob) && !add_text(knob->string, knob, other, arena, diff->plan, count))
+        if (other && !cJSON_IsObject(knob) && !add_text(knob->string, knob, other, arena, &diff->plan, count))
             return false;
     }
     return add_layout(diff, arena);
@@ -280,7 +294,7 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out
                 *y = cJSON_GetObjectItemCaseSensitive(b->json, "request");
     out->a_words = baseline_name(x, arena);
     out->b_words = baseline_name(y, arena);
-    if (!out->a_words || !out->b_words || !add_object(x, y, arena, out->request, &out->request_count) ||
+    if (!out->a_words || !out->b_words || !add_object(x, y, arena, &out->request, &out->request_count) ||
         !add_search(out, arena))
         return error_memory(error);
     out->both = out->a.plan_count > 0 && out->b.plan_count > 0;

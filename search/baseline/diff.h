@@ -30,19 +30,19 @@ typedef struct {
 /* What became of a plan; not listed means that it is slower than all that the other report shows. */
 typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
 
-enum { DIFF_TEXTS_MAX = 64, DIFF_FIGURES_MAX = 8 };
+enum { DIFF_FIGURES_MAX = 8 };
 typedef struct {
     const char *a_file, *b_file;
     Snapshot a, b;
     const char *a_words, *b_words; /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
     /* Only what differs. */
-    DiffText request[DIFF_TEXTS_MAX], search[DIFF_TEXTS_MAX];
+    DiffText *request, *search;
     int request_count, search_count;
     Cause causes[CAUSES_MAX];
     int cause_count;
     /* Of the best plans, where both have one: texts only where they differ; figures and parts all. */
     bool both;
-    DiffText plan[DIFF_TEXTS_MAX];
+    DiffText *plan;
     int plan_count;
     DiffFigure figures[DIFF_FIGURES_MAX];
     int figure_count;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double MOST = 1e300;
@@ -46,6 +47,10 @@ static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SI
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error) {
     *out = (SnapshotPlan){.json = plan};
     if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is not a plan; give an object");
+    int terms = cJSON_GetArraySize(json_at(plan, "step.terms_seconds"));
+    if (terms > SNAPSHOT_TERMS_MAX)
+        return error_set(error, ERROR_INPUT, where, "step.terms_seconds: has %d terms; give at most %d", terms,
+                         SNAPSHOT_TERMS_MAX);
     return read_label(plan, where, out->label, error) &&
            json_real(plan, "step.seconds", 1e-12, MOST, where, &out->seconds, error) &&
            json_real_or(plan, "ranked_seconds", 0, MOST, 0, where, &out->ranked_seconds, error) &&
@@ -93,7 +98,7 @@ bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error 
 static void add_part(const char *name, double value, bool now, PartChange out[PART_CHANGES_MAX], int *count) {
     int i = 0;
     while (i < *count && strcmp(out[i].name, name) != 0) i++;
-    if (i == PART_CHANGES_MAX) return;
+    assert(i < PART_CHANGES_MAX); /* snapshot_plan_read() saw to it */
     if (i == *count) out[(*count)++] = (PartChange){.name = name};
     *(now ? &out[i].now : &out[i].was) += value;
 }

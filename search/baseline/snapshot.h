@@ -39,7 +39,8 @@ typedef struct {
     const char *name;
     double was, now; /* 0 where it has none */
 } PartChange;
-enum { PART_CHANGES_MAX = 64 };
+/* Of two plans of SNAPSHOT_TERMS_MAX terms each; a plan with more is an error when it is read. */
+enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 
 /* The step as a sum, term by term as people read it where both reports have `terms_seconds`, else in the five parts
  * that every report has. In the order of the first, what only the second has behind. */

@@ -107,6 +107,7 @@ static bool may_grow(const Request *open, const RankedPlan *here, Role role) {
 }
 
 static int list_trials(const Request *open, const RematRule *remat, const RankedPlan *here, Trial trials[CHANGES_MAX]) {
+    _Static_assert(COUNT_OF(TOGETHER) + 2 + ROLE_COUNT * (ROLE_COUNT - 1) <= CHANGES_MAX, "trials of one plan");
     int count = 0;
     const Degrees *degrees = &here->plan.degrees;
     for (size_t i = 0; i < COUNT_OF(TOGETHER); i++)

@@ -133,7 +133,8 @@ void request_fix_machine(const RankedPlan *best, Request *changed) {
 static int list_questions(const Report *report, SideSearch questions[SENSITIVITIES_MAX],
                           Sensitivity helps[SENSITIVITIES_MAX], bool unused_is_none[SENSITIVITIES_MAX]) {
     int count = 0;
-    for (size_t i = 0; i < COUNT_OF(CHANGES) && count < SENSITIVITIES_MAX; i++) {
+    _Static_assert(COUNT_OF(CHANGES) <= SENSITIVITIES_MAX, "one question for each change");
+    for (size_t i = 0; i < COUNT_OF(CHANGES); i++) {
         Request *changed = &questions[count].changed;
         Sensitivity *help = &helps[count];
         request_copy(report->request, changed);

@@ -216,6 +216,12 @@ static void draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *l
     svg_close(&svg);
 }
 
+static int64_t points_with_plan(const SweepGrid *grid, const SweepRow *rows) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < grid->points; i++) count += rows[i].has_plan;
+    return count;
+}
+
 bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Table *table, const char *lead,
                       const char *summary, FILE *out) {
     double low = 0, high = 0;
@@ -226,6 +232,9 @@ bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Table *
     if (any) {
         html_section_open(out, "picture", "The points");
         html_paragraph(out, summary);
+        Prose more = {0};
+        prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BARS_MAX);
+        if (!(low < high) && points_with_plan(grid, rows) > BARS_MAX) html_paragraph(out, more.text);
         html_figure_open(out, "the points");
         if (low < high)
             ok = draw_lines(grid, rows, lead, out);

@@ -6,6 +6,7 @@
 #include "search/explore/explore.h"
 #include "search/report/questions.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +189,8 @@ static bool ask_sizes(Asking *asking, Error *error) {
 static int list_figures(Asking *asking, Request *scratch, int which[PAGE_FIGURES_MAX]) {
     const RankedPlan *first = asking->first;
     int count = 0;
-    for (int f = 0; f < page_figure_count() && count < PAGE_FIGURES_MAX; f++) {
+    assert(page_figure_count() <= PAGE_FIGURES_MAX);
+    for (int f = 0; f < page_figure_count(); f++) {
         PageFigure *figure = &asking->out->figures[count];
         double effect = 0;
         bool any = false;

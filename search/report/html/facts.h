@@ -37,7 +37,7 @@ typedef struct {
         char winner[WORDS_SIZE];
     } at[PAGE_MOVES];
 } PageFigure;
-enum { PAGE_FIGURES_MAX = 40 };
+enum { PAGE_FIGURES_MAX = 96 }; /* more than page_figure_count() */
 
 /* What would make a plan win that does not: one figure, moved as little as can be. */
 typedef struct {

@@ -90,6 +90,9 @@ bool picture_memory(const PageView *view, FILE *out, Prose *words, Table *table)
         prose_add(words, "The plan closest to fitting needs %s of HBM per chip; plans may use %s, and %s are reserved.",
                   number_bytes(memory_total(&bars[0].rows), a), number_bytes(limit, b), number_bytes(reserve, c));
 
+    int shown = first ? 1 : 0, plans = view->report->result.plan_count;
+    for (int i = 0; i < count; i++) shown += first && !bars[i].own;
+    if (shown < plans) prose_add(words, " The first %d of %d plans are shown.", shown, plans);
     SvgScale scale = {0, max_real(most, limit + reserve) * 1.02, LEFT, RIGHT, false};
     double bottom = 34 + ROW * count;
     Svg svg = svg_open(out, "memory-svg", WIDTH, bottom + 74, "HBM per chip by row, against the limit", words->text);

@@ -5,6 +5,8 @@
 #include "base/util.h"
 #include "search/answer/plan_words.h"
 
+#include <assert.h>
+
 static const double LANE = 22, HEAD = 36;
 
 const char *lane_name(Group group) {
@@ -37,7 +39,8 @@ static int lane_of(LayerLine *line, int group) {
 }
 
 static void add_bar(LayerLine *line, double from, double to, int lane, Paint paint, const char *name) {
-    if (line->count == LAYER_BARS_MAX || !(to > from)) return;
+    assert(line->count < LAYER_BARS_MAX);
+    if (!(to > from)) return;
     LayerBar *bar = &line->bars[line->count++];
     *bar = (LayerBar){.from = from, .to = to, .lane = lane, .paint = paint};
     snprintf(bar->name, sizeof bar->name, "%s", name);

@@ -7,7 +7,8 @@
 #include "base/text/svg.h"
 #include "search/walk/search.h"
 
-enum { LAYER_BARS_MAX = 2 * OPS_MAX * 4 };
+/* In each phase every op with what it communicates over each group, and three groups of weights. */
+enum { LAYER_BARS_MAX = (int)PHASE_COUNT * ((int)OPS_MAX * (1 + (int)GROUP_DATA) + 3) };
 
 typedef struct {
     double from, to; /* seconds */

@@ -66,6 +66,7 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
         {&chip->host_bytes, "host_bytes", "host memory", offloads},
         {&chip->usd_per_chip_hour, "usd_per_chip_hour", "price", true},
     };
+    _Static_assert(COUNT_OF(FIGURES) + 1 <= UNVERIFIED_MAX, "each figure, and the topology");
     int count = 0;
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
         if (FIGURES[i].used && FIGURES[i].figure->value > 0 && !FIGURES[i].figure->verified)

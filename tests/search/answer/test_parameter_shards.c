@@ -119,3 +119,45 @@ Test(specs, another_dimension_where_d_model_does_not_divide) {
     parameter_shards(model, &plan, specs, &undivided);
     cr_expect(undivided != NULL);
 }
+
+/* As many kinds of layers as a model may have, each with everything that a layer can have. */
+Test(specs, room_for_the_largest_model) {
+    ParameterShards specs[PARAMETERS_MAX];
+    const char *undivided;
+    const LayerKind full = {.count = 1,
+                            .norms = 4,
+                            .heads = 8,
+                            .kv_heads = 8,
+                            .head_dim = 16,
+                            .qk_norm_parameters = 32,
+                            .qkv_bias = true,
+                            .out_bias = true,
+                            .sinks = true,
+                            .gated = true,
+                            .d_ff = 64,
+                            .mlp_bias = true,
+                            .experts = 4,
+                            .top_k = 1,
+                            .d_ff_expert = 64,
+                            .router_bias = true,
+                            .expert_bias = true,
+                            .d_ff_shared = 64,
+                            .shared_gate = true};
+    Model model = {.d_model = 64,
+                   .vocab = 128,
+                   .layers = MODEL_KINDS_MAX,
+                   .norm = NORM_LAYER,
+                   .learned_positions = 32,
+                   .embedding_norm = true,
+                   .logits_bias = true,
+                   .kind_count = MODEL_KINDS_MAX};
+    for (int i = 0; i < MODEL_KINDS_MAX; i++) model.kinds[i] = full;
+    Plan plan = plan_of(1, 1, 1, 1);
+    cr_expect_eq(parameter_shards(&model, &plan, specs, &undivided), PARAMETERS_MAX);
+    for (int i = 0; i < MODEL_KINDS_MAX; i++) {
+        model.kinds[i].attention = ATTENTION_LATENT;
+        model.kinds[i].q_lora_rank = model.kinds[i].kv_lora_rank = 16;
+        model.kinds[i].qk_nope_head_dim = model.kinds[i].qk_rope_head_dim = model.kinds[i].v_head_dim = 16;
+    }
+    cr_expect_eq(parameter_shards(&model, &plan, specs, &undivided), PARAMETERS_MAX);
+}

@@ -454,3 +454,33 @@ Test(diff, by_hand_and_hostile) {
     cJSON_Delete(b);
     arena_free(&arena);
 }
+
+/* A report is a file, so its lists may be of any length: all that differs is said, and too many terms are refused. */
+Test(diff, no_list_is_cut) {
+    enum { MANY = 300 };
+    cJSON *a = document(&BASE), *b = document(&BASE);
+    for (int i = 0; i < MANY; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key%d", i);
+        cJSON_AddNumberToObject(cJSON_GetObjectItem(a, "request"), key, 1);
+        cJSON_AddNumberToObject(cJSON_GetObjectItem(b, "request"), key, 2);
+    }
+    Arena arena = {0};
+    Error error = {0};
+    Diff diff;
+    cr_assert(diff_make(&(ReportFile){a, "a"}, &(ReportFile){b, "b"}, &arena, &diff, &error), "%s", error.text);
+    cr_expect_eq(diff.request_count, MANY);
+    cr_expect_str_eq(diff.request[MANY - 1].name, "key299");
+    cJSON *terms = (cJSON *)json_at(cJSON_GetObjectItem(a, "plans")->child, "step.terms_seconds");
+    cr_assert(cJSON_IsObject(terms));
+    for (int i = 0; i <= SNAPSHOT_TERMS_MAX; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "term%d", i);
+        cJSON_AddNumberToObject(terms, key, 1);
+    }
+    cr_expect_not(diff_make(&(ReportFile){a, "a"}, &(ReportFile){b, "b"}, &arena, &diff, &error));
+    cr_expect(strstr(error.text, "step.terms_seconds") && strstr(error.text, "at most 32"), "%s", error.text);
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    arena_free(&arena);
+}

@@ -13,6 +13,7 @@
 #include "search/explore/frontier.h"
 #include "search/layout/layout.h"
 #include "search/space/knob_space.h"
+#include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
 enum { PROBLEMS = 500, TUPLES = 6, KNOBS = 4, PLACEMENTS = 3 };

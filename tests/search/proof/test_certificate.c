@@ -6,6 +6,7 @@
 #include "search/cli/output_options.h"
 #include "search/proof/certificate.h"
 #include "search/report/report.h"
+#include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The space: knobs counted, listed and made by their rules are the same; every plan of every space is covered once. */
 #include "search/space/knob_space.h"
+#include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* --nesting all: the best of all 720 orders of the roles, each searched alone, and as many plans as tuples have
  * orders. */
 #include "search/walk/search.h"
+#include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "search/bound/tuple_bound.h"
 #include "search/explore/explore.h"
 #include "tests/search/brute_force.h"
+#include "tests/search/brute_space.h"
 
 enum { PROBLEMS = 84 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
 
