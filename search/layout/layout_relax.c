@@ -54,7 +54,8 @@ static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates
     double each[PHASE_COUNT], background = 0;
     StepTerm compute = step_compute_term(rule);
     for (int phase = 0; phase < PHASE_COUNT; phase++) each[phase] = step_compute_seconds(adds, phase);
-    for (int group = 0; group < GROUP_COUNT; group++) {
+#pragma GCC unroll 16
+    for (int group = 0; group < GROUP_COUNT; group++) { /* unrolled, so that the kind of each row is a constant */
         StepTerm term = step_term(rule, group, rates->leaves_scale_up >> group & 1);
         int piece = second >> group & 1;
         for (int phase = 0; phase < PHASE_COUNT && !term.once; phase++) {
