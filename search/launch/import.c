@@ -5,7 +5,6 @@
 #include "base/util.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,14 +25,19 @@ bool import_plan(int launcher, ConfigFile *file, const Request *request, Importe
     return true;
 }
 
-void import_knob(ImportedPlan *plan, const char *format, ...) {
-    size_t used = strlen(plan->knobs);
-    if (used > 0 && used + 1 < sizeof plan->knobs) plan->knobs[used++] = ' ';
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(plan->knobs + used, sizeof plan->knobs - used, format, arguments);
-    va_end(arguments);
+void import_knob(ImportedPlan *plan, Knob knob, int64_t setting) {
+    knob_set(knob, setting, &plan->knobs);
+    plan->said |= (KnobSet)1 << knob;
 }
+
+bool import_knob_named(ImportedPlan *plan, Knob knob, const char *name, const ConfigFile *file, Error *error) {
+    int64_t setting;
+    if (!knob_parse(knob, name, file->name, &setting, error)) return false;
+    import_knob(plan, knob, setting);
+    return true;
+}
+
+bool import_says(const ImportedPlan *plan, Knob knob) { return plan->said >> knob & 1; }
 
 bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,
                   ImportedPlan *plan, Error *error) {
@@ -45,8 +49,8 @@ bool import_batch(ConfigFile *file, const Request *request, const char *key, int
                             "%" PRId64 " sequences are no whole microbatches of %" PRId64 " on %" PRId64
                             " replicas; give a multiple of %" PRId64,
                             plan->sequences, micro, replicas, micro * replicas);
-    import_knob(plan, "microbatches=%" PRId64 " microbatch_sequences=%" PRId64, plan->sequences / replicas / micro,
-                micro);
+    import_knob(plan, KNOB_MICROBATCHES, plan->sequences / replicas / micro);
+    import_knob(plan, KNOB_MICROBATCH_SEQUENCES, micro);
     return true;
 }
 
@@ -58,7 +62,7 @@ void import_offload(ConfigFile *file, const Request *request, bool offloads, Imp
                     "the optimizer's state lies on the host, whose memory the catalog does not know for %s: priced "
                     "in HBM",
                     request->question.chip.title);
-    import_knob(plan, "offload_optimizer=%s", offloads && offered ? "true" : "false");
+    import_knob(plan, KNOB_OFFLOAD_OPTIMIZER, offloads && offered);
 }
 
 void import_overlap(ConfigFile *file, const Request *request, bool overlaps, ImportedPlan *plan) {
@@ -67,7 +71,7 @@ void import_overlap(ConfigFile *file, const Request *request, bool overlaps, Imp
     if (overlaps && !offered)
         config_note(file, "overlapped tensor collectives are in no measured run of %s: priced without",
                     request->question.chip.title);
-    import_knob(plan, "tensor_overlap=%s", overlaps && offered ? "true" : "false");
+    import_knob(plan, KNOB_TENSOR_OVERLAP, overlaps && offered);
 }
 
 bool import_check_heads(ConfigFile *file, const Request *request, const char *key, int64_t tensor, bool copies,

@@ -24,14 +24,14 @@ struct ImportedWork {
     const char *chip, *slice, *slices, *nodes; /* the machine, where it stands there */
 };
 
-enum { IMPORTED_KNOBS_SIZE = 512 };
 struct ImportedPlan {
     Degrees degrees;            /* multiply to the devices */
     int64_t across[ROLE_COUNT]; /* of these over DCN (or between domains), where the launcher is told; else 1 */
     bool told_across;
-    char knobs[IMPORTED_KNOBS_SIZE]; /* as --plan has them */
-    char remat[REMAT_TEXT_SIZE];     /* as --remat has it; "": the file does not say */
-    int64_t sequences;               /* of a step */
+    Knobs knobs; /* of which those in `said` count; of the others the file is silent */
+    KnobSet said;
+    char remat[REMAT_TEXT_SIZE]; /* as --remat has it; "": the file does not say */
+    int64_t sequences;           /* of a step */
     const char
         *option; /* what it says of placement, as a LaunchWay has it (search/launch/placement.h); NULL: nothing */
     const char *nesting; /* the order of roles that it asks for; NULL: the launcher's own */
@@ -63,8 +63,11 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 
 /* ---- what they have in common ---- */
 
-/* One more knob, printf: "microbatches=%lld". */
-void import_knob(ImportedPlan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The file says this setting of a knob (search/request/knobs.h). */
+void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);
+/* The same by the setting's name; false: *error says which names there are. */
+bool import_knob_named(ImportedPlan *plan, Knob knob, const char *name, const ConfigFile *file, Error *error);
+bool import_says(const ImportedPlan *plan, Knob knob);
 
 /* Numbers of a batch are up to this: products with ranks stay below 2^63. */
 #define IMPORT_BATCH_MAX (INT64_C(1) << 32)

@@ -62,17 +62,6 @@ static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file
            fill(words, OPTION_OPTIMIZER, work->optimizer, file, error);
 }
 
-/* Its schedule is among its knobs; one stage has none. */
-static Schedule schedule_of(const ImportedPlan *plan) {
-    const char *named = strstr(plan->knobs, "schedule=");
-    for (Schedule schedule = 0; schedule < SCHEDULE_COUNT && named; schedule++) {
-        const char *name = schedule_name(schedule), *value = named + strlen("schedule=");
-        size_t length = strcspn(value, " ");
-        if (strlen(name) == length && strncmp(name, value, length) == 0) return schedule;
-    }
-    return SCHEDULE_NONE;
-}
-
 /* The words that price the plan itself: what its launcher runs is in the space, however it is padded. */
 static bool words_of_plan(const Options *open, const ImportedPlan *imported, const ConfigFile *file, Options *out,
                           Error *error) {
@@ -88,10 +77,11 @@ static bool words_of_plan(const Options *open, const ImportedPlan *imported, con
 static bool says_default(const char *words, const ImportedPlan *imported) {
     StateDtypes dtypes = {0};
     Error error = {0};
-    const char *passes = strstr(imported->knobs, "microbatches=");
+    bool passes = import_says(imported, KNOB_MICROBATCHES);
     if (!words || !passes || !state_dtypes_parse(words, "state-dtypes", &dtypes, &error)) return false;
-    bool once = strncmp(passes, "microbatches=1 ", 15) == 0;
-    bool sharded = imported->degrees.of[ROLE_FSDP] > 1 || strstr(imported->knobs, "sequence_parameters=sharded");
+    bool once = imported->knobs.microbatches == 1;
+    bool sequence = import_says(imported, KNOB_SEQUENCE_PARAMETERS) && !imported->knobs.methods.sequence_replicates;
+    bool sharded = imported->degrees.of[ROLE_FSDP] > 1 || sequence;
     bool moments = (dtypes.first == DTYPE_DEFAULT || dtypes.first == DTYPE_FP32) &&
                    (dtypes.second == DTYPE_DEFAULT || dtypes.second == DTYPE_FP32);
     return moments && dtypes.parameters == DTYPE_DEFAULT && dtypes.master == DTYPE_DEFAULT &&
@@ -123,10 +113,10 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     snprintf(sequences, sizeof sequences, "%lld", (long long)imported.sequences);
     if (!open->text[OPTION_BATCH] && !fill(open, OPTION_SEQUENCES, sequences, file, error)) return false;
     if (!fill(open, OPTION_FOR, launcher_name(launcher), file, error)) return false;
-    char notation[NOTATION_SIZE];
-    snprintf(plan->plan, sizeof plan->plan, "%s %s", degrees_notation(&imported.degrees, false, notation),
-             imported.knobs);
-    plan->schedule = schedule_of(&imported);
+    plan->known = true;
+    plan->degrees = imported.degrees;
+    plan->knobs = imported.knobs;
+    plan->said = imported.said;
     plan->chips_used = request->question.machine.mesh.chips;
     plan->sequences = imported.sequences;
     return words_of_plan(open, &imported, file, of_plan, error);

@@ -108,17 +108,30 @@ static bool require_plan(Request *request, const char *where, const Named *named
 static int find_row(const SearchResult *result, const ReportPlan *from) {
     for (int i = 0; from && i < result->plan_count; i++) {
         const RankedPlan *row = &result->plans[i];
-        if (row->plan.knobs.schedule == from->schedule && row->machine.mesh.chips == from->chips_used &&
+        if (row->plan.knobs.schedule == from->knobs.schedule && row->machine.mesh.chips == from->chips_used &&
             (from->sequences == 0 || row->work.sequences == from->sequences))
             return i;
     }
     return 0;
 }
 
+static void require(Request *request, Requirement required) {
+    request->space.requirements[request->space.requirement_count++] = required;
+}
+
 bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error) {
-    Named named;
+    _Static_assert(ROLE_COUNT + KNOB_COUNT <= REQUIREMENTS_MAX, "a whole plan can be required");
     request->space.requirement_count = 0; /* the plan meets them, and its degrees and knobs say more */
-    if (!read_plan(plan->plan, where, &named, error) || !require_plan(request, where, &named, error)) return false;
+    for (Role role = 0; role < ROLE_COUNT; role++)
+        require(request, (Requirement){.role = role, .degree = plan->degrees.of[role]});
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        int64_t setting = knob_setting(knob, &plan->knobs);
+        if (!(plan->said >> knob & 1)) continue;
+        if (!knob_takes(knob, setting))
+            return error_set(error, ERROR_INPUT, where, "%s: %lld is out of range; give a smaller number",
+                             knob_name(knob), (long long)setting);
+        require(request, (Requirement){.knob = knob, .degree = setting});
+    }
     memcpy(request->space.pins, plan->pins, sizeof request->space.pins);
     request->space.pin_count = plan->pin_count;
     request->control.variants = false;
@@ -186,7 +199,7 @@ bool one_plan_open(const Options *options, Arena *arena, Request *request, Error
 bool one_plan_search(const Request *request, const ReportPlan *from, Arena *arena, SearchResult *result, Error *error) {
     if (!search_run(request, arena, result, error)) return false;
     if (result->plan_count == 0) return true;
-    result->plans += find_row(result, from->plan[0] ? from : NULL);
+    result->plans += find_row(result, from->known ? from : NULL);
     result->plan_count = 1;
     return true;
 }

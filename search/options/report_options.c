@@ -56,8 +56,8 @@ bool report_request_read(const cJSON *report, const char *file, Arena *arena, Op
     return true;
 }
 
-/* The knobs that can be asked for, as conditions behind the degrees. What else stands there is outcome. */
-static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
+/* The knobs that can be asked for. What else stands there is outcome. */
+static bool read_knobs(const cJSON *knobs, const char *where, ReportPlan *out, Error *error) {
     for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(knobs, knob_name(knob));
         char own[KNOB_TEXT_SIZE];
@@ -73,24 +73,22 @@ static bool read_knobs(const cJSON *knobs, const char *where, char text[PLAN_TEX
             return error_set(error, ERROR_INPUT, where, "knobs.%s: is no setting; leave it as the report had it",
                              knob_name(knob));
         if (!knob_parse(knob, own, where, &setting, error)) return false;
-        size_t length = strlen(text);
-        snprintf(text + length, PLAN_TEXT_SIZE - length, " %s=%s", knob_name(knob), knob_text(knob, setting, own));
+        knob_set(knob, setting, &out->knobs);
+        out->said |= (KnobSet)1 << knob;
     }
     return true;
 }
 
 /* The grid of folded experts stands beside the knobs; a plan without one has none. */
-static bool read_grid(const cJSON *plan, const char *where, char text[PLAN_TEXT_SIZE], Error *error) {
-    int64_t expert, expert_tensor;
+static bool read_grid(const cJSON *plan, const char *where, ReportPlan *out, Error *error) {
+    ExpertGrid *to = &out->knobs.methods.grid;
     const cJSON *grid = cJSON_GetObjectItemCaseSensitive(plan, "expert_grid");
     if (grid && !cJSON_IsObject(grid))
         return error_set(error, ERROR_INPUT, where, "expert_grid is no object; leave it as the report had it");
-    if (!json_whole_or(plan, "expert_grid.expert", 1, MACHINE_CHIPS_MAX, 0, where, &expert, error) ||
-        !json_whole_or(plan, "expert_grid.expert_tensor", 1, MACHINE_CHIPS_MAX, 0, where, &expert_tensor, error))
+    if (!json_whole_or(plan, "expert_grid.expert", 1, MACHINE_CHIPS_MAX, 0, where, &to->expert, error) ||
+        !json_whole_or(plan, "expert_grid.expert_tensor", 1, MACHINE_CHIPS_MAX, 0, where, &to->expert_tensor, error))
         return false;
-    size_t length = strlen(text);
-    snprintf(text + length, PLAN_TEXT_SIZE - length, " folded_expert=%lld folded_expert_tensor=%lld", (long long)expert,
-             (long long)expert_tensor);
+    out->said |= (KnobSet)1 << KNOB_FOLDED_EXPERT | (KnobSet)1 << KNOB_FOLDED_EXPERT_TENSOR;
     return true;
 }
 
@@ -103,8 +101,7 @@ static bool read_role(const cJSON *span, const char *where, Role *out, Error *er
 }
 
 /* The placement, and that it is one of these degrees: what it leaves out is 1. A report without one leaves it open. */
-static bool read_placement(const cJSON *spans, const Degrees *degrees, const char *where, ReportPlan *out,
-                           Error *error) {
+static bool read_placement(const cJSON *spans, const char *where, ReportPlan *out, Error *error) {
     Degrees placed = {{1, 1, 1, 1, 1, 1}};
     const cJSON *span;
     cJSON_ArrayForEach(span, spans) {
@@ -119,7 +116,7 @@ static bool read_placement(const cJSON *spans, const Degrees *degrees, const cha
         if (__builtin_mul_overflow(placed.of[pin->role], pin->factor, &placed.of[pin->role])) placed.of[pin->role] = 0;
     }
     for (Role role = 0; role < ROLE_COUNT && out->pin_count > 0; role++)
-        if (placed.of[role] != degrees->of[role])
+        if (placed.of[role] != out->degrees.of[role])
             return error_set(error, ERROR_INPUT, where,
                              "placement: the factors of %s do not multiply to axes.%s; leave it as the report had it",
                              role_name(role), role_name(role));
@@ -138,26 +135,21 @@ bool report_plan_read(const cJSON *report, const char *file, int64_t rank, Repor
     char where[160], schedule[24];
     snprintf(where, sizeof where, "%.100s: plans[%lld]", file, (long long)rank - 1);
     if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is no plan; give an object");
-    Degrees degrees;
     for (Role role = 0; role < ROLE_COUNT; role++) {
         char key[32];
         snprintf(key, sizeof key, "axes.%s", role_name(role));
-        if (!json_whole(plan, key, 1, MACHINE_CHIPS_MAX, where, &degrees.of[role], error)) return false;
+        if (!json_whole(plan, key, 1, MACHINE_CHIPS_MAX, where, &out->degrees.of[role], error)) return false;
     }
-    degrees_notation(&degrees, false, out->plan);
-    if (!read_knobs(cJSON_GetObjectItemCaseSensitive(plan, "knobs"), where, out->plan, error) ||
-        !read_grid(plan, where, out->plan, error))
+    if (!read_knobs(cJSON_GetObjectItemCaseSensitive(plan, "knobs"), where, out, error) ||
+        !read_grid(plan, where, out, error) ||
+        !read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), where, out, error))
         return false;
-    if (!read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), &degrees, where, out, error)) return false;
     if (!json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
         !json_whole(plan, "chips_used", 1, MACHINE_CHIPS_MAX, where, &out->chips_used, error) ||
         !json_whole_or(plan, "batch.sequences", 1, INT64_C(1) << 53, 0, where, &out->sequences, error) ||
         !json_real_or(plan, "step.seconds", 0, 1e30, 0, where, &out->seconds, error))
         return false;
-    for (out->schedule = 0; out->schedule < SCHEDULE_COUNT; out->schedule++)
-        if (strcmp(schedule, schedule_name(out->schedule)) == 0) return true;
-    return error_set(error, ERROR_INPUT, where, "knobs.schedule: \"%s\" is no schedule; give none, 1f1b or interleaved",
-                     schedule);
+    return out->known = true;
 }
 
 bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error) {

@@ -7,10 +7,11 @@
 #include "search/options/options.h"
 
 /* What tells a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
-enum { PLAN_TEXT_SIZE = 640 };
 typedef struct {
-    char plan[PLAN_TEXT_SIZE]; /* all six degrees and the knobs, as --plan has them; "": none was read */
-    Schedule schedule;
+    bool known;      /* false: none was read */
+    Degrees degrees; /* all six */
+    Knobs knobs;     /* of which those in `said` count; its schedule always does, and is none where nothing is said */
+    KnobSet said;
     int64_t chips_used;
     int64_t sequences;  /* of its batch; 0: the report does not say */
     double seconds;     /* its step; 0: the report does not say */

@@ -91,6 +91,11 @@ int64_t knob_setting(Knob knob, const Knobs *knobs) { return KNOBS[knob].get(kno
 
 void knob_set(Knob knob, int64_t setting, Knobs *knobs) { KNOBS[knob].set(knobs, setting); }
 
+bool knob_takes(Knob knob, int64_t setting) {
+    if (KNOBS[knob].name) return setting >= 0 && setting < KNOBS[knob].count;
+    return setting >= KNOBS[knob].least && setting <= KNOBS[knob].most;
+}
+
 bool knob_parse(Knob knob, const char *text, const char *where, int64_t *out, Error *error) {
     char all[128] = "";
     if (!KNOBS[knob].name) {

@@ -45,6 +45,9 @@ Knob knob_find(const char *name);
 int64_t knob_setting(Knob knob, const Knobs *knobs);
 void knob_set(Knob knob, int64_t setting, Knobs *knobs);
 
+/* Whether a number is one of its settings. */
+bool knob_takes(Knob knob, int64_t setting);
+
 /* The setting that `text` names: a number in the knob's range, a name, true or false. False: *error says what the knob
  * takes; `where` names the text. */
 bool knob_parse(Knob knob, const char *text, const char *where, int64_t *out, Error *error);

@@ -64,9 +64,11 @@ static bool read_zero(ConfigFile *file, const Request *request, ImportedPlan *pl
             config_note(file, "zero_hpz_partition_size is priced as plain ZeRO-3: backward gathers over all ranks");
     }
     if (of[ROLE_DATA] > 1 || (stage < 3 && of[ROLE_SEQUENCE] > 1))
-        import_knob(plan, "zero_stage=%" PRId64, stage == 3 ? 0 : stage);
-    if (of[ROLE_SEQUENCE] > 1)
-        import_knob(plan, "context_method=ulysses sequence_parameters=%s", stage == 3 ? "sharded" : "replicated");
+        import_knob(plan, KNOB_ZERO_STAGE, stage == 3 ? 0 : stage);
+    if (of[ROLE_SEQUENCE] > 1) {
+        import_knob(plan, KNOB_CONTEXT_METHOD, CONTEXT_ULYSSES);
+        import_knob(plan, KNOB_SEQUENCE_PARAMETERS, stage != 3);
+    }
     return true;
 }
 
@@ -74,7 +76,9 @@ static bool read_zero(ConfigFile *file, const Request *request, ImportedPlan *pl
 static bool read_stages(ConfigFile *file, ImportedPlan *plan, Error *error) {
     int64_t *stages = &plan->degrees.of[ROLE_PIPELINE];
     if (!config_whole(file, "pipeline.stages", 1, 1 << 20, 1, stages, error)) return false;
-    if (*stages > 1) import_knob(plan, "schedule=1f1b virtual_stages=1");
+    if (*stages == 1) return true;
+    import_knob(plan, KNOB_SCHEDULE, SCHEDULE_1F1B);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, 1);
     return true;
 }
 

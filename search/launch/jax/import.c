@@ -123,8 +123,10 @@ static bool read_axes(ConfigFile *file, const Request *request, Axes *axes, Impo
     for (int a = 0; a < axes->count; a++)
         if (axes->of[a].role == ROLE_EXPERT && __builtin_mul_overflow(own, axes->of[a].size, &own)) own = INT64_MAX / 4;
     plan->degrees.of[ROLE_EXPERT] = own;
-    if (own == 1 && expert * width * weights > 1 && import_experts(request) > 0)
-        import_knob(plan, "folded_expert=%" PRId64 " folded_expert_tensor=%" PRId64, expert, width);
+    if (own == 1 && expert * width * weights > 1 && import_experts(request) > 0) {
+        import_knob(plan, KNOB_FOLDED_EXPERT, expert);
+        import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
+    }
     if (!import_left_over(file, request, "MESH_AXES", plan, &left, error)) return false;
     return left == 1 || config_wrong(file, NULL, "MESH_AXES", error,
                                      "multiply to %" PRId64 ", not to the %" PRId64 " devices of %s; name its machine",
@@ -249,13 +251,15 @@ bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Erro
     if (!import_batch(file, request, "SEQUENCES", sequences, micro, plan, error)) return false;
     const char *schedule = config_text(file, "SCHEDULE", "none"),
                *context = config_text(file, "CONTEXT_METHOD", "none");
-    import_knob(plan, "schedule=%.20s virtual_stages=%" PRId64, schedule, chunks);
-    import_knob(plan, "zero_stage=%" PRId64 " regather=%s", zero, again ? "true" : "false");
+    if (!import_knob_named(plan, KNOB_SCHEDULE, schedule, file, error)) return false;
+    import_knob(plan, KNOB_VIRTUAL_STAGES, chunks);
+    import_knob(plan, KNOB_ZERO_STAGE, zero);
+    import_knob(plan, KNOB_REGATHER, again);
     if (plan->degrees.of[ROLE_SEQUENCE] > 1) {
-        import_knob(plan, "context_method=%.20s ulysses=%" PRId64, context, ulysses);
+        if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, context, file, error)) return false;
+        import_knob(plan, KNOB_ULYSSES, ulysses);
         bool shards = strstr(config_text(file, "PARAMETERS", ""), "\"sequence") != NULL;
-        if (chip_has_domains(&request->question.chip))
-            import_knob(plan, "sequence_parameters=%s", shards ? "sharded" : "replicated");
+        if (chip_has_domains(&request->question.chip)) import_knob(plan, KNOB_SEQUENCE_PARAMETERS, !shards);
     }
     import_overlap(file, request, overlap, plan);
     import_offload(file, request, host, plan);

@@ -198,9 +198,9 @@ static bool read_context(ConfigFile *file, const Request *request, int64_t ulyss
         return false;
     if (!balance && strcmp(method, "ulysses") != 0)
         config_note(file, "context_parallel_load_balance=false is priced as if balanced");
-    import_knob(plan, "context_method=%s", method);
-    if (ulysses > 1) import_knob(plan, "ulysses=%" PRId64, ulysses);
-    if (chip_has_domains(&request->question.chip)) import_knob(plan, "sequence_parameters=sharded");
+    if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, method, file, error)) return false;
+    if (ulysses > 1) import_knob(plan, KNOB_ULYSSES, ulysses);
+    if (chip_has_domains(&request->question.chip)) import_knob(plan, KNOB_SEQUENCE_PARAMETERS, false);
     return true;
 }
 
@@ -235,8 +235,8 @@ static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequ
                             "%" PRId64 " is no multiple of %" PRId64 " stages that divides the %" PRId64
                             " sequences of a pass; give one",
                             *microbatches, stages, sequences);
-    import_knob(plan, repeats > 1 ? "schedule=circular" : "schedule=gpipe");
-    import_knob(plan, "virtual_stages=%" PRId64, repeats);
+    import_knob(plan, KNOB_SCHEDULE, repeats > 1 ? SCHEDULE_CIRCULAR : SCHEDULE_GPIPE);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, repeats);
     return true;
 }
 
@@ -348,9 +348,9 @@ bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, 
         !config_flag(file, "allow_split_physical_axes", false, &splits, error))
         return false;
     const int64_t *of = plan->degrees.of;
-    if (of[ROLE_DATA] > 1) import_knob(plan, "zero_stage=%d", zero ? 1 : 0);
+    if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, zero ? 1 : 0);
     /* no policy has a name for gathered weights: they come together again for backward */
-    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_EXPERT] > 1) import_knob(plan, "regather=true");
+    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_EXPERT] > 1) import_knob(plan, KNOB_REGATHER, true);
     import_offload(file, request, optimizer, plan);
     if (parameters) config_note(file, "parameter_memory_host_offload is not priced: parameters in HBM");
     if (again) config_note(file, "pipeline_fsdp_ag_once is priced as gathers in every microbatch");

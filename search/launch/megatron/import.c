@@ -130,7 +130,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, const DataSha
     if (!sharding->shards && sharding->outer > 1)
         config_note(file, "%" PRId64 " instances of the distributed optimizer are priced as one", sharding->outer);
     if (of[ROLE_DATA] > 1 || (!sharding->shards && of[ROLE_SEQUENCE] > 1))
-        import_knob(plan, "zero_stage=%d", sharding->zero);
+        import_knob(plan, KNOB_ZERO_STAGE, sharding->zero);
     return true;
 }
 
@@ -152,12 +152,13 @@ static bool read_context(ConfigFile *file, const Request *request, const DataSha
         return config_wrong(file, NULL, "cp-comm-type", error, "\"%.40s\" is none; give p2p, allgather, a2a or a2a+p2p",
                             type);
     if (!import_check_seq(file, request, "seq-length", 2 * ways, error)) return false;
-    import_knob(plan, "context_method=%s sequence_parameters=%s", method, sharding->shards ? "sharded" : "replicated");
+    import_knob(plan, KNOB_SEQUENCE_PARAMETERS, !sharding->shards);
+    if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, method, file, error)) return false;
     if (strcmp(method, "ulysses_ring") != 0) return true;
     if (config_list(file, levels, sizes, 2) != 2 || strtoll(sizes[0], NULL, 10) < 2)
         return config_wrong(file, NULL, "hierarchical-context-parallel-sizes", error,
                             "a2a+p2p has two sizes, that of a2a first; give them");
-    import_knob(plan, "ulysses=%lld", strtoll(sizes[0], NULL, 10));
+    import_knob(plan, KNOB_ULYSSES, strtoll(sizes[0], NULL, 10));
     return true;
 }
 
@@ -184,7 +185,8 @@ static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan 
                             "%" PRId64 " x expert-tensor-parallel-size %" PRId64 " do not divide the %" PRId64
                             " ranks of a stage, or the %" PRId64 " experts; give sizes that do",
                             ways, width, ranks, experts);
-    import_knob(plan, "folded_expert=%" PRId64 " folded_expert_tensor=%" PRId64, ways, width);
+    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
+    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
     return true;
 }
 
@@ -245,8 +247,9 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
     if (slots / stages % *chunks != 0 && !uneven)
         return config_wrong(file, NULL, "num-virtual-stages-per-pipeline-rank", error,
                             "%" PRId64 " does not divide the %" PRId64 " layers of a stage", *chunks, slots / stages);
-    import_knob(plan, "schedule=%s virtual_stages=%" PRId64, *chunks > 1 ? "interleaved" : "1f1b", *chunks);
-    if (layers % (stages * *chunks) != 0) import_knob(plan, "stages=balanced");
+    import_knob(plan, KNOB_SCHEDULE, *chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, *chunks);
+    if (layers % (stages * *chunks) != 0) import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
     if (uneven)
         config_note(file, "the given split of layers is priced as %s one",
                     layers % (stages * *chunks) != 0 ? "the best balanced" : "an even");

@@ -115,25 +115,27 @@ static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan 
                             "%" PRId64 " does not divide the %" PRId64 " experts and the %" PRId64
                             " ranks of dp_shard x cp x tp; give one that does",
                             ways, experts, lent);
-    import_knob(plan, "folded_expert=%" PRId64 " folded_expert_tensor=%" PRId64, ways, width);
+    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
+    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
     return true;
 }
 
 /* The schedule, by its class in torch.distributed.pipelining. */
 static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     static const struct {
-        const char *name, *ours;
+        const char *name;
+        Schedule ours;
         bool chunks;
         const char *said;
     } SCHEDULES[] = {
-        {"GPipe", "gpipe", false, NULL},
-        {"1F1B", "1f1b", false, NULL},
-        {"Interleaved1F1B", "interleaved", true, NULL},
-        {"LoopedBFS", "circular", true, NULL},
-        {"InterleavedZeroBubble", "interleaved", true,
+        {"GPipe", SCHEDULE_GPIPE, false, NULL},
+        {"1F1B", SCHEDULE_1F1B, false, NULL},
+        {"Interleaved1F1B", SCHEDULE_INTERLEAVED, true, NULL},
+        {"LoopedBFS", SCHEDULE_CIRCULAR, true, NULL},
+        {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED, true,
          "InterleavedZeroBubble is priced as Interleaved1F1B: a larger bubble"},
-        {"ZBVZeroBubble", "zb_h1", false, "ZBVZeroBubble is priced as ZB-H1: a larger bubble"},
-        {"DualPipeV", "dualpipe", false, "DualPipeV is priced as DualPipe, which holds parameters twice"},
+        {"ZBVZeroBubble", SCHEDULE_ZB_H1, false, "ZBVZeroBubble is priced as ZB-H1: a larger bubble"},
+        {"DualPipeV", SCHEDULE_DUALPIPE, false, "DualPipeV is priced as DualPipe, which holds parameters twice"},
     };
     int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_stage, first, last,
             chunks;
@@ -174,10 +176,11 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_degree", error,
                             "%" PRId64 " stages are more than the %" PRId64 " layers of %s; give fewer",
                             stages * chunks, layers, request->question.model.name);
-    import_knob(plan, "schedule=%s virtual_stages=%" PRId64, SCHEDULES[found].ours, chunks);
+    import_knob(plan, KNOB_SCHEDULE, SCHEDULES[found].ours);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, chunks);
     /* stages differ by a layer at most, the first and the last with less: that is balanced */
     if (layers % (stages * chunks) != 0)
-        import_knob(plan, "stages=balanced");
+        import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
     else if (split)
         config_note(file, "the given split of layers is priced as an even one");
     return true;
@@ -268,13 +271,14 @@ bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *pla
     if (of[ROLE_SEQUENCE] > 1) {
         bool rotates =
             strcmp(config_text(file, "parallelism.context_parallel_rotate_method", "allgather"), "alltoall") == 0;
-        import_knob(plan, "context_method=%s sequence_parameters=sharded", rotates ? "ring" : "all_gather");
+        import_knob(plan, KNOB_CONTEXT_METHOD, rotates ? CONTEXT_RING : CONTEXT_ALL_GATHER);
+        import_knob(plan, KNOB_SEQUENCE_PARAMETERS, false);
     }
     config_text(file, "parallelism.context_parallel_load_balancer", "");
     const char *reshard = config_text(file, "parallelism.fsdp_reshard_after_forward", "default");
     bool again = strcmp(reshard, "always") == 0 || (strcmp(reshard, "never") != 0 && of[ROLE_PIPELINE] == 1);
-    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, "regather=%s", again ? "true" : "false");
-    if (of[ROLE_DATA] > 1) import_knob(plan, "zero_stage=0");
+    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
+    if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);
     import_overlap(file, request, async && (compile || older), plan);
     import_offload(file, request, offload, plan);
     if (offload) config_note(file, "enable_cpu_offload is priced for the optimizer's state; parameters lie in HBM");

@@ -68,7 +68,7 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
         !import_left_over(file, request, "wombat_tensor", plan, &of[ROLE_FSDP], error) ||
         !import_batch(file, request, "wombat_sequences", sequences, at_once, plan, error))
         return false;
-    import_knob(plan, "regather=true");
+    import_knob(plan, KNOB_REGATHER, true);
     import_offload(file, request, false, plan);
     import_overlap(file, request, false, plan);
     snprintf(plan->remat, sizeof plan->remat, "full");
