@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A norm stands behind the embedding too. */
-bool hf_read_bloom(const Config *config, Model *model) {
+static bool read_bloom_type(const Config *config, Model *model) {
     LayerKind layer = {.norms = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true};
     model->norm = NORM_LAYER;
     model->positions = POSITIONS_ALIBI;
@@ -33,7 +33,7 @@ static bool falcon_kv_heads(const Config *config, bool new_architecture, LayerKi
            hf_dimension(config, hf_spelling(config, "num_kv_heads", "n_head_kv"), layer->heads, &layer->kv_heads);
 }
 
-bool hf_read_falcon(const Config *config, Model *model) {
+static bool read_falcon_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool bias, alibi, new_architecture;
     int64_t parallel_norms;
@@ -95,7 +95,7 @@ static bool mpt_mlp(const Config *config, const Model *model, LayerKind *layer) 
     return true;
 }
 
-bool hf_read_mpt(const Config *config, Model *model) {
+static bool read_mpt_type(const Config *config, Model *model) {
     LayerKind layer = {.norms = 2};
     bool no_bias;
     if (!hf_layer_count(config, "n_layers", &model->layers) || !hf_dimension(config, "d_model", 0, &model->d_model) ||
@@ -110,3 +110,11 @@ bool hf_read_mpt(const Config *config, Model *model) {
     hf_kinds(model, &layer, NULL);
     return true;
 }
+
+const ConfigReader ALIBI_READER = {{
+    {"bloom", "BloomForCausalLM", read_bloom_type},
+    {"falcon", "FalconForCausalLM", read_falcon_type},
+    {"RefinedWeb", "RWForCausalLM", read_falcon_type}, /* as Falcon's first files called it */
+    {"RefinedWebModel", NULL, read_falcon_type},
+    {"mpt", "MPTForCausalLM", read_mpt_type},
+}};

@@ -48,12 +48,18 @@ static bool read_deepseek(const Config *config, MixtureDefaults defaults, Model 
     return true;
 }
 
-bool hf_read_deepseek_v2(const Config *config, Model *model) {
+static bool read_deepseek_v2_type(const Config *config, Model *model) {
     return read_deepseek(config, (MixtureDefaults){.experts = 64, .shared = 2}, model);
 }
 
 /* The router carries a correction per expert that balances the load without a loss. */
-bool hf_read_deepseek_v3(const Config *config, Model *model) {
+static bool read_deepseek_v3_type(const Config *config, Model *model) {
     return read_deepseek(config, (MixtureDefaults){.experts = 256, .shared = 1, .dense_layers = 3, .router_bias = true},
                          model);
 }
+
+const ConfigReader DEEPSEEK_READER = {{
+    {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2_type},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", read_deepseek_v3_type},
+    {"kimi_k2", NULL, read_deepseek_v3_type},
+}};

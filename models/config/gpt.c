@@ -3,7 +3,7 @@
  * matrices. */
 #include "models/config/reader.h"
 
-bool hf_read_gpt2(const Config *config, Model *model) {
+static bool read_gpt2_type(const Config *config, Model *model) {
     LayerKind layer = {.norms = 2, .qkv_bias = true, .out_bias = true, .mlp_bias = true};
     const char *positions = hf_at(config, "n_positions") || !hf_at(config, "n_ctx") ? "n_positions" : "n_ctx";
     model->norm = NORM_LAYER;
@@ -21,7 +21,7 @@ bool hf_read_gpt2(const Config *config, Model *model) {
 }
 
 /* Attention and MLP read the same stream, each through its own norm. */
-bool hf_read_gpt_neox(const Config *config, Model *model) {
+static bool read_gpt_neox_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias;
     const HfRopeKeys rope = {.theta = "rotary_emb_base", .share = "rotary_pct", .default_share = 0.25};
@@ -40,7 +40,7 @@ bool hf_read_gpt_neox(const Config *config, Model *model) {
 
 /* The table of positions has two rows that no token uses. OPT-350M alone has its norms behind the blocks and an
  * embedding narrower than the stream: this list of ops has no place for either. */
-bool hf_read_opt(const Config *config, Model *model) {
+static bool read_opt_type(const Config *config, Model *model) {
     LayerKind layer = {.norms = 2};
     int64_t embedding;
     bool biased, norm_first, last_norm_removed;
@@ -71,7 +71,7 @@ bool hf_read_opt(const Config *config, Model *model) {
 }
 
 /* phi-1 to phi-2: attention and MLP read the stream through one norm; the logits have a bias too. */
-bool hf_read_phi(const Config *config, Model *model) {
+static bool read_phi_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool qk_norm;
     if (!hf_decoder(config, (HfDefaults){.rope.default_share = 0.5}, model, &layer) ||
@@ -86,3 +86,10 @@ bool hf_read_phi(const Config *config, Model *model) {
     hf_kinds(model, &layer, NULL);
     return true;
 }
+
+const ConfigReader GPT_READER = {{
+    {"gpt2", "GPT2LMHeadModel", read_gpt2_type},
+    {"gpt_neox", "GPTNeoXForCausalLM", read_gpt_neox_type},
+    {"opt", "OPTForCausalLM", read_opt_type},
+    {"phi", "PhiForCausalLM", read_phi_type},
+}};

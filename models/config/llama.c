@@ -11,7 +11,7 @@ static HfDefaults nested_sizes(const Config *config, int64_t vocab, int64_t max_
                         .max_seq = hf_nested(config, max_seq)};
 }
 
-bool hf_read_llama(const Config *config, Model *model) {
+static bool read_llama_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias;
     if (!hf_decoder(config, nested_sizes(config, 32000, 2048), model, &layer) ||
@@ -39,11 +39,11 @@ static bool read_mistral(const Config *config, HfDefaults defaults, int64_t wind
     return true;
 }
 
-bool hf_read_mistral(const Config *config, Model *model) {
+static bool read_mistral_type(const Config *config, Model *model) {
     return read_mistral(config, nested_sizes(config, 32000, 131072), 4096, model);
 }
 
-bool hf_read_ministral3(const Config *config, Model *model) {
+static bool read_ministral3_type(const Config *config, Model *model) {
     HfDefaults defaults = nested_sizes(config, 131072, 262144);
     defaults.layers = hf_nested(config, 34);
     defaults.head_dim = 128;
@@ -52,7 +52,7 @@ bool hf_read_ministral3(const Config *config, Model *model) {
 }
 
 /* Every layer is a mixture, and intermediate_size is the width of one expert. */
-bool hf_read_mixtral(const Config *config, Model *model) {
+static bool read_mixtral_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){.kv_heads = 8, .rope.default_theta = 1e6}, model, &layer) ||
         !hf_dimension(config, "intermediate_size", 0, &layer.d_ff_expert) ||
@@ -65,7 +65,7 @@ bool hf_read_mixtral(const Config *config, Model *model) {
 }
 
 /* qkv and gate_up are stored as one tensor each, which changes no count. */
-bool hf_read_phi3(const Config *config, Model *model) {
+static bool read_phi3_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
         !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) ||
@@ -76,7 +76,7 @@ bool hf_read_phi3(const Config *config, Model *model) {
 }
 
 /* Queries and keys are normed over all heads at once; both norms of a layer stand behind their block. */
-bool hf_read_olmo2(const Config *config, Model *model) {
+static bool read_olmo2_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias;
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
@@ -90,7 +90,7 @@ bool hf_read_olmo2(const Config *config, Model *model) {
     return true;
 }
 
-bool hf_read_gemma(const Config *config, Model *model) {
+static bool read_gemma_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){.head_dim = 256, .tied = true}, model, &layer) ||
         !hf_dimension(config, "intermediate_size", 0, &layer.d_ff))
@@ -100,7 +100,7 @@ bool hf_read_gemma(const Config *config, Model *model) {
 }
 
 /* Norms before and behind each block; layers 0, 2, .. have the window. */
-bool hf_read_gemma2(const Config *config, Model *model) {
+static bool read_gemma2_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     LayerPattern pattern;
     if (!hf_decoder(config, (HfDefaults){.kv_heads = 4, .head_dim = 256, .tied = true}, model, &layer) ||
@@ -115,7 +115,7 @@ bool hf_read_gemma2(const Config *config, Model *model) {
 }
 
 /* Five windows, then one full layer. Released wrappers leave out of text_config what the class has as its default. */
-bool hf_read_gemma3(const Config *config, Model *model) {
+static bool read_gemma3_type(const Config *config, Model *model) {
     const HfDefaults defaults = {
         .layers = hf_nested(config, 26),
         .d_model = hf_nested(config, 2304),
@@ -143,7 +143,7 @@ bool hf_read_gemma3(const Config *config, Model *model) {
 }
 
 /* Nemotron-3 and -4: LayerNorm, squared ReLU instead of a gate, half of a head's width turned. */
-bool hf_read_nemotron(const Config *config, Model *model) {
+static bool read_nemotron_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias;
     if (!hf_decoder(config, (HfDefaults){.rope.default_share = 0.5}, model, &layer) ||
@@ -157,3 +157,20 @@ bool hf_read_nemotron(const Config *config, Model *model) {
     hf_kinds(model, &layer, NULL);
     return true;
 }
+
+const ConfigReader LLAMA_READER = {{
+    {"llama", "LlamaForCausalLM", read_llama_type},
+    {"mistral", "MistralForCausalLM", read_mistral_type},
+    {"ministral", "MinistralForCausalLM", read_mistral_type},
+    {"ministral3", "Ministral3ForCausalLM", read_ministral3_type},
+    {"mixtral", "MixtralForCausalLM", read_mixtral_type},
+    {"phi3", "Phi3ForCausalLM", read_phi3_type},
+    {"olmo2", "Olmo2ForCausalLM", read_olmo2_type},
+    {"gemma", "GemmaForCausalLM", read_gemma_type},
+    {"gemma2", "Gemma2ForCausalLM", read_gemma2_type},
+    {"gemma3_text", "Gemma3ForCausalLM", read_gemma3_type},
+    {"gemma3", "Gemma3ForConditionalGeneration", read_gemma3_type},
+    {"nemotron", "NemotronForCausalLM", read_nemotron_type},
+    {"mistral3", "Mistral3ForConditionalGeneration", read_mistral_type},
+    {"llava", "LlavaForConditionalGeneration", read_llama_type},
+}};

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Everything stands in two sub-objects, and every layer is a mixture. */
-bool hf_read_dbrx(const Config *config, Model *model) {
+static bool read_dbrx_type(const Config *config, Model *model) {
     LayerKind layer = {.norms = 2, .gated = true};
     model->norm = NORM_LAYER_NO_BIAS;
     model->positions = POSITIONS_ROTARY;
@@ -26,7 +26,7 @@ bool hf_read_dbrx(const Config *config, Model *model) {
 
 /* Biases everywhere, also of experts and router; a sink per head; every second layer, the first included, sees a window
  * alone. The number of experts per token has two names. */
-bool hf_read_gpt_oss(const Config *config, Model *model) {
+static bool read_gpt_oss_type(const Config *config, Model *model) {
     const HfDefaults defaults = {
         .heads = 64, .kv_heads = 8, .head_dim = 64, .vocab = 201088, .max_seq = 131072, .rope.default_theta = 150000};
     LayerKind layer = {.sinks = true, .router_bias = true, .expert_bias = true};
@@ -66,7 +66,7 @@ static bool llama4_mixture_layers(const Config *config, const Model *model, Laye
 
 /* Three rotary layers that see chunks, then one that turns nothing and sees all. Norms of queries and keys have no
  * weights; the shared expert is as wide as a routed one. */
-bool hf_read_llama4(const Config *config, Model *model) {
+static bool read_llama4_type(const Config *config, Model *model) {
     const HfDefaults defaults = {.layers = hf_nested(config, 48),
                                  .d_model = hf_nested(config, 5120),
                                  .heads = 40,
@@ -101,7 +101,7 @@ bool hf_read_llama4(const Config *config, Model *model) {
 }
 
 /* As deepseek_v3 routes, over heads as llama has them. attention_bias is of queries, keys and values alone. */
-bool hf_read_glm4_moe(const Config *config, Model *model) {
+static bool read_glm4_moe_type(const Config *config, Model *model) {
     const HfDefaults defaults = {
         .heads = 96, .kv_heads = 8, .vocab = 151552, .max_seq = 131072, .rope.default_share = 0.5};
     LayerKind layer = {.router_bias = true};
@@ -137,7 +137,7 @@ static bool minimax_attends(const Config *config) {
 }
 
 /* Norms over all heads at once; the rotary part is a width, not a share. */
-bool hf_read_minimax_m2(const Config *config, Model *model) {
+static bool read_minimax_m2_type(const Config *config, Model *model) {
     const HfDefaults defaults = {.kv_heads = 8, .rope.default_theta = 5e6};
     LayerKind layer = {0};
     int64_t turned;
@@ -159,3 +159,14 @@ bool hf_read_minimax_m2(const Config *config, Model *model) {
     hf_kinds(model, &layer, NULL);
     return true;
 }
+
+const ConfigReader MIXTURE_READER = {{
+    {"dbrx", "DbrxForCausalLM", read_dbrx_type},
+    {"gpt_oss", "GptOssForCausalLM", read_gpt_oss_type},
+    {"llama4_text", "Llama4ForCausalLM", read_llama4_type},
+    {"llama4", "Llama4ForConditionalGeneration", read_llama4_type},
+    {"glm4_moe", "Glm4MoeForCausalLM", read_glm4_moe_type},
+    {"minimax_m2", "MiniMaxM2ForCausalLM", read_minimax_m2_type},
+    {"glm4v_moe", "Glm4vMoeForConditionalGeneration", read_glm4_moe_type},
+    {"glm4v_moe_text", NULL, read_glm4_moe_type},
+}};

@@ -9,66 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* To read one more type, add its function to hf.h and a line here. */
-static const struct {
-    const char *model_type, *architecture; /* the second where the first is missing */
-    ReadType read;
-} TYPES[] = {
-    {"llama", "LlamaForCausalLM", hf_read_llama},
-    {"mistral", "MistralForCausalLM", hf_read_mistral},
-    {"ministral", "MinistralForCausalLM", hf_read_mistral},
-    {"ministral3", "Ministral3ForCausalLM", hf_read_ministral3},
-    {"mixtral", "MixtralForCausalLM", hf_read_mixtral},
-    {"phi3", "Phi3ForCausalLM", hf_read_phi3},
-    {"olmo2", "Olmo2ForCausalLM", hf_read_olmo2},
-    {"qwen2", "Qwen2ForCausalLM", hf_read_qwen2},
-    {"qwen2_moe", "Qwen2MoeForCausalLM", hf_read_qwen2_moe},
-    {"qwen3", "Qwen3ForCausalLM", hf_read_qwen3},
-    {"qwen3_moe", "Qwen3MoeForCausalLM", hf_read_qwen3_moe},
-    {"gemma", "GemmaForCausalLM", hf_read_gemma},
-    {"gemma2", "Gemma2ForCausalLM", hf_read_gemma2},
-    {"gemma3_text", "Gemma3ForCausalLM", hf_read_gemma3},
-    {"gemma3", "Gemma3ForConditionalGeneration", hf_read_gemma3},
-    {"deepseek_v2", "DeepseekV2ForCausalLM", hf_read_deepseek_v2},
-    {"deepseek_v3", "DeepseekV3ForCausalLM", hf_read_deepseek_v3},
-    {"kimi_k2", NULL, hf_read_deepseek_v3},
-    {"gpt2", "GPT2LMHeadModel", hf_read_gpt2},
-    {"gpt_neox", "GPTNeoXForCausalLM", hf_read_gpt_neox},
-    {"opt", "OPTForCausalLM", hf_read_opt},
-    {"phi", "PhiForCausalLM", hf_read_phi},
-    {"nemotron", "NemotronForCausalLM", hf_read_nemotron},
-    {"bloom", "BloomForCausalLM", hf_read_bloom},
-    {"falcon", "FalconForCausalLM", hf_read_falcon},
-    {"RefinedWeb", "RWForCausalLM", hf_read_falcon}, /* as Falcon's first files called it */
-    {"RefinedWebModel", NULL, hf_read_falcon},
-    {"mpt", "MPTForCausalLM", hf_read_mpt},
-    {"dbrx", "DbrxForCausalLM", hf_read_dbrx},
-    {"gpt_oss", "GptOssForCausalLM", hf_read_gpt_oss},
-    {"llama4_text", "Llama4ForCausalLM", hf_read_llama4},
-    {"llama4", "Llama4ForConditionalGeneration", hf_read_llama4},
-    {"glm4_moe", "Glm4MoeForCausalLM", hf_read_glm4_moe},
-    {"minimax_m2", "MiniMaxM2ForCausalLM", hf_read_minimax_m2},
-    {"internlm", "InternLMForCausalLM", hf_read_internlm},
-    {"olmo3", "Olmo3ForCausalLM", hf_read_olmo3},
-    {"smollm3", "SmolLM3ForCausalLM", hf_read_smollm3},
-    {"cohere", "CohereForCausalLM", hf_read_cohere},
-    {"starcoder2", "Starcoder2ForCausalLM", hf_read_starcoder2},
-    {"stablelm", "StableLmForCausalLM", hf_read_stablelm},
-    {"shardopt", NULL, hf_read_native},
-    /* Wrappers whose text_config need not name its own type, and multimodal models that have none. */
-    {"mistral3", "Mistral3ForConditionalGeneration", hf_read_mistral},
-    {"llava", "LlavaForConditionalGeneration", hf_read_llama},
-    {"qwen2_vl", "Qwen2VLForConditionalGeneration", hf_read_qwen2},
-    {"qwen2_vl_text", NULL, hf_read_qwen2},
-    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", hf_read_qwen2},
-    {"qwen2_5_vl_text", NULL, hf_read_qwen2},
-    {"qwen3_vl", "Qwen3VLForConditionalGeneration", hf_read_qwen3},
-    {"qwen3_vl_text", NULL, hf_read_qwen3},
-    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", hf_read_qwen3_moe},
-    {"qwen3_vl_moe_text", NULL, hf_read_qwen3_moe},
-    {"glm4v_moe", "Glm4vMoeForConditionalGeneration", hf_read_glm4_moe},
-    {"glm4v_moe_text", NULL, hf_read_glm4_moe},
-};
+enum { TYPES_MAX = CONFIG_READERS_MAX * CONFIG_TYPES_MAX };
+
+/* Every type of every family in one list; returns how many there are. */
+static int list_types(const ConfigType *types[TYPES_MAX]) {
+    int count = 0;
+    for (int i = 0; i < config_reader_count(); i++) {
+        const ConfigType *own = config_reader_at(i)->types;
+        for (int t = 0; t < CONFIG_TYPES_MAX && own[t].model_type; t++) types[count++] = &own[t];
+    }
+    return count;
+}
 
 static const char *text_at(const cJSON *object, const char *path) {
     const cJSON *text = json_at(object, path);
@@ -82,22 +33,24 @@ static const char *architecture_at(const cJSON *object, const char *path) {
 
 /* The types that are known, those nearest to the word first, as many as there is room for. */
 static void list_known(const char *said, char *text, size_t size) {
-    bool listed[COUNT_OF(TYPES)] = {0};
+    const ConfigType *types[TYPES_MAX];
+    bool listed[TYPES_MAX] = {0};
     size_t used = 0;
+    int count = list_types(types);
     text[0] = '\0';
-    for (size_t n = 0; n < COUNT_OF(TYPES); n++) {
-        size_t best = COUNT_OF(TYPES);
-        for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
+    for (int n = 0; n < count; n++) {
+        int best = count;
+        for (int i = 0; i < count; i++) {
             if (listed[i]) continue;
-            if (best == COUNT_OF(TYPES) ||
-                (said && name_distance(said, TYPES[i].model_type) < name_distance(said, TYPES[best].model_type)))
+            if (best == count ||
+                (said && name_distance(said, types[i]->model_type) < name_distance(said, types[best]->model_type)))
                 best = i;
         }
-        if (used + 2 + strlen(TYPES[best].model_type) + sizeof ", .." > size) { /* 2: the comma before it */
+        if (used + 2 + strlen(types[best]->model_type) + sizeof ", .." > size) { /* 2: the comma before it */
             snprintf(text + used, size - used, ", ..");
             return;
         }
-        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", TYPES[best].model_type);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", types[best]->model_type);
         listed[best] = true;
     }
 }
@@ -109,19 +62,24 @@ static bool type_unknown(const char *said, const char *where, Error *error) {
     return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known; known: %s", said, known);
 }
 
-/* The wrapped language model's own type counts; a wrapper that does not name it (gemma3) stands in the table itself. */
-static bool find_type(const Config *config, size_t *type) {
+/* The wrapped language model's own type counts; a wrapper that does not name it (gemma3) is a type itself. NULL:
+ * *error says which types are known. */
+static const ConfigType *find_type(const Config *config) {
+    const ConfigType *types[TYPES_MAX];
+    int count = list_types(types);
     char nested[32];
     snprintf(nested, sizeof nested, "%smodel_type", config->prefix);
     const char *word = text_at(config->root, nested);
     if (!word) word = text_at(config->root, "model_type");
     const char *architecture = word ? NULL : architecture_at(config->root, "architectures");
-    for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
-        bool same = word ? strcmp(TYPES[i].model_type, word) == 0
-                         : architecture && TYPES[i].architecture && strcmp(TYPES[i].architecture, architecture) == 0;
-        if (same) return *type = i, true;
+    for (int i = 0; i < count; i++) {
+        const char *by_class = types[i]->architecture;
+        bool same = word ? strcmp(types[i]->model_type, word) == 0
+                         : architecture && by_class && strcmp(by_class, architecture) == 0;
+        if (same) return types[i];
     }
-    return type_unknown(word ? word : architecture, config->where, config->error);
+    type_unknown(word ? word : architecture, config->where, config->error);
+    return NULL;
 }
 
 static bool read_aliases(const cJSON *root, const char *where, Model *model, Error *error) {
@@ -178,11 +136,11 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     bool wrapped = cJSON_IsObject(json_at(config, "text_config"));
     Config reading = {.root = config, .prefix = wrapped ? "text_config." : "", .where = where, .error = error};
     Model model = {0};
-    size_t type = 0;
-    if (!find_type(&reading, &type) || !TYPES[type].read(&reading, &model)) return false;
-    snprintf(model.model_type, sizeof model.model_type, "%s", TYPES[type].model_type);
+    const ConfigType *type = find_type(&reading);
+    if (!type || !type->read(&reading, &model)) return false;
+    snprintf(model.model_type, sizeof model.model_type, "%s", type->model_type);
     bool described = zoo || json_at(config, "shardopt");
-    if (!hf_read_origin(&reading, TYPES[type].model_type, &model) ||
+    if (!hf_read_origin(&reading, type->model_type, &model) ||
         (described && !read_zoo_object(config, where, &model, error)))
         return false;
     if (!model_validate(&model, where, error)) return false;

@@ -47,7 +47,7 @@ static bool read_mixture(const Config *config, int64_t experts, int64_t top_k, L
 }
 
 /* Queries, keys and values have biases that no key speaks of; the output has none. */
-bool hf_read_qwen2(const Config *config, Model *model) {
+static bool read_qwen2_type(const Config *config, Model *model) {
     LayerKind layer = {.qkv_bias = true};
     LayerPattern pattern;
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
@@ -58,7 +58,7 @@ bool hf_read_qwen2(const Config *config, Model *model) {
 }
 
 /* The shared expert is weighed by a gate of its own, d_model -> 1. */
-bool hf_read_qwen2_moe(const Config *config, Model *model) {
+static bool read_qwen2_moe_type(const Config *config, Model *model) {
     LayerKind layer = {.shared_gate = true};
     LayerPattern pattern;
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) || !hf_flag(config, "qkv_bias", true, &layer.qkv_bias) ||
@@ -80,7 +80,7 @@ static bool read_qwen3(const Config *config, HfDefaults defaults, Model *model, 
     return true;
 }
 
-bool hf_read_qwen3(const Config *config, Model *model) {
+static bool read_qwen3_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     LayerPattern pattern;
     if (!read_qwen3(config, (HfDefaults){.head_dim = 128}, model, &layer) ||
@@ -90,7 +90,7 @@ bool hf_read_qwen3(const Config *config, Model *model) {
     return true;
 }
 
-bool hf_read_qwen3_moe(const Config *config, Model *model) {
+static bool read_qwen3_moe_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     LayerPattern pattern;
     if (!read_qwen3(config, (HfDefaults){.kv_heads = 4}, model, &layer) ||
@@ -100,3 +100,18 @@ bool hf_read_qwen3_moe(const Config *config, Model *model) {
     hf_kinds(model, &layer, &pattern);
     return true;
 }
+
+const ConfigReader QWEN_READER = {{
+    {"qwen2", "Qwen2ForCausalLM", read_qwen2_type},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", read_qwen2_moe_type},
+    {"qwen3", "Qwen3ForCausalLM", read_qwen3_type},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", read_qwen3_moe_type},
+    {"qwen2_vl", "Qwen2VLForConditionalGeneration", read_qwen2_type},
+    {"qwen2_vl_text", NULL, read_qwen2_type},
+    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", read_qwen2_type},
+    {"qwen2_5_vl_text", NULL, read_qwen2_type},
+    {"qwen3_vl", "Qwen3VLForConditionalGeneration", read_qwen3_type},
+    {"qwen3_vl_text", NULL, read_qwen3_type},
+    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", read_qwen3_moe_type},
+    {"qwen3_vl_moe_text", NULL, read_qwen3_moe_type},
+}};

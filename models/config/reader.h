@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/config/reader.h: how the readers of Hugging Face configs read. Internal to models/.
  *
- * A reader is one function per model_type in the table of model_json.c. It fills the dimensions of a zeroed Model;
+ * A reader is a const struct in the file of its family, with one function per model_type, which fills the dimensions of a zeroed Model;
  * names, sources and the final model_validate() are the caller's. A key that is null counts as absent; a fallback is
  * the default of the library's class (transformers, configuration_<type>.py), not of a released model. */
 #ifndef SHARDOPT_MODELS_CONFIG_READER_H
@@ -20,7 +20,22 @@ typedef struct {
     Error *error;
 } Config;
 
-typedef bool (*ReadType)(const Config *config, Model *model);
+/* A family of configs: the types that its file reads. A type that is inside a wrapper stands for itself; wrappers whose
+ * text_config need not name its own type are types too. The list ends at its first NULL, or when it is full. */
+enum { CONFIG_TYPES_MAX = 16 };
+typedef struct {
+    const char *model_type, *architecture; /* the second counts where the first is missing; NULL means none */
+    bool (*read)(const Config *config, Model *model);
+} ConfigType;
+
+typedef struct {
+    ConfigType types[CONFIG_TYPES_MAX];
+} ConfigReader;
+
+/* The list of families: models/config/readers.c. */
+enum { CONFIG_READERS_MAX = 16 };
+int config_reader_count(void); /* at most CONFIG_READERS_MAX */
+const ConfigReader *config_reader_at(int index);
 
 /* The object that holds the language model's keys. */
 const cJSON *hf_language(const Config *config);
@@ -91,43 +106,6 @@ bool hf_layer_types(const Config *config, const Model *model, const LayerKind *t
 bool hf_no_rope_layers(const Config *config, const Model *model, LayerPattern *pattern);
 /* Splits the template into kinds along the pattern; NULL: every layer has experts and window, and is rotary. */
 void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern);
-
-bool hf_read_llama(const Config *config, Model *model);
-bool hf_read_mistral(const Config *config, Model *model);
-bool hf_read_ministral3(const Config *config, Model *model);
-bool hf_read_mixtral(const Config *config, Model *model);
-bool hf_read_phi3(const Config *config, Model *model);
-bool hf_read_olmo2(const Config *config, Model *model);
-bool hf_read_qwen2(const Config *config, Model *model);
-bool hf_read_qwen2_moe(const Config *config, Model *model);
-bool hf_read_qwen3(const Config *config, Model *model);
-bool hf_read_qwen3_moe(const Config *config, Model *model);
-bool hf_read_gemma(const Config *config, Model *model);
-bool hf_read_gemma2(const Config *config, Model *model);
-bool hf_read_gemma3(const Config *config, Model *model);
-bool hf_read_deepseek_v2(const Config *config, Model *model);
-bool hf_read_deepseek_v3(const Config *config, Model *model);
-bool hf_read_gpt2(const Config *config, Model *model);
-bool hf_read_gpt_neox(const Config *config, Model *model);
-bool hf_read_opt(const Config *config, Model *model);
-bool hf_read_bloom(const Config *config, Model *model);
-bool hf_read_falcon(const Config *config, Model *model);
-bool hf_read_mpt(const Config *config, Model *model);
-bool hf_read_phi(const Config *config, Model *model);
-bool hf_read_nemotron(const Config *config, Model *model);
-bool hf_read_dbrx(const Config *config, Model *model);
-bool hf_read_gpt_oss(const Config *config, Model *model);
-bool hf_read_llama4(const Config *config, Model *model);
-bool hf_read_glm4_moe(const Config *config, Model *model);
-bool hf_read_minimax_m2(const Config *config, Model *model);
-bool hf_read_internlm(const Config *config, Model *model);
-bool hf_read_olmo3(const Config *config, Model *model);
-bool hf_read_smollm3(const Config *config, Model *model);
-bool hf_read_cohere(const Config *config, Model *model);
-bool hf_read_starcoder2(const Config *config, Model *model);
-bool hf_read_stablelm(const Config *config, Model *model);
-/* Not of Hugging Face: layers in our own words, for what no class describes. */
-bool hf_read_native(const Config *config, Model *model);
 
 /* What a plain file says of itself: name, family, source, left_out, stored_as. */
 bool hf_read_origin(const Config *config, const char *type, Model *model);

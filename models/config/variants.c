@@ -10,7 +10,7 @@ static bool norm_all_heads(const Config *config, LayerKind *layer) {
     return true;
 }
 
-bool hf_read_internlm(const Config *config, Model *model) {
+static bool read_internlm_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     if (!hf_decoder(config, (HfDefaults){0}, model, &layer) ||
         !hf_dimension(config, "intermediate_size", 0, &layer.d_ff) || !hf_flag(config, "bias", true, &layer.qkv_bias))
@@ -21,7 +21,7 @@ bool hf_read_internlm(const Config *config, Model *model) {
 }
 
 /* olmo2's layer; three windows, then one full layer. */
-bool hf_read_olmo3(const Config *config, Model *model) {
+static bool read_olmo3_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     LayerPattern pattern;
     bool attention_bias;
@@ -38,7 +38,7 @@ bool hf_read_olmo3(const Config *config, Model *model) {
 }
 
 /* Three rotary layers, then one that turns nothing; a window, where one is used, is of the latter. */
-bool hf_read_smollm3(const Config *config, Model *model) {
+static bool read_smollm3_type(const Config *config, Model *model) {
     const HfDefaults defaults = {.kv_heads = 4, .tied = true, .rope.default_theta = 2e6};
     LayerKind layer = {0};
     LayerPattern pattern;
@@ -61,7 +61,7 @@ bool hf_read_smollm3(const Config *config, Model *model) {
     return true;
 }
 
-bool hf_read_cohere(const Config *config, Model *model) {
+static bool read_cohere_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool attention_bias, qk_norm;
     if (!hf_decoder(config, (HfDefaults){.tied = true, .rope.default_theta = 5e5}, model, &layer) ||
@@ -77,7 +77,7 @@ bool hf_read_cohere(const Config *config, Model *model) {
     return true;
 }
 
-bool hf_read_starcoder2(const Config *config, Model *model) {
+static bool read_starcoder2_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool biased;
     if (!hf_decoder(config, (HfDefaults){.kv_heads = 2, .tied = true}, model, &layer) ||
@@ -91,7 +91,7 @@ bool hf_read_starcoder2(const Config *config, Model *model) {
     return true;
 }
 
-bool hf_read_stablelm(const Config *config, Model *model) {
+static bool read_stablelm_type(const Config *config, Model *model) {
     LayerKind layer = {0};
     bool qk_norm;
     if (!hf_decoder(config, (HfDefaults){.rope.default_share = 0.25}, model, &layer) ||
@@ -105,3 +105,12 @@ bool hf_read_stablelm(const Config *config, Model *model) {
     hf_kinds(model, &layer, NULL);
     return true;
 }
+
+const ConfigReader VARIANTS_READER = {{
+    {"internlm", "InternLMForCausalLM", read_internlm_type},
+    {"olmo3", "Olmo3ForCausalLM", read_olmo3_type},
+    {"smollm3", "SmolLM3ForCausalLM", read_smollm3_type},
+    {"cohere", "CohereForCausalLM", read_cohere_type},
+    {"starcoder2", "Starcoder2ForCausalLM", read_starcoder2_type},
+    {"stablelm", "StableLmForCausalLM", read_stablelm_type},
+}};
