@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/config/reader.h: how the readers of Hugging Face configs read. Internal to models/.
  *
- * A reader is a const struct in the file of its family, with one function per model_type, which fills the dimensions of a zeroed Model;
- * names, sources and the final model_validate() are the caller's. A key that is null counts as absent; a fallback is
- * the default of the library's class (transformers, configuration_<type>.py), not of a released model. */
+ * A reader is a const struct in the file of its family, with one function per model_type. The function fills the
+ * dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key that is null
+ * counts as absent; a fallback is the default of the library's class (transformers, configuration_<type>.py), not of a
+ * released model. */
 #ifndef SHARDOPT_MODELS_CONFIG_READER_H
 #define SHARDOPT_MODELS_CONFIG_READER_H
 
