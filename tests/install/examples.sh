@@ -10,7 +10,7 @@ cd "$root"
 fail() { echo "FAIL: $*" >&2; exit 1; }
 mkdir bin
 ln -s "$BUILD/shardopt" bin/shardopt
-ln -s "$SOURCE/runs" runs
+ln -s "$SOURCE/cost" cost
 PATH=$root/bin:$PATH
 export PATH
 # A table of one's own: its heading, and a dozen runs of one chip.

@@ -27,8 +27,8 @@ static const struct {
      "$P emit maxtext --model 8b --chip v5e --slice 4x4 --batch 256Ki --plan tensor=16 -o $D/no; "
      "code=$?; ls $D/no*; exit $code",
      2, "", "KV heads are split over tensor"},
-    {"no format", "$P emit --model 8b", 2, "", "emit: has no format; give maxtext, torchtitan"},
-    {"an unknown format", "$P emit slurm --model 8b", 2, "", "slurm: is no format; give maxtext, torchtitan"},
+    {"no format", "$P emit --model 8b", 2, "", "emit: has no format; give maxtext, jax, megatron"},
+    {"an unknown format", "$P emit slurm --model 8b", 2, "", "slurm: is no format; give maxtext, jax, megatron"},
     {"two plans", "$P emit jax --from $D/report.json --plan fsdp=16", 2, "", "has two plans"},
     {"beyond the last plan", "$P emit jax --from $D/report.json --rank 9", 2, "", "--rank"},
     {"no plan fits", "$P emit maxtext --model 405b --chip v5e --slice 2x2", 3, "", "no plan fits"},
