@@ -38,7 +38,7 @@ const ManualSection MANUAL_AFTER[] = {
      "A limit ended the search before the proof; the report has the best so far and its gap. Of a sweep: at some "
      "point. It is 0 else, whatever single points came to; of a part it is 0 or 4."},
     {"EXIT STATUS", "`70`", "A defect of the program, or memory is out."},
-    {"EXIT STATUS", "`130`", "Interrupted."},
+    {"EXIT STATUS", "`130`", "Interrupted. `plan`, `explain` and `layout` print the best so far with its gap."},
     {"ENVIRONMENT", "`SHARDOPT_DATA`",
      "The folder that holds models/zoo, mesh/catalog, cost/profiles and cost/optimizers; when it is set, data are "
      "looked for only there."},

@@ -9,7 +9,8 @@
 /* Ends the --help of each of them; `more` is a further exit code, "1 something is worse, " or "". */
 #define PLANNING_FOOTER(more)                                                                                          \
     "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %.\n"                                           \
-    "Exit codes: 0 done, " more "2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect."
+    "Exit codes: 0 done, " more                                                                                        \
+    "2 input is wrong, 3 no plan fits, 4 a limit ended the search, 70 a defect,\n130 interrupted."
 
 /* The words of a command that plans, by Option. */
 void options_of_line(const CommandLine *line, Options *out);
