@@ -54,7 +54,7 @@ static Layout taken_back(const RankedPlan *ranked, const LayoutEffect *effect) {
     return layout;
 }
 
-Test(report_effects, each_against_the_whole_plan, .timeout = 300) {
+Test(report_effects, each_against_the_whole_plan) {
     int seen = 0, tight = 0;
     for (size_t i = 0; i < COUNT_OF(LAYOUTS); i++) {
         AskedSearch asked;
@@ -89,7 +89,7 @@ Test(report_effects, each_against_the_whole_plan, .timeout = 300) {
 }
 
 /* Shares of HBM kept back, falling: 8B on a slice of v5e, and 70B on two nodes' worth of memory. */
-Test(report_effects, more_memory_never_costs_time, .timeout = 300) {
+Test(report_effects, more_memory_never_costs_time) {
     static const struct {
         const char *name, *command;
     } ROWS[] = {
@@ -118,7 +118,7 @@ Test(report_effects, more_memory_never_costs_time, .timeout = 300) {
 
 /* Just below what the best plan's peak is with everything as it likes, its layout gives way by the cheapest bytes:
  * no more time than any one choice that frees enough. */
-Test(report_effects, a_limit_just_below, .timeout = 300) {
+Test(report_effects, a_limit_just_below) {
     static const char *const PLAN = "plan --model 70b --chip h100 --nodes 64 --batch 512Ki --top 1 --require fsdp=64,"
                                     "tensor=8,data=1,pipeline=1,sequence=1 --hbm-reserve";
     char command[512];

@@ -64,7 +64,7 @@ static const Row NEW[] = {
      NULL, "shardopt: acme-gpu.json: hops_seconds is not a key of a chip"},
 };
 
-Test(new_chip, rows, .timeout = 300) { check_rows(PLANT, NEW, COUNT_OF(NEW)); }
+Test(new_chip, rows) { check_rows(PLANT, NEW, COUNT_OF(NEW)); }
 
 static const Row MACHINES[] = {
     {"half a node", "$P --model 8b --chip h100 --nodes 2.5", 2, NULL,
@@ -108,4 +108,4 @@ static const Row MACHINES[] = {
      NULL},
 };
 
-Test(new_chip, machines, .timeout = 300) { check_rows("", MACHINES, COUNT_OF(MACHINES)); }
+Test(new_chip, machines) { check_rows("", MACHINES, COUNT_OF(MACHINES)); }

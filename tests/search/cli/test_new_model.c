@@ -44,7 +44,7 @@ static const struct {
      2, NULL, "known: llama, "},
 };
 
-Test(new_model, rows, .timeout = 300) {
+Test(new_model, rows) {
     if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
     char folder[] = "/tmp/shardopt-test-XXXXXX", line[4096];
     cr_assert_not_null(mkdtemp(folder));

@@ -122,7 +122,7 @@ static const struct {
      "gpt2", NULL},
 };
 
-Test(program, rows, .timeout = 300) {
+Test(program, rows) {
     if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
     char folder[] = "/tmp/shardopt-test-XXXXXX", clean[64];
     cr_assert_not_null(mkdtemp(folder));
@@ -168,7 +168,7 @@ static int interrupt_search(const char *path, double seconds, int interrupts, do
 }
 
 /* Control-C ends a search with 130 within a second, and the report says so. */
-Test(program, interrupted, .timeout = 120) {
+Test(program, interrupted) {
     if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
     static const double AFTER[] = {0.1, 1, 3};
     char path[] = "/tmp/shardopt-test-XXXXXX", text[16384];
@@ -189,7 +189,7 @@ Test(program, interrupted, .timeout = 120) {
 }
 
 /* The second control-C does not wait for the report. */
-Test(program, interrupted_twice, .timeout = 60) {
+Test(program, interrupted_twice) {
     if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
     double took;
     cr_expect_eq(interrupt_search("/dev/null", 0.5, 2, &took), 130);

@@ -35,7 +35,7 @@ static double best_under(const AskedSearch *asked, const RematOffer *offer, bool
     return seconds;
 }
 
-Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
+Test(launch_remat, the_best_of_its_rules) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
         AskedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);
@@ -73,7 +73,7 @@ Test(launch_remat, the_best_of_its_rules, .timeout = 300) {
     }
 }
 
-Test(launch_remat, brute_force, .timeout = 300) {
+Test(launch_remat, brute_force) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
         AskedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);

@@ -165,7 +165,7 @@ static double layouts_of(const LayoutGraph *graph) {
 }
 
 /* Two layers and a limit between everything freed and everything saved: all layouts are tried. */
-Test(layout_stage, exhaustive, .timeout = 300) {
+Test(layout_stage, exhaustive) {
     int solved = 0;
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
         static World world;
@@ -322,7 +322,7 @@ Test(layout_stage, required) {
 }
 
 /* Real stages with all their layers, memory tight: always proven, and the relaxation never above. */
-Test(layout_stage, proven, .timeout = 300) {
+Test(layout_stage, proven) {
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
         static World world;
         world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,

@@ -59,7 +59,7 @@ static const struct {
 
 static bool has(const char *text, const char *part) { return part ? strstr(text, part) != NULL : text[0] == '\0'; }
 
-Test(calibrate, rows, .timeout = 300) {
+Test(calibrate, rows) {
     char folder[] = "/tmp/shardopt-calibrate-XXXXXX", line[4096];
     cr_assert_not_null(mkdtemp(folder));
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
