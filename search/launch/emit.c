@@ -66,7 +66,10 @@ bool emit_allowed(const EmitFormat *format, const Request *request, const Ranked
 void emit_note(EmitNotes *notes, const char *format, ...) {
     char text[EMIT_NOTE_SIZE];
     va_list arguments;
-    if (notes->count == EMIT_NOTES_MAX) return;
+    if (notes->count == EMIT_NOTES_MAX) {
+        snprintf(notes->text[EMIT_NOTES_MAX - 1], EMIT_NOTE_SIZE, "More differs from the plan than these notes say.");
+        return;
+    }
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

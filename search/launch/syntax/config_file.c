@@ -222,7 +222,11 @@ void config_note(ConfigFile *file, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    const char *copy = file->note_count < CONFIG_NOTES_MAX ? arena_text(file->arena, text) : NULL;
+    if (file->note_count == CONFIG_NOTES_MAX) {
+        file->notes[CONFIG_NOTES_MAX - 1] = "more was assumed or left out than these warnings say";
+        return;
+    }
+    const char *copy = arena_text(file->arena, text);
     if (copy) file->notes[file->note_count++] = copy;
 }
 

@@ -317,3 +317,12 @@ Test(emit, jax_axes_of_heads_inside_a_ring) {
     }
     cr_expect_eq(axes.axis_count, 5);
 }
+
+Test(emit, notes_that_have_no_room_are_said) {
+    EmitNotes notes = {.count = 0};
+    for (int i = 0; i < EMIT_NOTES_MAX; i++) emit_note(&notes, "note %d", i);
+    cr_expect_str_eq(notes.text[EMIT_NOTES_MAX - 1], "note 15");
+    emit_note(&notes, "one more");
+    cr_expect_eq(notes.count, EMIT_NOTES_MAX);
+    cr_expect_str_eq(notes.text[EMIT_NOTES_MAX - 1], "More differs from the plan than these notes say.");
+}

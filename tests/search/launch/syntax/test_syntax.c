@@ -259,3 +259,16 @@ Test(syntax, numbers_of_keys) {
         arena_free(&arena);
     }
 }
+
+/* ---- notes ---- */
+
+Test(syntax, notes_that_have_no_room_are_said) {
+    Arena arena = {0};
+    ConfigFile file = {.arena = &arena};
+    for (int i = 0; i < CONFIG_NOTES_MAX; i++) config_note(&file, "note %d", i);
+    cr_expect_str_eq(file.notes[CONFIG_NOTES_MAX - 1], "note 23");
+    config_note(&file, "one more");
+    cr_expect_eq(file.note_count, CONFIG_NOTES_MAX);
+    cr_expect_str_eq(file.notes[CONFIG_NOTES_MAX - 1], "more was assumed or left out than these warnings say");
+    arena_free(&arena);
+}
