@@ -65,3 +65,15 @@ int exit_of_result(const SearchResult *result) {
     if (result->certificate.proof == PROOF_GAP) return EXIT_LIMIT;
     return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
 }
+
+int planning_run(const CommandLine *line, PlanningWork plan, Streams streams, Error *error) {
+    Options options;
+    options_of_line(line, &options);
+    Report *report = ARENA_NEW(line->arena, Report, 1);
+    if (!report) return error_memory(error), EXIT_DEFECT;
+    InterruptScope scope;
+    interrupt_begin(&scope);
+    bool ok = plan(&options, line->arena, streams, report, error);
+    interrupt_end(&scope);
+    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
+}

@@ -26,4 +26,9 @@ bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat 
 /* An interrupt comes first, then a gap before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);
 
+/* A command that plans: `plan` fills the report and writes it; meanwhile an interrupt ends the searches of `plan` with
+ * what they have. Returns the exit code when *error stays empty. */
+typedef bool (*PlanningWork)(const Options *options, Arena *arena, Streams streams, Report *report, Error *error);
+int planning_run(const CommandLine *line, PlanningWork plan, Streams streams, Error *error);
+
 #endif

@@ -6,7 +6,7 @@
 
 #include "tests/search/random_problem.h"
 
-/* ---- the space, from its definition alone: reference/search.md, section 9; contract.md, "Words" ---- */
+/* ---- the space, from its definition alone: docs/search.md, "The question and the space" ---- */
 
 enum { KNOBS_MAX = 1 << 18 };
 
@@ -113,8 +113,8 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
     return 2 * count;
 }
 
-/* Whether a schedule runs, and whether a knob makes a difference: reference/exports.md; contract.md, "Same thing, one
- * name". */
+/* Whether a schedule runs, and whether a knob makes a difference: docs/launch.md, "What each launcher accepts";
+ * docs/search.md, "The question and the space". */
 static inline bool brute_sensible(const Model *model, const Degrees *degrees, const Knobs *knobs, const Shard *shard) {
     int64_t p = degrees->of[ROLE_PIPELINE], m = knobs->microbatches, v = knobs->virtual_stages;
     int64_t data = degrees->of[ROLE_DATA], sequence = degrees->of[ROLE_SEQUENCE], fsdp = degrees->of[ROLE_FSDP];

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "search/cli/commands.h"
-#include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -106,15 +105,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    Options options;
-    options_of_line(line, &options);
-    Report *report = ARENA_NEW(line->arena, Report, 1);
-    if (!report) return error_memory(error), EXIT_DEFECT;
-    InterruptScope scope;
-    interrupt_begin(&scope);
-    bool ok = explain(&options, line->arena, streams, report, error);
-    interrupt_end(&scope);
-    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
+    return planning_run(line, explain, streams, error);
 }
 
 const Command COMMAND_EXPLAIN = {

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -72,15 +71,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    Options options;
-    options_of_line(line, &options);
-    Report *report = ARENA_NEW(line->arena, Report, 1);
-    if (!report) return error_memory(error), EXIT_DEFECT;
-    InterruptScope scope;
-    interrupt_begin(&scope);
-    bool ok = plan(&options, line->arena, streams, report, error);
-    interrupt_end(&scope);
-    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
+    return planning_run(line, plan, streams, error);
 }
 
 const Command COMMAND_PLAN = {
