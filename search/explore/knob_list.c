@@ -38,13 +38,13 @@ static KnobOutcome knob_out(const KnobListing *listing, PruneReason reason, doub
     return (KnobOutcome){.reason = reason, .bound = bound};
 }
 
-/* Whether the same setting with its optimizer's state in HBM, `resident`, says all about this one: it takes no less,
- * and was too slow; or it fits however it is laid out, and is faster. */
+/* Whether the same setting with its optimizer's state in HBM, `resident`, is no worse than this one whatever becomes of
+ * it: it is listed, fits however it is laid out, and its update is faster. Where the resident one was cut by its bound
+ * nothing follows: that bound has what freeing memory costs, of which this setting has to free less. */
 static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, const Shard *shard,
                                 const KnobOutcome *resident) {
     const ExploreProblem *problem = listing->tuple->problem;
-    if (listing->brute || problem->request->control.variants) return false;
-    if (!resident->listed) return resident->reason == PRUNED_KNOB_BOUND;
+    if (listing->brute || problem->request->control.variants || !resident->listed) return false;
     Bounds bounds = explorer_bounds(listing->tuple->explorer);
     return offload_never_pays(&bounds, shard, knobs, resident->bound / problem->scale);
 }
@@ -90,8 +90,7 @@ static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *re
         return true;
     }
     if (resident && decided_by_resident(listing, &knobs, &admission.shard, resident)) {
-        *out = knob_out(listing, PRUNED_KNOB_BOUND, resident->bound);
-        if (!resident->listed) explore_note_cut(stats_of(listing), resident->bound); /* else the resident one says so */
+        *out = knob_out(listing, PRUNED_KNOB_BOUND, resident->bound); /* what is left out the resident one says */
         return true;
     }
     stats_of(listing)->ordered = true;
