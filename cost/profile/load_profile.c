@@ -54,47 +54,75 @@ static bool no_stack(const ProfileSet *set, const char *stack, const Chip *chip,
                      stack, chip->name, best ? ", such as " : "", best ? best->name : "");
 }
 
-static bool load_from_set(const ProfileSet *set, const char *stack, const Chip *chip, Arena *arena, Profile *out,
+struct ProfileFile {
+    bool is_set;
+    ProfileSet set; /* or */
+    Profile whole;  /* which has no stacks to choose from */
+};
+
+bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **out, Error *error) {
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
+    ProfileFile *file = ARENA_NEW(arena, ProfileFile, 1);
+    const char *path = file ? profile_path(argument, arena, error) : (error_memory(error), NULL);
+    cJSON *json = path ? json_read_file(path, error) : NULL;
+    bool ok = json != NULL;
+    if (ok) file->is_set = profile_set_is(json);
+    ok = ok && (file->is_set ? profile_set_from_json(json, path, arena, &file->set, error)
+                             : profile_from_json(json, path, &file->whole, error));
+    cJSON_Delete(json);
+    if (ok) *out = file;
+    return ok;
+}
+
+static bool is_named(const char *text) { return text && text[0]; }
+
+static bool pick_from_set(const ProfileSet *set, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
                           Error *error) {
     const SetEntry *entry = profile_set_chip(set, chip), *software = profile_set_best_stack(set, chip);
     if (!entry)
         return error_set(error, ERROR_INPUT, "--profile", "%s has no profile for %s; give ideal, or a file", set->name,
                          chip->name);
-    if (stack[0]) {
-        const SetEntry *asked = profile_set_stack(set, stack);
-        if (!asked) return no_stack(set, stack, chip, software, arena, error);
-        software = asked;
+    const SetEntry *own = is_named(ask->launcher) ? profile_set_launcher_stack(set, ask->launcher, chip) : NULL;
+    if (is_named(ask->stack)) {
+        own = profile_set_stack(set, ask->stack);
+        if (!own) return no_stack(set, ask->stack, chip, software, arena, error);
     }
+    if (own) software = own;
     profile_compose(set, entry, software, out);
     if (software)
         snprintf(out->source, sizeof out->source, "%.250s. Software: %.240s", entry->source, software->source);
     return true;
 }
 
-/* A whole profile has no stacks to choose from. */
-static bool without_stack(const Profile *profile, const char *stack, Error *error) {
-    return !stack[0] ||
-           error_set(error, ERROR_INPUT, "--stack",
-                     "profile %.60s is one whole, without stacks; leave --stack out, or give a set such as "
-                     "--profile default",
-                     profile->name);
+bool profile_file_pick(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
+                       Error *error) {
+    if (file->is_set) return pick_from_set(&file->set, ask, chip, arena, out, error);
+    if (is_named(ask->stack))
+        return error_set(error, ERROR_INPUT, "--stack",
+                         "profile %.60s is one whole, without stacks; leave --stack out, or give a set such as "
+                         "--profile default",
+                         file->whole.name);
+    *out = file->whole;
+    return true;
+}
+
+bool profile_file_is_for(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip) {
+    if (!file->is_set) return true;
+    const ProfileSet *set = &file->set;
+    const SetEntry *best = profile_set_best_stack(set, chip);
+    if (is_named(ask->stack)) {
+        const SetEntry *stack = profile_set_stack(set, ask->stack);
+        return stack && stack_lists_launcher(set_stack_launchers(set, stack), ask->launcher);
+    }
+    if (best && best->launcher_count > 0 && !stack_lists_launcher(best, ask->launcher)) return false;
+    return profile_set_launcher_stack(set, ask->launcher, chip) != NULL;
 }
 
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error) {
-    if (argument[0] == '\0')
-        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file");
-    const char *path = profile_path(argument, arena, error);
-    cJSON *json = path ? json_read_file(path, error) : NULL;
-    Profile profile = {0};
-    ProfileSet set;
-    if (!stack) stack = "";
-    bool ok = json && (profile_set_is(json)
-                           ? profile_set_from_json(json, path, arena, &set, error) &&
-                                 load_from_set(&set, stack, chip, arena, &profile, error)
-                           : profile_from_json(json, path, &profile, error) && without_stack(&profile, stack, error));
-    cJSON_Delete(json);
-    if (ok) *out = profile;
-    return ok;
+    const ProfileFile *file = NULL;
+    return profile_file_open(argument, arena, &file, error) &&
+           profile_file_pick(file, &(SoftwareAsk){.stack = stack}, chip, arena, out, error);
 }
 
 /* ---- one whole profile as a set ---- */

@@ -140,6 +140,20 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
  * is a set of profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its parent's is taken, or
  * one whole profile, which has no stack. `stack` NULL or "" means the best current stack of the chip. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
+/* The same in two steps, for a caller that asks one file for several launchers. */
+typedef struct ProfileFile ProfileFile;
+bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **out, Error *error);
+/* `launcher` NULL or "" means the best current stack of the chip; else what that launcher runs there, or the best where
+ * the file knows none of it. A `stack` that is named counts whoever launches. */
+typedef struct {
+    const char *stack, *launcher;
+} SoftwareAsk;
+bool profile_file_pick(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
+                       Error *error);
+/* Whether a launcher is one that the software of the chip is for: a stack that is named has it in its list; else the
+ * file knows what it runs there, and the chip's best stack has no list of its own without it. A whole profile is for
+ * every launcher. */
+bool profile_file_is_for(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip);
 /* The file that such an argument names, in the arena; NULL means that there is no file of that name. */
 const char *profile_path(const char *argument, Arena *arena, Error *error);
 

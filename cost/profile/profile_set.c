@@ -185,6 +185,26 @@ bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *ch
     return stack->chip_count > 0 ? names_chip(stack, chip) : joined_like(stack, chip);
 }
 
+const SetEntry *set_stack_launchers(const ProfileSet *set, const SetEntry *stack) {
+    while (stack && stack->launcher_count == 0) stack = stack->parent_at >= 0 ? &set->stacks[stack->parent_at] : NULL;
+    return stack;
+}
+
+bool stack_lists_launcher(const SetEntry *listing, const char *launcher) {
+    for (int i = 0; listing && i < listing->launcher_count; i++)
+        if (name_matches(listing->launchers[i], launcher)) return true;
+    return false;
+}
+
+const SetEntry *profile_set_launcher_stack(const ProfileSet *set, const char *launcher, const Chip *chip) {
+    const SetEntry *best = profile_set_best_stack(set, chip);
+    if (best && stack_lists_launcher(set_stack_launchers(set, best), launcher)) return best;
+    for (int i = set->stack_count - 1; i >= 0; i--)
+        if (stack_lists_launcher(&set->stacks[i], launcher) && set_stack_fits(set, &set->stacks[i], chip))
+            return &set->stacks[i];
+    return NULL;
+}
+
 /* ---- the software of a run ---- */
 
 /* The first number of a column, or NULL. */

@@ -17,6 +17,8 @@ enum {
     SET_MATCHES_MAX = 16,
     SET_CHIPS_MAX = 24,
     SET_ALIASES_MAX = 8,
+    SET_LAUNCHERS_MAX = 8,
+    LAUNCHER_TEXT_SIZE = 24,
     SET_OF_SIZE = 2 * PROFILE_NAME_SIZE,
     SET_WHERE_SIZE = 128
 };
@@ -66,6 +68,9 @@ typedef struct {
     char chips[SET_CHIPS_MAX][CHIP_NAME_SIZE]; /* profiles: the chips it is made for; stacks: the chips whose best
                                                 * current stack it is */
     int chip_count;
+    char launchers[SET_LAUNCHERS_MAX][LAUNCHER_TEXT_SIZE]; /* stacks: the launchers whose software it is, as --for
+                                                            * spells them; none: its parent's */
+    int launcher_count;
     bool torus, switched;    /* profiles: for any other chip joined in this way; stacks: the best current stack of
                               * those chips */
     bool tile_padding;       /* profiles; its parent's where it gives none */
@@ -114,6 +119,13 @@ const SetEntry *profile_set_chip(const ProfileSet *set, const Chip *chip);
 const SetEntry *profile_set_stack(const ProfileSet *set, const char *name);
 /* The best current stack of a chip: the last entry that names it, else the last entry for chips joined like it. */
 const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip);
+/* The software that a launcher runs on a chip today: the best current stack of the chip where it is the launcher's, else
+ * the last entry that names the launcher itself and fits the chip. NULL means that there is none. */
+const SetEntry *profile_set_launcher_stack(const ProfileSet *set, const char *launcher, const Chip *chip);
+/* The entry whose list of launchers a stack has: its own, or the nearest ancestor's; NULL means that nobody has one. */
+const SetEntry *set_stack_launchers(const ProfileSet *set, const SetEntry *stack);
+/* Whether an entry names a launcher in its own list; NULL names none. */
+bool stack_lists_launcher(const SetEntry *listing, const char *launcher);
 /* Whether a stack is meant for chips like this: it, or the nearest ancestor that says so, names the chip or, where it
  * names none, how the chip is joined. */
 bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip);

@@ -97,6 +97,7 @@ static void write_entry(FILE *out, const SetEntry *entry) {
     write_line(out, "kin", entry->parent);
     write_line(out, "released", entry->released);
     write_names(out, "chips", entry->chips[0], sizeof entry->chips[0], entry->chip_count);
+    write_names(out, "launchers", entry->launchers[0], sizeof entry->launchers[0], entry->launcher_count);
     if (entry->torus || entry->switched) {
         next_line(out, INDENT);
         fprintf(out, "\"scaleup\": [%s%s%s]", entry->torus ? "\"torus\"" : "",

@@ -27,7 +27,23 @@ typedef struct {
     const char *unpriced;
 } LaunchAnswer;
 
+/* In which way a row of an answer differs from the others. */
+typedef enum {
+    ROW_FASTEST,
+    ROW_OF_LAUNCHER,      /* the fastest of another launcher */
+    ROW_WITH_PIPELINE,    /* the fastest with stages, where the first has none */
+    ROW_WITHOUT_PIPELINE, /* and the other way round */
+    ROW_HEADROOM,         /* the fastest that leaves more HBM free */
+    ROW_USUAL,            /* the fastest of the degrees that are usually run */
+    ROW_KIND_COUNT
+} RowKind;
+const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual" */
+
 typedef struct {
+    unsigned row_kinds; /* a bit for each RowKind; 0: one of the k best */
+    /* The request that it answers, with the software that priced it. NULL in the answer of a search around the search:
+     * that of the report. */
+    const Request *request;
     Plan plan;
     Nesting nesting; /* in which its placement is to be read */
     Machine machine;

@@ -66,7 +66,22 @@ typedef struct {
     MemoryRows memory;
 } Shortfall;
 
+/* What one contender of a request came to. */
 typedef struct {
+    const Request *request; /* as it was searched */
+    bool searched;          /* false: a last resort that nobody needed, or a limit came before it */
+    RankedPlan *best;       /* NULL means that no plan of it fits, or that none is within the request's limit */
+    Proof proof;
+    double gap, best_bound_seconds;
+    Count plans_covered;
+} ContenderAnswer;
+
+typedef struct {
+    /* The request that was searched: that of the contender that won; the request itself where there are none. All of the
+     * certificate, the machines and the shortfall is of its search alone. */
+    const Request *request;
+    ContenderAnswer *contenders;
+    int contender_count;
     RankedPlan *plans;
     int plan_count;
     Certificate certificate;

@@ -21,6 +21,13 @@ char *launcher_names(LauncherSet set, const char *between, const char *last, cha
     return text;
 }
 
+char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]) {
+    bool any = request->asked.launchers == 0 || request->space.launchers == 0;
+    if (!any) return launcher_names(request->asked.launchers, ",", ",", text, LAUNCHER_NAMES_SIZE);
+    snprintf(text, LAUNCHER_NAMES_SIZE, "any");
+    return text;
+}
+
 char *launchers_text(LauncherSet set, const char *between, char *text, size_t size) {
     if (set != 0 && set != launchers_all()) return launcher_names(set, between, between, text, size);
     snprintf(text, size, "%s launcher%s", set ? "all" : "no", set ? "s" : "");
@@ -30,6 +37,7 @@ char *launchers_text(LauncherSet set, const char *between, char *text, size_t si
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
     char word[LAUNCHER_NAME_SIZE], all[LAUNCHER_NAMES_SIZE];
     LauncherSet set = 0;
+    if (name_matches(text, "any")) return *out = 0, true;
     for (;;) {
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
@@ -37,7 +45,7 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
         while (found < launcher_count() && (length >= sizeof word || !name_matches(word, launcher_name(found))))
             found++;
         if (found == launcher_count())
-            return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; give %s", word,
+            return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; give any, %s", word,
                              launcher_names(launchers_all(), ", ", " or ", all, sizeof all));
         set |= 1u << found;
         text += length;
@@ -46,6 +54,13 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
     }
     *out = set;
     return true;
+}
+
+LauncherSet launchers_usual(const Chip *chip) {
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if (chip_has_domains(chip) ? launcher_at(i)->usual_on_gpus : launcher_at(i)->usual_on_tpus) set |= 1u << i;
+    return set;
 }
 
 const char *launcher_nesting(int launcher) { return launcher_at(launcher)->nestings[0].name; }

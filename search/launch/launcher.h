@@ -7,6 +7,7 @@
 #define SHARDOPT_SEARCH_LAUNCH_LAUNCHER_H
 
 #include "base/arena.h"
+#include "base/text/prose.h"
 #include "cost/state/remat.h"
 #include "cost/time/step.h"
 #include "search/answer/ranked_plan.h"
@@ -50,6 +51,9 @@ typedef struct {
     const char *name;                             /* as --for spells it: "maxtext" */
     NamedNesting nestings[LAUNCHER_NESTINGS_MAX]; /* the order in which it nests roles, then those it can be told */
 
+    /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
+    bool usual_on_tpus, usual_on_gpus;
+
     /* ---- what it refuses ---- */
     bool gpus_only;                                /* it speaks NCCL */
     PaddingSet pads;                               /* what it pads, or splits unevenly */
@@ -68,6 +72,10 @@ typedef struct {
     /* How it is told to do what a layout does: "remat_policy=full". NULL: it has no words for that; no function: for
      * nothing. */
     const char *(*remat_words)(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+
+    /* The plan in the words of the people who use it: "TP 4, PP 8, CP 1, micro-batch 1, recompute full". NULL: it has
+     * none. The plan is one that it takes. */
+    void (*plan_words)(const Request *request, const RankedPlan *ranked, Prose *to);
 
     /* ---- its files ---- */
     /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
@@ -91,7 +99,7 @@ const Launcher *launcher_at(int index);
 const char *launcher_name(int launcher); /* "maxtext" */
 LauncherSet launchers_all(void);
 
-/* "maxtext", or several with commas. */
+/* "maxtext", or several with commas; "any" is the empty set. */
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
 
 /* The names of a set, `between` between them and `last` before the last: "maxtext, jax or megatron".
@@ -101,6 +109,9 @@ char *launcher_names(LauncherSet set, const char *between, const char *last, cha
 
 /* The same for a report: "maxtext jax", "all launchers", "no launcher". Returns `text`. */
 char *launchers_text(LauncherSet set, const char *between, char *text, size_t size);
+
+/* What --for says of a request, as --for takes it: "maxtext", "megatron,torchtitan,deepspeed", "any". Returns `text`. */
+char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]);
 
 /* The order in which a launcher nests roles, as --nesting spells it. */
 const char *launcher_nesting(int launcher);
@@ -122,6 +133,9 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
 
 /* The launchers that run on TPUs. */
 LauncherSet launchers_on_tpus(void);
+
+/* Those that plans are made for where nobody says which, on a chip of that kind. */
+LauncherSet launchers_usual(const Chip *chip);
 
 /* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
  * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */

@@ -66,7 +66,9 @@ static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file
 static bool words_of_plan(const Options *open, const ImportedPlan *imported, const ConfigFile *file, Options *out,
                           Error *error) {
     *out = *open;
-    out->text[OPTION_FOR] = out->text[OPTION_NESTING] = NULL;
+    out->text[OPTION_FOR] = "any";
+    out->text[OPTION_NESTING] = NULL;
+    out->software_of = open->text[OPTION_FOR]; /* priced as what runs it */
     return fill(out, OPTION_NESTING, imported->nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
            fill(out, OPTION_SCHEDULES, "all", file, error) &&
            fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);

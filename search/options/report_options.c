@@ -39,13 +39,11 @@ static bool value_text(const cJSON *value, Arena *arena, const char *where, cons
     return *text || error_memory(error);
 }
 
-bool report_request_read(const cJSON *report, const char *file, Arena *arena, Options *out, Error *error) {
-    const cJSON *request = cJSON_GetObjectItemCaseSensitive(report, "request"), *value;
-    if (!cJSON_IsObject(request))
-        return error_set(error, ERROR_INPUT, file,
-                         "request: is missing; give a report of `shardopt plan --format json`");
-    cJSON_ArrayForEach(value, request) {
-        const char *where = arena_format(arena, "%s: request.%s", file, value->string);
+/* Every key of an object is an option. */
+static bool read_options(const cJSON *options, const char *file, Arena *arena, Options *out, Error *error) {
+    const cJSON *value;
+    cJSON_ArrayForEach(value, options) {
+        const char *where = arena_format(arena, "%s: %s.%s", file, options->string, value->string);
         if (!where) return error_memory(error);
         Option option = option_of_key(value->string);
         if (option == OPTION_COUNT)
@@ -54,6 +52,27 @@ bool report_request_read(const cJSON *report, const char *file, Arena *arena, Op
         out->where[option] = where;
     }
     return true;
+}
+
+bool report_request_read(const cJSON *report, const char *file, Arena *arena, Options *out, Error *error) {
+    const cJSON *request = cJSON_GetObjectItemCaseSensitive(report, "request");
+    if (!cJSON_IsObject(request))
+        return error_set(error, ERROR_INPUT, file,
+                         "request: is missing; give a report of `shardopt plan --format json`");
+    if (!read_options(request, file, arena, out, error)) return false;
+    if (!out->text[OPTION_FOR]) out->text[OPTION_FOR] = "any"; /* reports before it was always said */
+    return true;
+}
+
+/* A plan may have been searched with options of its own, in place of those of the request. */
+static bool read_own_options(const cJSON *report, const char *file, int64_t rank, Arena *arena, Options *out,
+                             Error *error) {
+    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(plans, (int)rank - 1), "options");
+    if (!own) return true;
+    if (!cJSON_IsObject(own))
+        return error_set(error, ERROR_INPUT, file, "plans: options of a plan are no object; leave them as they were");
+    return read_options(own, file, arena, out, error);
 }
 
 /* The knobs that can be asked for. What else stands there is outcome. */
@@ -164,7 +183,9 @@ bool options_from_report(const Options *given, Arena *arena, Options *out, Repor
     cJSON *report = json_read_file(file, error);
     *out = *given;
     bool ok = report && json_whole(report, "format_version", 1, 1, file, &version, error) &&
-              report_request_read(report, file, arena, out, error) && report_plan_read(report, file, rank, plan, error);
+              report_request_read(report, file, arena, out, error) &&
+              report_plan_read(report, file, rank, plan, error) &&
+              read_own_options(report, file, rank, arena, out, error);
     cJSON_Delete(report);
     return ok;
 }

@@ -257,16 +257,14 @@ static bool check_sizes(const Resolving *to) {
                      (long long)(PRODUCT_MAX / width));
 }
 
-/* A launcher's own order of roles where plans are for it alone: in another it could not place all that it can. */
-static const char *nesting_for(LauncherSet launchers) {
-    for (int launcher = 0; launcher < launcher_count(); launcher++)
-        if (launchers == 1u << launcher) return launcher_nesting(launcher);
-    return nesting_name(0);
-}
-
-static bool read_nesting(const Resolving *to) {
+/* The order of roles: a launcher's own where plans are for it alone, since in another it could not place all that it
+ * can. */
+static bool read_nesting(const Resolving *to, Contender *contender) {
     Request *request = to->request;
-    const char *name = given(to, OPTION_NESTING) ? given(to, OPTION_NESTING) : nesting_for(request->space.launchers);
+    const char *name = "default";
+    for (int launcher = 0; launcher < launcher_count(); launcher++)
+        if (contender->launchers == 1u << launcher) name = launcher_nesting(launcher);
+    if (given(to, OPTION_NESTING)) name = given(to, OPTION_NESTING);
     char all[128] = "";
     for (int i = 0; nesting_name(i); i++) {
         size_t length = strlen(all);
@@ -275,23 +273,22 @@ static bool read_nesting(const Resolving *to) {
                  : nesting_name(i + 1) ? ", "
                                        : " or ",
                  nesting_name(i));
-        if (strcmp(name, nesting_name(i)) == 0) request->asked.nesting = nesting_name(i);
+        if (strcmp(name, nesting_name(i)) == 0) contender->nesting_name = nesting_name(i);
     }
     request->space.nesting_all = strcmp(name, "all") == 0;
     if (request->space.nesting_all) {
-        request->asked.nesting = "all";
-        request->space.nesting = nesting_canonical();
+        contender->nesting_name = "all";
+        contender->nesting = nesting_canonical();
         return true;
     }
-    if (!request->asked.nesting)
+    if (!contender->nesting_name)
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_NESTING],
                          "\"%.60s\" is no order of roles; give all, or %s", name, all);
-    return nesting_named(request->asked.nesting, &request->space.nesting);
+    return nesting_named(contender->nesting_name, &contender->nesting);
 }
 
 static bool read_space(const Resolving *to) {
     Request *request = to->request;
-    char names[LAUNCHER_NAMES_SIZE];
     unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
     int64_t top = 5;
     request->space.max_idle = 0.1;
@@ -305,26 +302,15 @@ static bool read_space(const Resolving *to) {
             !(request->space.roles & 1u << ROLE_EXPERT))
             return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REQUIRE],
                              "%s has no experts; leave expert out", request->question.model.name);
-    if (given(to, OPTION_FOR) &&
-        !launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &request->space.launchers, to->error))
-        return false;
     request->space.schedules = SCHEDULES_LAUNCHABLE;
     if (given(to, OPTION_SCHEDULES) &&
         !schedules_parse(given(to, OPTION_SCHEDULES), to->options->where[OPTION_SCHEDULES], &request->space.schedules,
                          to->error))
         return false;
-    if (request->space.launchers != 0 && !chip_has_domains(&request->question.chip) &&
-        !(request->space.launchers & launchers_on_tpus()))
-        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR], "%s runs on GPUs, not on %s; give %s",
-                         given(to, OPTION_FOR), request->question.chip.title,
-                         launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
-    if (!launch_remat(request->space.launchers, &request->question.model, to->arena, &request->question.offer,
-                      to->error))
-        return false;
     if (!read_share(to, OPTION_MAX_IDLE, 0.9, &request->space.max_idle) ||
         !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||
-        !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) || !read_nesting(to) ||
+        !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
         !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
@@ -333,6 +319,8 @@ static bool read_space(const Resolving *to) {
     request->question.objective = (Objective)objective;
     request->control.top = (int)top;
     request->control.variants = given(to, OPTION_VARIANTS);
+    request->control.different =
+        !given(to, OPTION_TOP) && !given(to, OPTION_VARIANTS) && !given(to, OPTION_BRUTE_FORCE);
     return true;
 }
 
@@ -385,9 +373,7 @@ static bool read_physics(const Resolving *to) {
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
         !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
-        !read_stack(to) ||
-        !profile_load(profile, request->asked.stack, &request->question.chip, to->arena, &request->question.profile,
-                      to->error))
+        !read_stack(to))
         return false;
     request->question.precision = (Precision)precision;
     if (!(precision_peak(&request->question.chip, request->question.precision) > 0))
@@ -395,9 +381,6 @@ static bool read_physics(const Resolving *to) {
                          "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of",
                          request->question.chip.name, precision_name(request->question.precision),
                          request->question.chip.name);
-    request->question.profile = profile_of_work(
-        &request->question.profile, &request->question.chip, request->question.precision, &request->question.model,
-        (double)request->question.machine.mesh.chips, (double)request->question.machine.slices);
     return true;
 }
 
@@ -414,11 +397,105 @@ static bool read_search(const Resolving *to) {
     return true;
 }
 
+/* ---- who launches ---- */
+
+/* Whether an option asks for what no launcher does, so that the usual ones would have no plan. */
+static bool asks_beyond_launchers(const Resolving *to) {
+    const Request *request = to->request;
+    return given(to, OPTION_NESTING) || request->space.padding == PADDING_ANY ||
+           (request->space.schedules & ~(unsigned)SCHEDULES_LAUNCHABLE) || strcmp(request->asked.profile, "ideal") == 0;
+}
+
+/* --for; else the usual launchers of the chip, as far as there is software for them. */
+static bool read_launchers(const Resolving *to, const ProfileFile *file) {
+    Request *request = to->request;
+    Asked *asked = &request->asked;
+    const Chip *chip = &request->question.chip;
+    char names[LAUNCHER_NAMES_SIZE];
+    asked->launchers_origin = given(to, OPTION_FOR) ? FROM_OPTION : FROM_DEFAULT;
+    if (given(to, OPTION_FOR)) {
+        if (!launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &asked->launchers, to->error))
+            return false;
+        bool none = asked->launchers == 0;
+        if (!chip_has_domains(chip)) asked->launchers &= launchers_on_tpus();
+        if (none || asked->launchers) return true;
+        return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_FOR], "%s runs on GPUs, not on %s; give %s",
+                         given(to, OPTION_FOR), chip->title,
+                         launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
+    }
+    if (asks_beyond_launchers(to)) return true;
+    LauncherSet usual = launchers_usual(chip);
+    for (int i = 0; i < launcher_count(); i++)
+        if (usual >> i & 1 && profile_file_is_for(file, &(SoftwareAsk){asked->stack, launcher_name(i)}, chip))
+            asked->launchers |= 1u << i;
+    return true;
+}
+
+/* The software, the layouts and the order of roles of one launcher, or (0) of none in particular. */
+static bool read_contender(const Resolving *to, const ProfileFile *file, LauncherSet launchers, Contender *out) {
+    const Question *question = &to->request->question;
+    SoftwareAsk ask = {.stack = to->request->asked.stack, .launcher = to->options->software_of};
+    for (int i = 0; i < launcher_count(); i++)
+        if (launchers == 1u << i) ask.launcher = launcher_name(i);
+    *out = (Contender){.launchers = launchers};
+    if (!profile_file_pick(file, &ask, &question->chip, to->arena, &out->profile, to->error) ||
+        !launch_remat(launchers, &question->model, to->arena, &out->offer, to->error) || !read_nesting(to, out))
+        return false;
+    out->profile = profile_of_work(&out->profile, &question->chip, question->precision, &question->model,
+                                   (double)question->machine.mesh.chips, (double)question->machine.slices);
+    return true;
+}
+
+/* One contender for each launcher, and, where nobody said who launches, a free layout as the last resort. The request
+ * becomes that of the first; a single one needs no list. */
+static bool read_contenders(const Resolving *to) {
+    Request *request = to->request;
+    const ProfileFile *file = NULL;
+    Contender *list = ARENA_NEW(to->arena, Contender, CONTENDERS_MAX);
+    int count = 0;
+    if (!list) return error_memory(to->error);
+    if (!profile_file_open(request->asked.profile, to->arena, &file, to->error) || !read_launchers(to, file))
+        return false;
+    for (int i = 0; i < launcher_count(); i++)
+        if (request->asked.launchers >> i & 1 && !read_contender(to, file, 1u << i, &list[count++])) return false;
+    bool resort = request->asked.launchers_origin == FROM_DEFAULT || count == 0;
+    if (resort && !read_contender(to, file, 0, &list[count++])) return false;
+    list[count - 1].last_resort = resort && count > 1;
+    request_for(request, &list[0], request);
+    if (count > 1) {
+        request->contenders = list;
+        request->contender_count = count;
+    }
+    return true;
+}
+
+/* Between quotes where a shell would see more in it than a word. */
+static void add_word(Asked *asked, const char *name, const char *value) {
+    size_t used = strlen(asked->words), room = sizeof asked->words - used;
+    bool plain =
+        value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-")] == '\0';
+    bool quotable = !strchr(value, '\'');
+    for (const char *c = value; *c; c++) quotable = quotable && (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
+    int length = snprintf(asked->words + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
+                          used > 0 ? " " : "", name, plain ? "" : "'", value, plain ? "" : "'");
+    if (!quotable || length < 0 || (size_t)length >= room) asked->words[used] = '\0';
+}
+
+static void keep_words(const Options *options, Asked *asked) {
+    for (Option option = 0; option < OPTION_COUNT; option++) {
+        bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
+        if (option_asks(option) && options->text[option] && !of_one_search)
+            add_word(asked, option_name(option), options->text[option]);
+    }
+}
+
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error) {
     memset(out, 0, sizeof *out);
     out->control.world = options->world;
     Resolving to = {options, arena, out, error};
+    keep_words(options, &out->asked);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&
-           read_tokens(&to) && check_sizes(&to) && read_space(&to) && read_physics(&to) && read_search(&to);
+           read_tokens(&to) && check_sizes(&to) && read_space(&to) && read_physics(&to) && read_search(&to) &&
+           read_contenders(&to);
 }

@@ -23,7 +23,7 @@ typedef struct {
 SideSearch *side_searches_new(int count, Error *error); /* free with free() */
 bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error);
 
-enum { QUESTIONS_MAX = 8 }; /* at once */
+enum { QUESTIONS_MAX = 12 }; /* at once */
 
 /* A copy of the request to change: one plan, cutting allowed. */
 void request_copy(const Request *request, Request *copy);
@@ -37,6 +37,9 @@ bool request_scale_links(Request *request, bool scale_up, double factor);
 
 bool report_make_alternatives(Report *report, Request *scratch, Error *error);
 bool report_make_sensitivities(Report *report, Error *error);
+/* Rows that differ in kind from plan 1, in place of near twins (rows.c); what headroom costs; what a free layout would
+ * gain. */
+bool report_make_rows(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */

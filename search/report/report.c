@@ -31,6 +31,7 @@ static bool ask_within(Report *report, Request *changed, double limit, SideAnswe
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->found = result.plan_count > 0;
         if (out->found) out->best = result.plans[0];
+        out->best.request = NULL; /* it ends with this search */
     }
     if (report->seconds_left > 0) report->seconds_left = max_real(0, report->seconds_left - result.seconds);
     arena_free(&arena);
@@ -82,11 +83,24 @@ bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
            ranked->work.sequences == request->question.work.sequences;
 }
 
+/* The main search: of answers that differ in kind only the best of each contender is looked for. */
+static bool search_main(const Request *request, Arena *arena, Report *report, Error *error) {
+    Request *main = ARENA_NEW(arena, Request, 1);
+    if (!main) return error_memory(error);
+    *main = *request;
+    main->control.each = request->control.different;
+    if (request->control.different) main->control.top = 1;
+    if (!search_run(main, arena, &report->result, error)) return false;
+    report->request = report->result.request;
+    return true;
+}
+
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
-    report->request = request;
-    if (!search_run(request, arena, &report->result, error)) return false;
-    double limit = request->control.time_limit_seconds;
+    report->asked = request;
+    if (!search_main(request, arena, report, error)) return false;
+    request = report->request;
+    double limit = report->asked->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - report->result.seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
@@ -96,5 +110,6 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
                                           : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
     if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
     if (result->plan_count == 0) return report_make_nearest(report, scratch, error);
-    return !proven || request->control.brute_force || report_make_sensitivities(report, error);
+    if (!proven || request->control.brute_force) return true;
+    return report_make_rows(report, arena, error) && report_make_sensitivities(report, error);
 }

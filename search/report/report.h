@@ -36,8 +36,29 @@ typedef struct {
 } Sensitivity;
 enum { SENSITIVITIES_MAX = 8 };
 
+/* The measured run that is nearest to the request, and what the model says of it. Texts are in the caller's arena. */
 typedef struct {
-    const Request *request;
+    const char *id, *source, *framework, *model, *chip, *precision, *plan;
+    int64_t chips, seq;
+    double measured, predicted; /* tokens/s per chip */
+    double flops_per_token;     /* of its model, causal */
+} MeasuredRun;
+
+/* What leaving more HBM free costs. */
+typedef struct {
+    double free_share; /* of HBM, beyond the reserve */
+    bool found;
+    double relative; /* ranked seconds over those of plan 1 - 1 */
+} Headroom;
+enum { HEADROOM_STEPS = 3, ROWS_DIFFERENT = 5 };
+
+typedef struct {
+    const Request *request; /* as it was answered: of the launcher whose plan is the first */
+    const Request *asked;   /* with all its contenders */
+    Headroom headroom[HEADROOM_STEPS];
+    int headroom_count;
+    bool has_free; /* a layout that no launcher has to take is faster than plan 1: */
+    RankedPlan free;
     SearchResult result;
     AlternativeResult alternatives[ALTERNATIVE_COUNT];
     Sensitivity sensitivities[SENSITIVITIES_MAX];
@@ -50,6 +71,7 @@ typedef struct {
     char data_sha256[SHA256_HEX_SIZE];
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
     const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not asked */
+    const MeasuredRun *measured;             /* likewise; NULL: none is near */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 

@@ -24,6 +24,17 @@ const char *padding_rule_name(PaddingRule rule) {
     return NAMES[rule];
 }
 
+void request_for(const Request *request, const Contender *contender, Request *out) {
+    if (out != request) *out = *request;
+    out->contenders = NULL;
+    out->contender_count = 0;
+    out->space.launchers = contender->launchers;
+    out->space.nesting = contender->nesting;
+    out->asked.nesting = contender->nesting_name;
+    out->question.profile = contender->profile;
+    out->question.offer = contender->offer;
+}
+
 CostContext request_cost_context(const Request *request) {
     CostContext setting = (CostContext){
         .model = &request->question.model,

@@ -92,6 +92,10 @@ typedef struct {
 typedef struct {
     int top;
     bool variants;
+    /* Answers that differ in kind in place of the next best, which are near twins: what a report shows where nobody says
+     * how many (--top) or asks for twins (--variants). */
+    bool different;
+    bool each; /* with contenders: the best plan of each of them, whatever `top` says */
     bool brute_force;
     bool keep_ledger;          /* the result keeps what --certificate writes */
     int threads;               /* 0 means OpenMP's own choice */
@@ -107,22 +111,44 @@ typedef struct {
 typedef struct {
     char model[256];
     MachineRequest machine_request;
+    char words[512];  /* the options that ask, as a command line has them: "--model 70b --nodes 8"; cut where long */
     char machine[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
     char profile[256];
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
     char optimizer[256];
     const char *nesting;           /* as --nesting spells it */
+    LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
+    Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Asked;
+
+/* What changes with who launches: the software that prices, what it can be told, the order of its roles. */
+typedef struct {
+    LauncherSet launchers; /* one bit; 0 means a layout that no launcher has to take */
+    Profile profile;
+    const RematOffer *offer;
+    Nesting nesting;
+    const char *nesting_name;
+    bool last_resort; /* asked only where no other has a plan that fits */
+} Contender;
+enum { CONTENDERS_MAX = LAUNCHERS_MAX + 1 };
 
 typedef struct {
     Question question;
     SpaceRules space;
     SearchControl control;
     Asked asked;
+    /* Where plans are for one of several launchers, each with its own software: one search for each, and the best of
+     * them is the answer (search/walk/search.h). The request's own fields are those of the first. None: the request is
+     * searched as it is. */
+    const Contender *contenders;
+    int contender_count;
 } Request;
+
+/* The request as it is for one of its contenders, which has none itself. `out` may be the request. */
+void request_for(const Request *request, const Contender *contender, Request *out);
 
 /* The setting that plans of this request are priced with. Points into the request. */
 CostContext request_cost_context(const Request *request);
@@ -149,8 +175,7 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
 
 /* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names
  * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
- * (`explain --from`). `launchers`: the names of the set in the request, as --for takes them; "": none. False: memory is
- * out. */
+ * (`explain --from`). `launchers`: who is asked for, as --for takes it (request_launchers()). False: memory is out. */
 bool request_add_json(const Request *request, const char *launchers, cJSON *to);
 
 #endif

@@ -27,19 +27,22 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
     char schedules[SCHEDULES_TEXT_SIZE];
     requirements_text(request, required);
+    /* Of several launchers each has its own order of roles and its own software, which stand beside its plans. */
+    bool several = strchr(launchers, ',') != NULL;
+    const char *stack = several ? request->asked.stack : request->question.profile.stack;
     return json_add_text(to, "model", request->asked.model) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->asked.requested_batch_tokens) &&
            json_add_whole(to, "seq", request->question.work.seq) &&
            json_add_real(to, "tokens", request->question.training_tokens) &&
            (required[0] == '\0' || json_add_text(to, "require", required)) &&
-           (launchers[0] == '\0' || json_add_text(to, "for", launchers)) &&
+           json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->space.padding)) &&
-           json_add_text(to, "nesting", request->asked.nesting) &&
+           (several || json_add_text(to, "nesting", request->asked.nesting)) &&
            json_add_text(to, "schedules", schedules_text(request->space.schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->question.objective)) &&
-           json_add_whole(to, "top", request->control.top) &&
+           (request->control.different || json_add_whole(to, "top", request->control.top)) &&
            json_add_bool(to, "variants", request->control.variants) &&
            json_add_text(to, "precision", precision_name(request->question.precision)) &&
            json_add_text(to, "optimizer", request->asked.optimizer[0] ? request->asked.optimizer : "adamw") &&
@@ -47,8 +50,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&
            json_add_text(to, "profile", request->asked.profile) &&
-           (request->question.profile.stack[0] == '\0' ||
-            json_add_text(to, "stack", request->question.profile.stack)) &&
+           (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&
            json_add_bool(to, "brute_force", request->control.brute_force) &&
            (request->control.time_limit_seconds == 0 ||
             json_add_real(to, "time_limit", request->control.time_limit_seconds));

@@ -41,8 +41,9 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
     report->request = request;
     if (!search_run(request, arena, &report->result, error)) return false;
     const SearchResult *result = &report->result;
+    report->request = result->request;
     if (result->plan_count > 0 || result->certificate.proof != PROOF_OPTIMAL) return true;
-    double limit = request->control.time_limit_seconds;
+    double limit = report->request->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);

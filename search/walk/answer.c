@@ -69,6 +69,7 @@ static bool rank(Search *search, const BestPlan *best, RankedPlan *out, Error *e
     const Request *request = search->request;
     ExploreProblem problem = tuple_list_problem_of_shape(&search->tuples, best->machine, best->sequences);
     memset(out, 0, sizeof(*out));
+    out->request = request;
     out->plan =
         (Plan){.degrees = best->degrees, .knobs = best->knobs, .placement = best->placement, .layout = best->layout};
     NestedMesh nested_mesh = problem.nested_meshes[0];

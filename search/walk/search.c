@@ -139,7 +139,7 @@ static bool run(Search *search, SearchResult *result, Error *error) {
            search_answer(search, result, error);
 }
 
-bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+bool search_one(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     const World *world = &request->control.world;
     memset(result, 0, sizeof(*result));
     Search search = {
@@ -150,5 +150,11 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     tuple_list_free(&search.tuples);
     result->interrupted = search.interrupted || world_stops(world);
     result->seconds = world_clock(world) - search.started;
+    result->request = request;
     return ok;
+}
+
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    return request->contender_count > 0 ? search_contenders(request, arena, result, error)
+                                        : search_one(request, arena, result, error);
 }

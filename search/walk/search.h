@@ -13,6 +13,9 @@
 
 /* Everything in `result` lives in `arena`. That no plan fits is an answer (plan_count 0), not an error; so is a search
  * that was interrupted, with the best plans so far. */
+/* A request with contenders is searched for each of them. With control.each every contender's best plan is among the
+ * plans; otherwise the plans are the k best of all. Plans are in the order of their ranked time. The proof is of the
+ * first plan: PROOF_GAP where the search of any contender has left one open that could be better. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 #endif

@@ -53,4 +53,12 @@ bool search_walk(Search *search, Error *error);
 /* Fills the result from what was found. */
 bool search_answer(Search *search, SearchResult *result, Error *error);
 
+/* ---- several launchers (contenders.c) ---- */
+
+/* One search of a request that has no contenders. */
+bool search_one(const Request *request, Arena *arena, SearchResult *result, Error *error);
+
+/* A search for each contender; the best of them is the answer. */
+bool search_contenders(const Request *request, Arena *arena, SearchResult *result, Error *error);
+
 #endif

@@ -41,10 +41,14 @@ static void list_formats(FILE *out) {
 static bool best_plan_request(const Options *options, const EmitFormat *format, Arena *arena, Request *request,
                               int *row, Error *error) {
     int64_t rank = 1;
-    if (!request_from_options(options, arena, request, error) ||
+    Options words = *options;
+    if (!words.text[OPTION_FOR]) {
+        words.text[OPTION_FOR] = launcher_name(emit_format_launcher(format));
+        words.where[OPTION_FOR] = format->name;
+    }
+    if (!request_from_options(&words, arena, request, error) ||
         (options->text[OPTION_RANK] && !number_whole(options->text[OPTION_RANK], "--rank", 1, 1000, &rank, error)))
         return false;
-    if (request->space.launchers == 0) request->space.launchers = 1u << emit_format_launcher(format);
     request->control.top = (int)rank;
     *row = (int)rank - 1;
     return true;

@@ -90,6 +90,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
                  price_regardless(options, request, &from, arena, report, &lacking, error);
     progress_stop(progress);
     if (!found) return false;
+    report->request = report->result.request;
     if (lacking > 0 && !choice.quiet)
         fprintf(streams.err,
                 "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
+#include "search/cli/measured_run.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -44,7 +45,8 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
 static bool answer(const Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
                    PageFacts **facts, Error *error) {
     Progress *progress = progress_start(streams.err, choice->quiet, "searching");
-    bool ok = report_make(request, arena, report, error) && data_files_name_all(report, arena, error);
+    bool ok = report_make(request, arena, report, error) && data_files_name_all(report, arena, error) &&
+              measured_run_add(report, arena, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
         ok = *facts ? page_facts(report, (PageProgress){progress_tell, progress}, *facts, error) : error_memory(error);

@@ -10,6 +10,7 @@ extern const Launcher DEEPSPEED_LAUNCHER;
 
 const char *deepspeed_refuses(const PlanFacts *facts);
 bool deepspeed_offloads_optimizer(const PlanFacts *facts);
+void deepspeed_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
 EmitWriter emit_deepspeed;
 EmitNoter emit_deepspeed_notes;
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error);

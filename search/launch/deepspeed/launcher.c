@@ -14,6 +14,7 @@ static void remat_rules(RematList *list, const Model *model) {
  * layers. */
 const Launcher DEEPSPEED_LAUNCHER = {
     .name = "deepspeed",
+    .usual_on_gpus = true,
     .nestings = {{.name = "megatron",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
@@ -21,6 +22,7 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .refuses = deepspeed_refuses,
     .offloads_optimizer = deepspeed_offloads_optimizer,
     .remat = remat_rules,
+    .plan_words = deepspeed_plan_words,
     .signs = {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"},
     .import_work = deepspeed_work,
     .import_plan = deepspeed_plan,

@@ -30,12 +30,14 @@ void maxtext_ways(const LaunchAsk *ask, LaunchWays *out) {
 
 const Launcher MAXTEXT_LAUNCHER = {
     .name = "maxtext",
+    .usual_on_tpus = true,
     .nestings = {{.name = "maxtext", .order = ORDER}},
     .refuses = maxtext_refuses,
     .ways = maxtext_ways,
     .told_domains = true,
     .remat = maxtext_remat_rules,
     .remat_words = maxtext_remat_words,
+    .plan_words = maxtext_plan_words,
     .signs = {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"},
     .import_work = maxtext_work,
     .import_plan = maxtext_plan,

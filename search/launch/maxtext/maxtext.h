@@ -12,6 +12,7 @@ const char *maxtext_refuses(const PlanFacts *facts);
 void maxtext_ways(const LaunchAsk *ask, LaunchWays *out);
 void maxtext_remat_rules(RematList *list, const Model *model);
 const char *maxtext_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+void maxtext_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
 EmitWriter emit_maxtext;
 EmitNoter emit_maxtext_notes;
 bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error);

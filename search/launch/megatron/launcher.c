@@ -6,6 +6,7 @@
  * 128 * tp (build_tokenizer.py). */
 const Launcher MEGATRON_LAUNCHER = {
     .name = "megatron",
+    .usual_on_gpus = true,
     .nestings = {{.name = "megatron",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
                  {.name = "megatron-pp-dp",
@@ -18,6 +19,7 @@ const Launcher MEGATRON_LAUNCHER = {
     .remat = megatron_remat_rules,
     .remat_by_chunk = true,
     .remat_words = megatron_remat_words,
+    .plan_words = megatron_plan_words,
     .signs = {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size", "num-layers",
               "global-batch-size", "context-parallel-size", "use-distributed-optimizer"},
     .signs_yield = true,

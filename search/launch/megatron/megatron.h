@@ -12,6 +12,7 @@ const char *megatron_refuses(const PlanFacts *facts);
 bool megatron_offloads_optimizer(const PlanFacts *facts);
 void megatron_remat_rules(RematList *list, const Model *model);
 const char *megatron_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+void megatron_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
 EmitWriter emit_megatron;
 EmitNoter emit_megatron_notes;
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error);

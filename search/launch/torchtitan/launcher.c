@@ -5,6 +5,7 @@
  * stages by module_fqns_per_model_part. */
 const Launcher TORCHTITAN_LAUNCHER = {
     .name = "torchtitan",
+    .usual_on_gpus = true,
     .nestings = {{.name = "torchtitan",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
@@ -13,6 +14,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .offloads_optimizer = torchtitan_offloads_optimizer,
     .remat = torchtitan_remat_rules,
     .remat_words = torchtitan_remat_words,
+    .plan_words = torchtitan_plan_words,
     .signs = {"parallelism.", "training.", "activation_checkpoint."},
     .import_work = torchtitan_work,
     .import_plan = torchtitan_plan,

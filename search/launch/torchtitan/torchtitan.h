@@ -12,6 +12,7 @@ const char *torchtitan_refuses(const PlanFacts *facts);
 bool torchtitan_offloads_optimizer(const PlanFacts *facts);
 void torchtitan_remat_rules(RematList *list, const Model *model);
 const char *torchtitan_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
+void torchtitan_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
 EmitWriter emit_torchtitan, emit_torchtitan_toml;
 EmitNoter emit_torchtitan_notes, emit_torchtitan_toml_notes;
 bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error);

@@ -241,7 +241,7 @@ Table request_table(const PageView *view) {
     char launchers[LAUNCHER_NAMES_SIZE];
     cJSON *json = cJSON_CreateObject();
     const cJSON *value;
-    launcher_names(view->report->request->space.launchers, ",", ",", launchers, sizeof launchers);
+    request_launchers(view->report->request, launchers);
     if (!json || !request_add_json(view->report->request, launchers, json)) table.failed = true;
     cJSON_ArrayForEach(value, json) {
         char number[NUMBER_TEXT_SIZE], key[64];

@@ -343,18 +343,51 @@ static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *
     return ok;
 }
 
+/* Who launches it, and which software priced it. */
+static bool add_software(cJSON *json, const Request *request) {
+    for (int i = 0; i < launcher_count(); i++)
+        if (request->space.launchers == 1u << i && !json_add_text(json, "launcher", launcher_name(i))) return false;
+    return !request->question.profile.stack[0] || json_add_text(json, "stack", request->question.profile.stack);
+}
+
+/* What this plan was searched with beside what the request says. */
+static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
+    const Request *asked = report->asked ? report->asked : report->request;
+    char launcher[LAUNCHER_NAMES_SIZE];
+    bool several = asked->contender_count > 1 && own->space.launchers != asked->asked.launchers;
+    bool reserve = own->question.hbm_reserve != asked->question.hbm_reserve;
+    if (!several && !reserve) return true;
+    cJSON *options = json_add_object(json, "options");
+    if (own->space.launchers == 0)
+        snprintf(launcher, sizeof launcher, "any");
+    else
+        launcher_names(own->space.launchers, ",", ",", launcher, sizeof launcher);
+    return options && (!several || json_add_text(options, "for", launcher)) &&
+           (!reserve || json_add_real(options, "hbm_reserve", own->question.hbm_reserve));
+}
+
+static bool add_row_kinds(cJSON *json, unsigned kinds) {
+    if (kinds == 0) return true;
+    cJSON *list = json_add_array(json, "kinds");
+    bool ok = list != NULL;
+    for (int kind = 0; kind < ROW_KIND_COUNT && ok; kind++)
+        if (kinds >> kind & 1) ok = json_add_text(list, NULL, row_kind_name((RowKind)kind));
+    return ok;
+}
+
 static bool add_plans(cJSON *to, const Report *report) {
-    const Request *request = report->request;
     cJSON *plans = json_add_array(to, "plans");
     bool ok = plans != NULL;
     for (int i = 0; i < report->result.plan_count && ok; i++) {
         const RankedPlan *ranked = &report->result.plans[i];
+        const Request *request = ranked->request ? ranked->request : report->request;
         cJSON *json = json_add_object(plans, NULL);
         ok = json_add_whole(json, "rank", i + 1) && json_add_bool(json, "tied", ranked->tied) &&
              json_add_count(json, "equal_placements", ranked->equal_placements) &&
              json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
-             add_identity(json, request, ranked) && add_numbers(json, request, ranked) &&
-             add_unverified(json, request, ranked) && add_why(json, ranked);
+             add_row_kinds(json, ranked->row_kinds) && add_software(json, request) &&
+             add_own_options(json, report, request) && add_identity(json, request, ranked) &&
+             add_numbers(json, request, ranked) && add_unverified(json, request, ranked) && add_why(json, ranked);
     }
     return ok;
 }
@@ -389,6 +422,62 @@ static bool add_helps(cJSON *to, const Report *report) {
     return ok;
 }
 
+/* What was asked around plan 1: the other launchers, a free layout, headroom. */
+static bool add_contenders(cJSON *to, const Report *report) {
+    const SearchResult *result = &report->result;
+    char launcher[LAUNCHER_NAMES_SIZE];
+    if (result->contender_count == 0) return true;
+    cJSON *list = json_add_array(to, "launchers");
+    bool ok = list != NULL;
+    for (int i = 0; i < result->contender_count && ok; i++) {
+        const ContenderAnswer *answer = &result->contenders[i];
+        if (!answer->searched) continue;
+        cJSON *json = json_add_object(list, NULL);
+        LauncherSet set = answer->request->space.launchers;
+        ok = json_add_text(json, "launcher", set ? launcher_names(set, ",", ",", launcher, sizeof launcher) : "any") &&
+             json_add_text(json, "stack", answer->request->question.profile.stack) &&
+             json_add_text(json, "proof", answer->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
+             json_add_real(json, "gap", answer->gap) && json_add_count(json, "plans_covered", answer->plans_covered) &&
+             (answer->best ? json_add_real(json, "seconds", answer->best->estimate.time.seconds)
+                           : json_add_text(json, "seconds", NULL));
+    }
+    return ok;
+}
+
+static bool add_around(cJSON *to, const Report *report) {
+    bool ok = add_contenders(to, report);
+    if (ok && report->has_free) {
+        char notation[NOTATION_SIZE];
+        cJSON *json = json_add_object(to, "free_layout");
+        ok = json_add_text(json, "notation",
+                           plan_notation(&report->free.plan.degrees, &report->free.plan.knobs, false, notation)) &&
+             json_add_real(json, "seconds", report->free.estimate.time.seconds) &&
+             json_add_real(json, "relative", report->free.ranked_seconds / report->result.plans[0].ranked_seconds - 1);
+    }
+    cJSON *list = ok && report->headroom_count > 0 ? json_add_array(to, "headroom") : NULL;
+    for (int i = 0; i < report->headroom_count && ok; i++) {
+        cJSON *json = json_add_object(list, NULL);
+        ok = json_add_real(json, "free_share", report->headroom[i].free_share) &&
+             json_add_bool(json, "found", report->headroom[i].found) &&
+             (!report->headroom[i].found ||
+              json_add_real(json, "relative_seconds_per_token", report->headroom[i].relative));
+    }
+    return ok;
+}
+
+static bool add_measured(cJSON *to, const MeasuredRun *run) {
+    if (!run) return true;
+    cJSON *json = json_add_object(to, "nearest_run");
+    return json_add_text(json, "id", run->id) && json_add_text(json, "source", run->source) &&
+           json_add_text(json, "framework", run->framework) && json_add_text(json, "model", run->model) &&
+           json_add_text(json, "chip", run->chip) && json_add_text(json, "precision", run->precision) &&
+           json_add_text(json, "plan", run->plan) && json_add_whole(json, "chips", run->chips) &&
+           json_add_whole(json, "seq", run->seq) &&
+           json_add_real(json, "flops_per_token", run->flops_per_token) &&
+           json_add_real(json, "measured_tokens_per_second_per_chip", run->measured) &&
+           json_add_real(json, "predicted_tokens_per_second_per_chip", run->predicted);
+}
+
 /* Where nothing fits: how far off, and what fits. */
 static bool add_nearest(cJSON *to, const Report *report) {
     const Shortfall *shortfall = &report->result.shortfall;
@@ -417,12 +506,13 @@ cJSON *report_json(const Report *report, Error *error) {
     char launchers[LAUNCHER_NAMES_SIZE];
     cJSON *json = cJSON_CreateObject();
     cJSON *request = NULL;
-    launcher_names(report->request->space.launchers, ",", ",", launchers, sizeof launchers);
+    request_launchers(report->request, launchers);
     bool ok = json_add_whole(json, "format_version", 1) && add_program(json, report) &&
               (request = json_add_object(json, "request")) != NULL &&
               request_add_json(report->request, launchers, request) && add_model(json, report->request) &&
               add_mesh(json, report->request) && add_search(json, report) && add_plans(json, report) &&
               add_ways(json, report) && add_helps(json, report) && add_nearest(json, report) &&
+              add_around(json, report) && add_measured(json, report->measured) &&
               (!report->comparison || compare_to_best_add_json(report->comparison, json));
     if (ok) return json;
     error_memory(error);

@@ -168,6 +168,7 @@ bool report_write_text(const Report *report, TextOut out, Error *error) {
     bool ok;
     if (first) {
         verdict_write(report->request, first, out);
+        launching_write(report, out);
         fputc('\n', out.file);
         ok = plans_write(report, out);
         launch_write("Placing plan 1: ", first, out);

@@ -74,6 +74,12 @@ static void write_proof(const Report *report, TextOut out) {
         add_gap(report, &text);
     } else if (count == 0) {
         prose_add(&text, "Proven: no plan fits.");
+    } else if (report->asked && report->asked->control.different) {
+        prose_add(&text, "Proven, given the cost model: no plan that was cut is faster than plan 1 (%.9g s)",
+                  report->result.plans[0].ranked_seconds);
+        add_nearest(report, report->result.plans[0].ranked_seconds, &text);
+        prose_add(&text, ". Each other row is the fastest of its kind; --top 5 lists the next best, --certificate FILE "
+                         "every tuple of degrees with its bound, so that the proof can be checked.");
     } else if (count < report->request->control.top) {
         prose_add(&text, "Proven: these are all the plans that fit, one for each set of degrees and schedule.");
     } else {

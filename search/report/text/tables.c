@@ -5,6 +5,7 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "mesh/prime.h"
+#include "search/launch/launcher.h"
 
 #include <string.h>
 
@@ -54,9 +55,27 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
     if (order.used > 0) prose_item(to, "; ", "from the inside %s", order.text);
 }
 
+/* In which way a row differs from plan 1. */
+static void kinds_words(const RankedPlan *ranked, Prose *to) {
+    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_WITH_PIPELINE] = "fastest with a pipeline",
+                                                      [ROW_WITHOUT_PIPELINE] = "fastest without a pipeline",
+                                                      [ROW_HEADROOM] = "15% of HBM left free",
+                                                      [ROW_USUAL] = "fsdp and data alone"};
+    char names[LAUNCHER_NAMES_SIZE];
+    for (int kind = ROW_OF_LAUNCHER; kind < ROW_KIND_COUNT; kind++) {
+        if (!(ranked->row_kinds >> kind & 1)) continue;
+        if (kind == ROW_OF_LAUNCHER)
+            prose_item(to, ", ", "fastest of %s",
+                       launcher_names(ranked->request->space.launchers, " ", " ", names, sizeof names));
+        else
+            prose_item(to, ", ", "%s", WORDS[kind]);
+    }
+}
+
 void plan_moves(const Report *report, int rank, Prose *to) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     if (report->request->control.variants) knobs_words(&ranked->plan.knobs, to);
+    kinds_words(ranked, to);
     deviations(report, ranked, to);
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rows of a report that differ in kind: the best of each launcher, with and without a pipeline, with HBM left free,
+ * as it is usually run. Each is the best of its kind, found by a search of its own. */
+#include "search/report/questions.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double ROW_HEADROOM_SHARE = 0.15;
+static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
+
+typedef struct {
+    RowKind kind;
+    Request *changed; /* in the report's arena */
+    SideAnswer answer;
+} KindRow;
+enum { KINDS_MAX = 4 };
+
+const char *row_kind_name(RowKind kind) {
+    static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",     "launcher", "pipeline",
+                                                      "no_pipeline", "headroom", "usual"};
+    return NAMES[kind];
+}
+
+/* ---- which kinds there are beside plan 1 ---- */
+
+static bool add_requirement(Request *request, Role role, RequireOp op, int64_t degree) {
+    if (request->space.requirement_count == REQUIREMENTS_MAX) return false;
+    request->space.requirements[request->space.requirement_count++] =
+        (Requirement){.role = role, .op = op, .degree = degree};
+    return true;
+}
+
+static bool ask_pipeline(const Request *request, const RankedPlan *first, KindRow *row) {
+    bool stages = first->plan.degrees.of[ROLE_PIPELINE] > 1;
+    row->kind = stages ? ROW_WITHOUT_PIPELINE : ROW_WITH_PIPELINE;
+    (void)request;
+    return add_requirement(row->changed, ROLE_PIPELINE, stages ? REQUIRE_EQUAL : REQUIRE_AT_LEAST, stages ? 1 : 2);
+}
+
+static bool ask_headroom(const Request *request, const RankedPlan *first, KindRow *row) {
+    double hbm = request_cost_context(request).chip->hbm_bytes.value;
+    row->kind = ROW_HEADROOM;
+    row->changed->question.hbm_reserve = ROW_HEADROOM_SHARE;
+    return request->question.hbm_reserve < ROW_HEADROOM_SHARE &&
+           memory_total(&first->estimate.memory) > hbm * (1 - ROW_HEADROOM_SHARE);
+}
+
+/* On a torus weights are usually sharded over all chips of a slice and nothing else is. */
+static bool ask_usual(const Request *request, const RankedPlan *first, KindRow *row) {
+    const int64_t *of = first->plan.degrees.of;
+    row->kind = ROW_USUAL;
+    if (chip_has_domains(&request->question.chip) || request->space.roles >> ROLE_EXPERT & 1) return false;
+    if (of[ROLE_TENSOR] == 1 && of[ROLE_SEQUENCE] == 1 && of[ROLE_PIPELINE] == 1) return false;
+    return add_requirement(row->changed, ROLE_TENSOR, REQUIRE_EQUAL, 1) &&
+           add_requirement(row->changed, ROLE_SEQUENCE, REQUIRE_EQUAL, 1) &&
+           add_requirement(row->changed, ROLE_PIPELINE, REQUIRE_EQUAL, 1);
+}
+
+static bool (*const KINDS[])(const Request *request, const RankedPlan *first, KindRow *row) = {ask_pipeline,
+                                                                                               ask_headroom, ask_usual};
+_Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + HEADROOM_STEPS + 1 <= QUESTIONS_MAX,
+               "all are asked at once");
+
+/* ---- the rows ---- */
+
+static bool same_answer(const RankedPlan *a, const RankedPlan *b) {
+    return degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
+           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0 && a->machine.mesh.chips == b->machine.mesh.chips &&
+           a->work.sequences == b->work.sequences && a->request->space.launchers == b->request->space.launchers &&
+           a->estimate.time.seconds == b->estimate.time.seconds;
+}
+
+/* Adds a row unless it is there, which then is of that kind as well. */
+static void add_row(RankedPlan rows[ROWS_DIFFERENT], int *count, const RankedPlan *plan, RowKind kind) {
+    for (int i = 0; i < *count; i++)
+        if (same_answer(&rows[i], plan)) {
+            rows[i].row_kinds |= 1u << kind;
+            return;
+        }
+    if (*count == ROWS_DIFFERENT) return;
+    rows[*count] = *plan;
+    rows[(*count)++].row_kinds = 1u << kind;
+}
+
+static int by_time(const void *left, const void *right) {
+    const RankedPlan *a = left, *b = right;
+    if (a->ranked_seconds != b->ranked_seconds) return a->ranked_seconds < b->ranked_seconds ? -1 : 1;
+    return (a->row_kinds & 1u) ? -1 : (b->row_kinds & 1u) ? 1 : a->row_kinds < b->row_kinds ? -1 : 1;
+}
+
+static bool take_rows(Report *report, const KindRow *kinds, int kind_count, Arena *arena, Error *error) {
+    SearchResult *result = &report->result;
+    RankedPlan *rows = ARENA_NEW(arena, RankedPlan, ROWS_DIFFERENT);
+    int count = 0;
+    if (!rows) return error_memory(error);
+    add_row(rows, &count, &result->plans[0], ROW_FASTEST);
+    for (int i = 0; i < result->contender_count; i++)
+        if (result->contenders[i].best && result->contenders[i].request != report->request)
+            add_row(rows, &count, result->contenders[i].best, ROW_OF_LAUNCHER);
+    for (int i = 0; i < kind_count; i++) {
+        RankedPlan best = kinds[i].answer.best;
+        best.request = kinds[i].changed;
+        if (kinds[i].answer.found) add_row(rows, &count, &best, kinds[i].kind);
+    }
+    qsort(rows, (size_t)count, sizeof *rows, by_time);
+    for (int i = 0; i < count; i++) rows[i].tied = rows[i].ranked_seconds <= rows[0].ranked_seconds * 1.005;
+    result->plans = rows;
+    result->plan_count = count;
+    return true;
+}
+
+/* ---- all the questions ---- */
+
+/* A layout that no launcher has to take, where it is faster. */
+static bool ask_free(const Report *report, SideSearch *question) {
+    const Request *asked = report->asked;
+    const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
+    if (!last || !last->last_resort || report->request->space.launchers == 0) return false;
+    Request free;
+    request_for(asked, last, &free);
+    request_copy(&free, &question->changed);
+    question->limit_seconds = report->result.plans[0].ranked_seconds;
+    return true;
+}
+
+static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch *questions, Arena *arena) {
+    int count = 0;
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
+        KindRow *row = &kinds[count];
+        row->changed = ARENA_NEW(arena, Request, 1);
+        if (!row->changed) return -1;
+        request_copy(report->request, row->changed);
+        if (!KINDS[i](report->request, &report->result.plans[0], row)) continue;
+        questions[count++].changed = *row->changed;
+    }
+    return count;
+}
+
+static int list_headroom(Report *report, SideSearch *questions) {
+    double reserve = report->request->question.hbm_reserve;
+    int count = 0;
+    for (int i = 0; i < HEADROOM_STEPS; i++) {
+        if (reserve + HEADROOM_SHARES[i] >= 0.9) continue;
+        report->headroom[count].free_share = HEADROOM_SHARES[i];
+        request_copy(report->request, &questions[count].changed);
+        questions[count++].changed.question.hbm_reserve = reserve + HEADROOM_SHARES[i];
+    }
+    return count;
+}
+
+static void take_headroom(Report *report, const SideSearch *questions, int count) {
+    for (int i = 0; i < count; i++) {
+        Headroom *headroom = &report->headroom[i];
+        if (questions[i].answer.cut_short) return;
+        headroom->found = questions[i].answer.found;
+        if (headroom->found)
+            headroom->relative = questions[i].answer.best.ranked_seconds / report->result.plans[0].ranked_seconds - 1;
+        report->headroom_count = i + 1;
+    }
+}
+
+bool report_make_rows(Report *report, Arena *arena, Error *error) {
+    if (!report->asked->control.different) return true;
+    KindRow kinds[KINDS_MAX] = {0};
+    SideSearch *questions = side_searches_new(QUESTIONS_MAX, error);
+    if (!questions) return false;
+    int rows = list_kinds(report, kinds, questions, arena);
+    if (rows < 0) return free(questions), error_memory(error);
+    int steps = list_headroom(report, questions + rows);
+    int all = rows + steps;
+    bool has_free = ask_free(report, &questions[all]);
+    bool ok = report_ask_all(report, questions, all + has_free, error);
+    if (ok) {
+        for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
+        take_headroom(report, questions + rows, steps);
+        report->has_free = has_free && questions[all].answer.found;
+        if (report->has_free) report->free = questions[all].answer.best;
+        ok = take_rows(report, kinds, rows, arena, error);
+    }
+    free(questions);
+    return ok;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How plan 1 is launched, and how far it is from what else could be had. */
+#include "search/report/text/parts.h"
+
+#include "base/util.h"
+#include "search/launch/launcher.h"
+
+#include <math.h>
+#include <string.h>
+
+static const Launcher *launcher_of(const Request *request) {
+    for (int i = 0; i < launcher_count(); i++)
+        if (request->space.launchers == 1u << i) return launcher_at(i);
+    return NULL;
+}
+
+static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
+    const Request *request = report->request;
+    const Launcher *launcher = launcher_of(request);
+    Prose words = {0}, line = {0};
+    char tokens[NUMBER_TEXT_SIZE], flops[NUMBER_TEXT_SIZE];
+    double peak = request_cost_context(request).precision_flops_per_second;
+    if (launcher && launcher->plan_words) launcher->plan_words(request, first, &words);
+    if (words.used > 0) prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
+    prose_item(&line, " ", "%s tokens/s and %s of model FLOPs per chip.",
+               number_grouped((int64_t)(first->estimate.tokens_per_second_per_chip + 0.5), tokens),
+               rate_text(first->estimate.mfu * peak, "FLOP", flops));
+    prose_write(out, "", "  ", line.text);
+    if (launcher && launcher->formats[0].name && request->asked.words[0])
+        fprintf(out.file, "  shardopt emit %s %s\n", launcher->formats[0].name, request->asked.words);
+}
+
+static void write_measured(const Report *report, const RankedPlan *first, TextOut out) {
+    const MeasuredRun *run = report->measured;
+    char chips[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], says[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE];
+    char model[PROSE_NAME_SIZE], framework[PROSE_NAME_SIZE], plan[PROSE_NAME_SIZE], name[PROSE_NAME_SIZE];
+    double peak = request_cost_context(report->request).precision_flops_per_second;
+    Prose line = {0};
+    if (!run) return;
+    prose_add(&line, "Nearest measured run (%s): %s on %s %s in %s, sequences of %s, %s with %s, reached %s per chip; ",
+              clean_name(run->id, name), clean_name(run->model, model), number_grouped(run->chips, chips), run->chip,
+              run->precision, number_grouped(run->seq, own), clean_name(run->framework, framework),
+              clean_name(run->plan, plan), rate_text(run->measured * run->flops_per_token, "FLOP", rate));
+    prose_add(&line, "this model says %s of it (%+.0f%%), and plan 1 claims %s.",
+              rate_text(run->predicted * run->flops_per_token, "FLOP", says),
+              100 * (run->predicted / run->measured - 1), rate_text(first->estimate.mfu * peak, "FLOP", own));
+    prose_write(out, "", "  ", line.text);
+}
+
+/* The others that were asked, each with its own software. */
+static void add_others(const Report *report, const RankedPlan *first, Prose *to) {
+    char step[NUMBER_TEXT_SIZE];
+    Prose others = {0};
+    for (int i = 0; i < report->result.contender_count; i++) {
+        const ContenderAnswer *other = &report->result.contenders[i];
+        const Launcher *launcher = launcher_of(other->request);
+        if (!launcher || other->request == report->request) continue;
+        if (!other->searched)
+            prose_item(&others, ", ", "%s was not searched in time", launcher->name);
+        else if (!other->best)
+            prose_item(&others, ", ", "no plan of %s fits", launcher->name);
+        else
+            prose_item(&others, ", ", "%s %s (%+.1f%%)", launcher->name,
+                       step_text(other->best->estimate.time.seconds, step),
+                       100 * (other->best->ranked_seconds / first->ranked_seconds - 1));
+    }
+    if (others.used > 0) prose_item(to, " ", "Other launchers, each with its own software: %s.", others.text);
+}
+
+static void add_headroom(const Report *report, Prose *to) {
+    char change[NUMBER_TEXT_SIZE];
+    Prose steps = {0};
+    double most = 0;
+    for (int i = 0; i < report->headroom_count; i++)
+        most = max_real(most, report->headroom[i].found ? report->headroom[i].relative : INFINITY);
+    for (int i = 0; i < report->headroom_count && most >= 0.0005; i++) {
+        const Headroom *headroom = &report->headroom[i];
+        if (headroom->found)
+            prose_item(&steps, ", ", "%.0f%% %s", 100 * headroom->free_share,
+                       strcmp(change_text(headroom->relative, change), "none") == 0 ? "+0.0%" : change);
+        else
+            prose_item(&steps, ", ", "%.0f%% does not fit", 100 * headroom->free_share);
+    }
+    if (steps.used > 0) prose_item(to, " ", "More HBM left free costs: %s.", steps.text);
+}
+
+void launching_write(const Report *report, TextOut out) {
+    const RankedPlan *first = &report->result.plans[0];
+    char step[NUMBER_TEXT_SIZE];
+    Prose line = {0};
+    write_words(report, first, out);
+    write_measured(report, first, out);
+    if (report->request->space.launchers == 0 && report->asked && report->asked->contender_count > 0)
+        prose_add(&line, "No launcher that is usual there has a plan that fits: this is a free layout (--for any).");
+    add_others(report, first, &line);
+    if (report->has_free)
+        prose_item(&line, " ", "A layout that no launcher can be told (--for any) would take %s (%+.1f%%).",
+                   step_text(report->free.estimate.time.seconds, step),
+                   100 * (report->free.ranked_seconds / first->ranked_seconds - 1));
+    add_headroom(report, &line);
+    if (line.used > 0) prose_write(out, "", "  ", line.text);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One search for each launcher that may launch the plan, each priced with its own software, and what they come to. */
+#include "base/util.h"
+#include "search/walk/walk.h"
+
+#include "search/walk/search.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const Request *request;
+    Arena *arena;
+    SearchResult *results; /* one for each contender */
+    bool *searched;
+    double started;
+    RankedPlan *plans; /* of all, sorted */
+    int count, capacity;
+} Contest;
+
+/* The ranked time above which a plan of another contender is of no use. */
+static double limit_of(const Contest *contest) {
+    const SearchControl *control = &contest->request->control;
+    if (control->each || contest->count < control->top) return control->limit_seconds;
+    double last = contest->plans[control->top - 1].ranked_seconds;
+    return control->limit_seconds > 0 ? min_real(control->limit_seconds, last) : last;
+}
+
+/* Whether a contender is asked at all. The time limit is for all together: each has an equal share of what is left. */
+static bool is_asked(const Contest *contest, int number, Request *ask) {
+    const Contender *contender = &contest->request->contenders[number];
+    const SearchControl *control = &contest->request->control;
+    if (contender->last_resort && contest->count > 0) return false;
+    if (world_stops(&control->world)) return contest->count == 0 && !contender->last_resort;
+    if (control->time_limit_seconds > 0) {
+        int left = 0;
+        double rest = control->time_limit_seconds - (world_clock(&control->world) - contest->started);
+        for (int i = number; i < contest->request->contender_count; i++)
+            left += !contest->request->contenders[i].last_resort;
+        if (rest <= 0 && !contender->last_resort) return false;
+        ask->control.time_limit_seconds = max_real(rest, 0.01 * control->time_limit_seconds) / max_whole(1, left);
+    }
+    ask->control.limit_seconds = limit_of(contest);
+    return true;
+}
+
+/* Adds plans, sorted by ranked time; of plans that take the same, those of the contender that was asked first. */
+static void add_plans(Contest *contest, const SearchResult *result) {
+    for (int i = 0; i < result->plan_count && contest->count < contest->capacity; i++) {
+        int at = contest->count++;
+        while (at > 0 && contest->plans[at - 1].ranked_seconds > result->plans[i].ranked_seconds) {
+            contest->plans[at] = contest->plans[at - 1];
+            at--;
+        }
+        contest->plans[at] = result->plans[i];
+    }
+}
+
+static bool search_all(Contest *contest, Error *error) {
+    const Request *request = contest->request;
+    for (int i = 0; i < request->contender_count; i++) {
+        Request *ask = ARENA_NEW(contest->arena, Request, 1);
+        if (!ask) return error_memory(error);
+        request_for(request, &request->contenders[i], ask);
+        contest->results[i].request = ask;
+        if (request->control.each) ask->control.top = 1;
+        if (!is_asked(contest, i, ask)) continue;
+        if (!search_one(ask, contest->arena, &contest->results[i], error)) return false;
+        contest->searched[i] = true;
+        add_plans(contest, &contest->results[i]);
+    }
+    return true;
+}
+
+/* The contender that has the best plan; where nobody has one, that whose plans come nearest to fitting. */
+static int winner(const Contest *contest) {
+    int best = 0;
+    double least = INFINITY;
+    for (int i = 0; i < contest->request->contender_count; i++) {
+        const SearchResult *result = &contest->results[i];
+        if (contest->count > 0 && result->request == contest->plans[0].request) return i;
+        if (!contest->searched[i] || !result->shortfall.known) continue;
+        double over = result->shortfall.needed_bytes / result->shortfall.limit_bytes;
+        if (over < least) least = over, best = i;
+    }
+    return best;
+}
+
+/* What is open in one search is open in all, where it could be better than the last plan of the answer. */
+static void merge_proof(const Contest *contest, SearchResult *out) {
+    Certificate *certificate = &out->certificate;
+    double last = contest->count > 0 ? contest->plans[contest->count - 1].ranked_seconds : INFINITY, bound = INFINITY;
+    for (int i = 0; i < contest->request->contender_count; i++) {
+        const Certificate *other = &contest->results[i].certificate;
+        bool missed = !contest->searched[i] && !contest->request->contenders[i].last_resort;
+        out->interrupted = out->interrupted || contest->results[i].interrupted;
+        if (missed) bound = 0;
+        if (contest->searched[i] && other->proof == PROOF_GAP) bound = min_real(bound, other->best_bound_seconds);
+    }
+    if (bound == INFINITY) return;
+    certificate->proof = PROOF_GAP;
+    certificate->best_bound_seconds = min_real(bound, certificate->best_bound_seconds);
+    certificate->gap = last < INFINITY ? max_real(0, (last - bound) / last) : 1;
+}
+
+static bool list_contenders(const Contest *contest, SearchResult *out, Error *error) {
+    out->contender_count = contest->request->contender_count;
+    out->contenders = ARENA_NEW(contest->arena, ContenderAnswer, (size_t)out->contender_count);
+    if (!out->contenders) return error_memory(error);
+    for (int i = 0; i < out->contender_count; i++) {
+        const SearchResult *result = &contest->results[i];
+        out->contenders[i] = (ContenderAnswer){.request = result->request,
+                                               .searched = contest->searched[i],
+                                               .best = result->plan_count > 0 ? result->plans : NULL,
+                                               .proof = result->certificate.proof,
+                                               .gap = result->certificate.gap,
+                                               .best_bound_seconds = result->certificate.best_bound_seconds,
+                                               .plans_covered = result->certificate.plans_covered};
+    }
+    return true;
+}
+
+bool search_contenders(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    const World *world = &request->control.world;
+    size_t count = (size_t)request->contender_count;
+    memset(result, 0, sizeof *result);
+    Contest contest = {.request = request, .arena = arena, .started = world_clock(world)};
+    contest.capacity = request->contender_count * (request->control.each ? 1 : request->control.top);
+    contest.results = ARENA_NEW(arena, SearchResult, count);
+    contest.searched = ARENA_NEW(arena, bool, count);
+    contest.plans = ARENA_NEW(arena, RankedPlan, (size_t)contest.capacity);
+    if (!contest.results || !contest.searched || !contest.plans) return error_memory(error);
+    if (!search_all(&contest, error)) return false;
+    if (!request->control.each) contest.count = (int)min_whole(contest.count, request->control.top);
+    *result = contest.results[winner(&contest)];
+    result->plans = contest.plans;
+    result->plan_count = contest.count;
+    for (int i = 0; i < contest.count; i++)
+        contest.plans[i].tied = contest.plans[i].ranked_seconds <= contest.plans[0].ranked_seconds * 1.005;
+    merge_proof(&contest, result);
+    result->seconds = world_clock(world) - contest.started;
+    return list_contenders(&contest, result, error);
+}
