@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/nearest.h: the measured run that says most about a question: of the same chip, and near in model, size of
- * the machine, length of sequences and precision. Pure. */
+/* cost/measured/nearest.h: the measured run that says most about a question: of the same chip, and near in model, size
+ * of the machine, length of sequences and precision. Pure. */
 #ifndef SHARDOPT_COST_MEASURED_NEAREST_H
 #define SHARDOPT_COST_MEASURED_NEAREST_H
 

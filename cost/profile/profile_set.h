@@ -119,8 +119,8 @@ const SetEntry *profile_set_chip(const ProfileSet *set, const Chip *chip);
 const SetEntry *profile_set_stack(const ProfileSet *set, const char *name);
 /* The best current stack of a chip: the last entry that names it, else the last entry for chips joined like it. */
 const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip);
-/* The software that a launcher runs on a chip today: the best current stack of the chip where it is the launcher's, else
- * the last entry that names the launcher itself and fits the chip. NULL means that there is none. */
+/* The software that a launcher runs on a chip today: the best current stack of the chip where it is the launcher's,
+ * else the last entry that names the launcher itself and fits the chip. NULL means that there is none. */
 const SetEntry *profile_set_launcher_stack(const ProfileSet *set, const char *launcher, const Chip *chip);
 /* The entry whose list of launchers a stack has: its own, or the nearest ancestor's; NULL means that nobody has one. */
 const SetEntry *set_stack_launchers(const ProfileSet *set, const SetEntry *stack);

@@ -77,8 +77,8 @@ typedef struct {
 } ContenderAnswer;
 
 typedef struct {
-    /* The request that was searched: that of the contender that won; the request itself where there are none. All of the
-     * certificate, the machines and the shortfall is of its search alone. */
+    /* The request that was searched: that of the contender that won; the request itself where there are none. The
+     * certificate, the machines and the shortfall are of its search alone. */
     const Request *request;
     ContenderAnswer *contenders;
     int contender_count;

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* A command line of `shardopt`, in one text without quotes, resolved. False: why is on stderr. */
+/* A command line of `shardopt`, in one text without quotes, resolved. Where it has no --for the layout is free, so that
+ * there is one search. False: why is on stderr. */
 static inline bool request_from_text(const char *text, Arena *arena, Request *out) {
     enum { WORDS_MAX = 64 };
     char *words[WORDS_MAX + 1] = {NULL}, *rest = NULL, *copy = arena_text(arena, text);
@@ -18,9 +19,9 @@ static inline bool request_from_text(const char *text, Arena *arena, Request *ou
     for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word && count < WORDS_MAX;
          word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
-    if (options_parse(count, words, &COMMAND_PLAN, arena, &options, &error) &&
-        request_from_options(&options, arena, out, &error))
-        return true;
+    bool read = options_parse(count, words, &COMMAND_PLAN, arena, &options, &error);
+    if (read && !options.text[OPTION_FOR]) options.text[OPTION_FOR] = "any";
+    if (read && request_from_options(&options, arena, out, &error)) return true;
     fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);
     return false;
 }

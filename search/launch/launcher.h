@@ -110,7 +110,7 @@ char *launcher_names(LauncherSet set, const char *between, const char *last, cha
 /* The same for a report: "maxtext jax", "all launchers", "no launcher". Returns `text`. */
 char *launchers_text(LauncherSet set, const char *between, char *text, size_t size);
 
-/* What --for says of a request, as --for takes it: "maxtext", "megatron,torchtitan,deepspeed", "any". Returns `text`. */
+/* Whom a request is for, as --for takes it: "maxtext", "megatron,torchtitan,deepspeed", "any". Returns `text`. */
 char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]);
 
 /* The order in which a launcher nests roles, as --nesting spells it. */

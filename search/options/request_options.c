@@ -7,6 +7,7 @@
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
+#include "search/options/asked_words.h"
 #include "search/options/options.h"
 
 #include <math.h>
@@ -469,31 +470,11 @@ static bool read_contenders(const Resolving *to) {
     return true;
 }
 
-/* Between quotes where a shell would see more in it than a word. */
-static void add_word(Asked *asked, const char *name, const char *value) {
-    size_t used = strlen(asked->words), room = sizeof asked->words - used;
-    bool plain =
-        value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-")] == '\0';
-    bool quotable = !strchr(value, '\'');
-    for (const char *c = value; *c; c++) quotable = quotable && (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
-    int length = snprintf(asked->words + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
-                          used > 0 ? " " : "", name, plain ? "" : "'", value, plain ? "" : "'");
-    if (!quotable || length < 0 || (size_t)length >= room) asked->words[used] = '\0';
-}
-
-static void keep_words(const Options *options, Asked *asked) {
-    for (Option option = 0; option < OPTION_COUNT; option++) {
-        bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
-        if (option_asks(option) && options->text[option] && !of_one_search)
-            add_word(asked, option_name(option), options->text[option]);
-    }
-}
-
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error) {
     memset(out, 0, sizeof *out);
     out->control.world = options->world;
     Resolving to = {options, arena, out, error};
-    keep_words(options, &out->asked);
+    asked_words_keep(options, &out->asked);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&
            read_tokens(&to) && check_sizes(&to) && read_space(&to) && read_physics(&to) && read_search(&to) &&

@@ -86,7 +86,8 @@ Test(options, defaults_are_the_contracts) {
     cr_expect_eq(request->space.padding, PADDING_LAUNCHABLE);
     cr_expect_eq(request->question.objective, OBJECTIVE_TIME);
     cr_expect_eq(request->control.top, 5);
-    cr_expect_eq(request->space.launchers, 0u);
+    cr_expect_eq(request->asked.launchers, 1u); /* MaxText, the launcher of TPUs */
+    cr_expect_eq(request->contender_count, 2); /* and a free layout as the last resort */
     cr_expect_eq(request->space.roles, (RoleSet)ROLES_DENSE);
     cr_expect_eq(request->asked.batch_origin, FROM_MODEL);
     cr_expect_str_eq(request->question.profile.name, "tpu-v5p");
@@ -122,7 +123,7 @@ Test(options, every_option_is_heard) {
         const double heard[] = {
             request->space.max_idle,      request->space.batch_tolerance,    request->question.hbm_reserve,
             request->control.top,         request->question.training_tokens, request->control.time_limit_seconds,
-            request->control.threads,     request->space.launchers,          request->space.padding,
+            request->control.threads,     request->asked.launchers,          request->space.padding,
             request->question.objective,  request->space.requirement_count,  request->control.variants,
             request->control.brute_force, request->question.precision};
         cr_expect_float_eq(heard[i], ROWS[i].expected, 1e-12, "%s: %g", ROWS[i].words[2], heard[i]);
@@ -136,11 +137,12 @@ Test(options, nesting) {
         const char *words[WORDS_MAX], *name;
         Role innermost;
     } ROWS[] = {
-        {{"--model", "405b"}, "default", ROLE_TENSOR},
+        {{"--model", "405b"}, "maxtext", ROLE_EXPERT},
+        {{"--model", "405b", "--for", "any"}, "default", ROLE_TENSOR},
         {{"--model", "405b", "--nesting", "maxtext"}, "maxtext", ROLE_EXPERT},
         {{"--model", "405b", "--for", "maxtext"}, "maxtext", ROLE_EXPERT},
         {{"--model", "405b", "--for", "maxtext", "--nesting", "default"}, "default", ROLE_TENSOR},
-        {{"--model", "405b", "--for", "maxtext,jax"}, "default", ROLE_TENSOR},
+        {{"--model", "405b", "--for", "jax,maxtext"}, "maxtext", ROLE_EXPERT}, /* of the first of them */
         {{"--model", "405b", "--for", "maxtext", "--nesting", "all"}, "all", ROLE_TENSOR},
         {{"--model", "8b", "--chip", "h100", "--for", "deepspeed"}, "megatron", ROLE_TENSOR},
     };
