@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/json/around.h: what stands beside the plans of a JSON report: other launchers, a free layout, headroom, a
- * measured run. Internal to the report. */
+/* search/report/json/around.h: what stands beside the plans of a JSON report: other launchers, a free layout, headroom,
+ * a measured run. Internal to the report. */
 #ifndef SHARDOPT_SEARCH_REPORT_JSON_AROUND_H
 #define SHARDOPT_SEARCH_REPORT_JSON_AROUND_H
 

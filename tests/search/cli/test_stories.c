@@ -194,7 +194,8 @@ Test(stories, gpt_oss_on_racks_of_72) {
 /* A dense model with one sequence a chip needs nothing but FSDP over both rings of a v6e slice. */
 Test(stories, gemma_on_two_rings) {
     int code;
-    cJSON *report = ask("--model gemma3-27b --chip v6e --slice 16x16 --batch 1Mi --seq 4096 --max-idle 0", &code);
+    cJSON *report =
+        ask("--model gemma3-27b --chip v6e --slice 16x16 --batch 1Mi --seq 4096 --max-idle 0 --for any", &code);
     cr_assert_eq(code, 0);
     cr_expect_eq(number(plan_at(report, 1), "axes.fsdp"), 256);
     cr_expect(launchable(plan_at(report, 1), "maxtext"));
@@ -328,8 +329,8 @@ Test(stories, a_report_is_explained_as_it_stands) {
         "{\"axis\":\"z\",\"role\":\"fsdp\",\"factor\":4,\"stride\":2}]",
     };
     int code;
-    cJSON *report =
-        ask("--model 8b --slice 4x4x8 --batch 1Mi --top 1 --require 'tensor=4 fsdp=32 microbatches=4'", &code);
+    cJSON *report = ask(
+        "--model 8b --slice 4x4x8 --batch 1Mi --top 1 --for any --require 'tensor=4 fsdp=32 microbatches=4'", &code);
     cr_assert_eq(code, 0);
     cr_expect_eq(number(plan_at(report, 1), "knobs.microbatches"), 4);
     double best = number(plan_at(report, 1), "step.seconds");
@@ -377,7 +378,8 @@ Test(stories, plans_are_where_maxtext_puts_them) {
         char words[192];
         int code;
         const cJSON *plan;
-        cJSON *any = ask(MACHINES[i], &code);
+        snprintf(words, sizeof words, "%s --for any", MACHINES[i]);
+        cJSON *any = ask(words, &code);
         cr_assert_eq(code, 0, "%s", MACHINES[i]);
         cJSON_ArrayForEach(plan, json_at(any, "plans")) {
             const cJSON *maxtext = maxtext_at(plan);

@@ -34,8 +34,8 @@ static void end(Run *ended) {
 
 static void make_reports(void) {
     make_folder();
-    Run made =
-        run(folder, "$P " POINT " --format json -o $D/point.json && $P " OTHER " --format json -o $D/other.json");
+    Run made = run(folder, "$P " POINT " --top 5 --format json -o $D/point.json && $P " OTHER
+                           " --top 5 --format json -o $D/other.json");
     cr_assert_eq(made.code, 0, "%s", made.err);
     end(&made);
 }
@@ -136,7 +136,7 @@ static const Row GATE[] = {
     /* The requirement stands in for a search that misses the best: the plan of the baseline costs what it did. */
     {"a plan that the search has lost",
      MAKE EDIT("a.json", "\"max_idle\"", "\"require\": \"tensor=4\", \"max_idle\"") "; $P check --baseline $D/a.json",
-     1, "the previous plan still takes 1.493 s", ""},
+     1, "the previous plan still takes 1.639 s", ""},
     {"a request that was edited",
      MAKE "$P check --baseline $D/a.json --update && " EDIT("a.json", "\"batch\": 65536",
                                                             "\"batch\": 131072") " && $P check --baseline $D/a.json",
