@@ -61,6 +61,14 @@ void report_why(const RankedPlan *ranked, Why *out);
 /* Writes one sentence that says why `other` is slower than `first`: it names the term that grew most. */
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out);
 
+/* What of a plan is likelier than the rest to turn out otherwise than it is priced. */
+enum { RISKS_MAX = 8, RISK_TEXT_SIZE = 160 };
+typedef struct {
+    const char *key; /* "hbm_full" "host_link_busy" "link_busy" "short_pipeline" "far_role" "optimizer_on_host" */
+    char text[RISK_TEXT_SIZE];
+} Risk;
+int plan_risks(const RankedPlan *ranked, Risk risks[RISKS_MAX]);
+
 /* How each tensor is sharded: one row per tensor and state. */
 enum { LAYOUT_ROWS_MAX = 40, SHARDING_TEXT_SIZE = 224 };
 typedef struct {

@@ -51,7 +51,8 @@ typedef struct {
     /* plans are ordered by this: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
     double ranked_seconds;
     PaddingSet padding;
-    LauncherSet launchable_by;
+    LauncherSet launchable_by;          /* those that take its degrees, knobs and placement */
+    LauncherSet exact;                  /* of these, those that can be told its layout too */
     LaunchAnswer launch[LAUNCHERS_MAX]; /* of the launchers that take its degrees and knobs: how they would place it */
     int launch_count;
     Estimate estimate;

@@ -93,6 +93,8 @@ typedef struct {
      * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
      * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */
     bool interrupted;
+    /* The plan was priced though it needs more HBM than there is: it is no answer to "which plan fits". */
+    bool exceeds_hbm;
     int machines_not_counted; /* machines whose plans are in no count of the certificate */
 } SearchResult;
 

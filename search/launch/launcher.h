@@ -158,4 +158,9 @@ LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const ch
  * of them takes anything, or there are none). False: memory is out. */
 bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error);
 
+/* Those of `launchers` that can be told a layout as it is: what it recomputes and offloads, in which layers, and how it
+ * shards tables and activations. False: memory is out. */
+bool launchers_telling(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
+                       LauncherSet *out, Error *error);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/launch/remat_list.h"
 
+#include "cost/stage/sharding.h"
+
 #include <string.h>
 
 struct RematList {
@@ -51,4 +53,49 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     *offer = remat_offer(list.rules, list.count, by_chunk);
     *out = offer;
     return true;
+}
+
+/* ---- whether a layout is one that they can be told ---- */
+
+/* By layers of a stage; a rule that counts them in each chunk is told by what it comes to. */
+static bool follows(const RematRule *rule, const Model *model, const Layout *layout) {
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+        int64_t all = 0, of_rule[STATE_COUNT];
+        if (!activation_exists(model, a)) continue;
+        for (int state = 0; state < STATE_COUNT; state++) all += layout->layers[a][state];
+        remat_layers(rule, a, all, of_rule);
+        for (int state = 0; state < STATE_COUNT; state++)
+            if (of_rule[state] != layout->layers[a][state]) return false;
+    }
+    return true;
+}
+
+static bool is_plain(const CostContext *setting, const Shard *shard, const RematOffer *offer,
+                     const Sharding *sharding) {
+    Sharding plain[SHARDINGS_MAX];
+    CostContext as_offered = *setting;
+    as_offered.offer = offer;
+    int count = shardings_of(&as_offered, shard, plain);
+    for (int i = 0; i < count; i++)
+        if (memcmp(&plain[i], sharding, sizeof *sharding) == 0) return true;
+    return false;
+}
+
+bool launchers_telling(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
+                       LauncherSet *out, Error *error) {
+    Arena arena = {0};
+    bool ok = true;
+    *out = 0;
+    for (int i = 0; i < launcher_count() && ok; i++) {
+        const RematOffer *offer = NULL;
+        if (!(launchers >> i & 1)) continue;
+        ok = launch_remat(1u << i, setting->model, &arena, &offer, error);
+        bool told = !offer;
+        for (int rule = 0; ok && offer && rule < offer->count && !told; rule++)
+            told = follows(&offer->rules[rule], setting->model, layout) &&
+                   is_plain(setting, shard, offer, &layout->sharding);
+        if (told) *out |= 1u << i;
+    }
+    arena_free(&arena);
+    return ok;
 }

@@ -83,6 +83,9 @@ static bool rank(Search *search, const BestPlan *best, RankedPlan *out, Error *e
         return false;
     out->padding = out->estimate.shard.padding;
     fill_launch(&problem, out);
+    if (!launchers_telling(out->launchable_by, &problem.setting, &out->estimate.shard, &out->plan.layout, &out->exact,
+                           error))
+        return false;
     out->tied = best->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
     return count_near(search, &problem, best, out, error);
 }

@@ -3,6 +3,7 @@
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
@@ -34,27 +35,35 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     return ok;
 }
 
-/* What people run fits, whatever the model thinks: where it lacks HBM it is priced as if that were there. */
+static const double HBM_SHARE_MOST = 64;
+
+/* A plan that is named is priced whether it fits or not: where it lacks HBM as if that were there, little by little, so
+ * that it is laid out to need the least. What people run fits, whatever the model thinks; what they name does not, and
+ * the answer says so. */
 static bool price_regardless(const Options *options, Request *request, const ReportPlan *from, Arena *arena,
                              Report *report, double *lacking, Error *error) {
     const Shortfall *shortfall = &report->result.shortfall;
     SearchResult again;
     *lacking = 0;
-    if (report->result.plan_count > 0 || !options->text[OPTION_FROM_CONFIG] || !shortfall->known) return true;
-    double lacks = shortfall->needed_bytes - shortfall->limit_bytes;
-    double share = (1 + 1e-6) * shortfall->needed_bytes / shortfall->limit_bytes;
+    if (report->result.plan_count > 0 || !shortfall->known) return true;
+    if (!(shortfall->needed_bytes > shortfall->limit_bytes)) return true;
+    double limit = shortfall->limit_bytes, share = (1 + 1e-6) * shortfall->needed_bytes / limit;
     double chip = request->question.chip.hbm_bytes.value, device = request->question.device.hbm_bytes.value;
-    if (!(lacks > 0)) return true;
-    request->question.chip.hbm_bytes.value = chip * share;
-    request->question.device.hbm_bytes.value = device * share;
-    if (!one_plan_search(request, from, arena, &again, error)) return false;
-    if (again.plan_count > 0) {
-        report->result = again;
-        *lacking = lacks;
-    } else { /* it is not HBM alone */
-        request->question.chip.hbm_bytes.value = chip;
-        request->question.device.hbm_bytes.value = device;
+    again.plan_count = 0;
+    while (again.plan_count == 0 && share < HBM_SHARE_MOST) {
+        request->question.chip.hbm_bytes.value = chip * share;
+        request->question.device.hbm_bytes.value = device * share;
+        if (!one_plan_search(request, from, arena, &again, error)) return false;
+        if (again.interrupted) break;
+        share *= share < 2 ? 1.02 : 1.2;
     }
+    request->question.chip.hbm_bytes.value = chip;
+    request->question.device.hbm_bytes.value = device;
+    if (again.plan_count == 0) return true; /* it is not HBM alone */
+    report->result = again;
+    report->result.plans[0].estimate.memory_limit_bytes = limit;
+    report->result.exceeds_hbm = !options->text[OPTION_FROM_CONFIG];
+    *lacking = max_real(0, memory_total(&again.plans[0].estimate.memory) - limit);
     return true;
 }
 
@@ -71,6 +80,27 @@ static bool make_why_not(const Options *options, Arena *arena, Report *report, d
         return false;
     comparison->lacking_bytes = lacking;
     return true;
+}
+
+/* What named the plan. */
+static const char *plan_of_options(const Options *options) {
+    return options->text[OPTION_FROM_CONFIG] ? options->text[OPTION_FROM_CONFIG]
+           : options->text[OPTION_FROM]      ? options->text[OPTION_FROM]
+                                             : "--plan";
+}
+
+static const char *largest_row(const MemoryRows *rows) {
+    const struct {
+        const char *name;
+        double bytes;
+    } ROWS[] = {{"parameters", rows->parameters_bytes},     {"gradients", rows->gradients_bytes},
+                {"optimizer state", rows->optimizer_bytes}, {"activations", rows->activations_bytes},
+                {"gathered weights", rows->gathered_bytes}, {"logits", rows->logits_bytes},
+                {"transients", rows->transient_bytes}};
+    size_t largest = 0;
+    for (size_t i = 1; i < COUNT_OF(ROWS); i++)
+        if (ROWS[i].bytes > ROWS[largest].bytes) largest = i;
+    return ROWS[largest].name;
 }
 
 static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
@@ -93,8 +123,10 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     report->request = report->result.request;
     if (lacking > 0 && !choice.quiet)
         fprintf(streams.err,
-                "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",
-                options->text[OPTION_FROM_CONFIG], number_bytes(lacking, bytes));
+                "shardopt: warning: %s: by this model it lacks %s of HBM per chip, most of which %s take; priced as if "
+                "that were there\n",
+                plan_of_options(options), number_bytes(lacking, bytes),
+                largest_row(&report->result.plans[0].estimate.memory));
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);

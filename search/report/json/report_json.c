@@ -237,8 +237,8 @@ static bool add_padding(cJSON *to, PaddingSet padding) {
     return ok;
 }
 
-static bool add_launchers(cJSON *to, LauncherSet set) {
-    cJSON *json = json_add_array(to, "launchable_by");
+static bool add_launchers(cJSON *to, const char *key, LauncherSet set) {
+    cJSON *json = json_add_array(to, key);
     bool ok = json != NULL;
     for (int i = 0; i < launcher_count() && ok; i++)
         if (set >> i & 1) ok = json_add_text(json, NULL, launcher_name(i));
@@ -314,8 +314,9 @@ static bool add_identity(cJSON *json, const Request *request, const RankedPlan *
            add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
            add_knobs(json, &request->question.model, &ranked->plan) &&
            add_layout(json, &request->question.model, &ranked->plan) && add_effects(json, request, ranked) &&
-           add_padding(json, ranked->padding) && add_launchers(json, ranked->launchable_by) &&
-           launch_add_json(ranked, json) && json_add_whole(json, "chips_used", used) &&
+           add_padding(json, ranked->padding) && add_launchers(json, "launchable_by", ranked->launchable_by) &&
+           add_launchers(json, "launchable_exactly_by", ranked->exact) && launch_add_json(ranked, json) &&
+           json_add_whole(json, "chips_used", used) &&
            json_add_whole(json, "chips_idle", max_whole(0, request->question.machine.mesh.chips - used)) &&
            json_add_real(json, "ranked_seconds", ranked->ranked_seconds) && add_step(json, request, ranked) &&
            traffic_add_groups(ranked, json);
@@ -367,6 +368,18 @@ static bool add_own_options(cJSON *json, const Report *report, const Request *ow
            (!reserve || json_add_real(options, "hbm_reserve", own->question.hbm_reserve));
 }
 
+static bool add_risks(cJSON *json, const RankedPlan *ranked) {
+    Risk risks[RISKS_MAX];
+    int count = plan_risks(ranked, risks);
+    cJSON *list = json_add_array(json, "warnings");
+    bool ok = list != NULL;
+    for (int i = 0; i < count && ok; i++) {
+        cJSON *item = json_add_object(list, NULL);
+        ok = json_add_text(item, "kind", risks[i].key) && json_add_text(item, "text", risks[i].text);
+    }
+    return ok;
+}
+
 static bool add_row_kinds(cJSON *json, unsigned kinds) {
     if (kinds == 0) return true;
     cJSON *list = json_add_array(json, "kinds");
@@ -388,7 +401,8 @@ static bool add_plans(cJSON *to, const Report *report) {
              json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
              add_row_kinds(json, ranked->row_kinds) && add_software(json, request) &&
              add_own_options(json, report, request) && add_identity(json, request, ranked) &&
-             add_numbers(json, request, ranked) && add_unverified(json, request, ranked) && add_why(json, ranked);
+             add_numbers(json, request, ranked) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
+             add_why(json, ranked);
     }
     return ok;
 }

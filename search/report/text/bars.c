@@ -5,6 +5,7 @@
 #include "base/text/terminal.h"
 #include "base/util.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LEFT_COLUMNS = 62, LEFT_BAR = 18, RIGHT_BAR = 12, BARS_MAX = 24 };
@@ -89,7 +90,9 @@ static int memory_lines(const Request *request, const RankedPlan *ranked, Line *
         keep(&line, &lines[count++]);
     }
     Prose line = {0};
-    prose_add(&line, "  %-12s%9s", "free", number_bytes(estimate->memory_limit_bytes - total, bytes));
+    bool lacks = total > estimate->memory_limit_bytes;
+    prose_add(&line, "  %-12s%9s", lacks ? "lacking" : "free",
+              number_bytes(fabs(estimate->memory_limit_bytes - total), bytes));
     prose_add(&line, "  of %s", number_bytes(estimate->memory_limit_bytes, limit));
     keep(&line, &lines[count++]);
     return count;

@@ -43,12 +43,20 @@ static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
 }
 
 char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]) {
-    launchers_text(ranked->launchable_by, between, text, WORDS_SIZE);
+    LauncherSet otherwise = ranked->launchable_by & ~ranked->exact;
+    launchers_text(ranked->exact, between, text, WORDS_SIZE);
     bool other = false;
+    for (int i = 0; i < launcher_count(); i++) {
+        if (!(otherwise >> i & 1)) continue;
+        if (!other && ranked->exact == 0) text[0] = '\0';
+        other = true;
+        size_t length = strlen(text);
+        snprintf(text + length, WORDS_SIZE - length, "%s%s~", length > 0 ? between : "", launcher_name(i));
+    }
     for (int i = 0; i < ranked->launch_count; i++) {
         const LaunchAnswer *answer = &ranked->launch[i];
         if (answer->kind != LAUNCH_IMPOSSIBLE || answer->default_seconds < 0) continue;
-        if (!other && ranked->launchable_by == 0) text[0] = '\0';
+        if (!other && ranked->exact == 0) text[0] = '\0';
         other = true;
         size_t length = strlen(text);
         snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "",

@@ -84,6 +84,16 @@ static void add_headroom(const Report *report, Prose *to) {
     if (steps.used > 0) prose_item(to, " ", "More HBM left free costs: %s.", steps.text);
 }
 
+static void write_risks(const RankedPlan *first, TextOut out) {
+    Risk risks[RISKS_MAX];
+    int count = plan_risks(first, risks);
+    Prose line = {0};
+    for (int i = 0; i < count; i++) prose_item(&line, "; ", "%s", risks[i].text);
+    if (count == 0) return;
+    prose_add(&line, ".");
+    prose_write(out, "Doubts: ", "  ", line.text);
+}
+
 void launching_write(const Report *report, TextOut out) {
     const RankedPlan *first = &report->result.plans[0];
     char step[NUMBER_TEXT_SIZE];
@@ -99,4 +109,5 @@ void launching_write(const Report *report, TextOut out) {
                    100 * (report->free.ranked_seconds / first->ranked_seconds - 1));
     add_headroom(report, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
+    write_risks(first, out);
 }

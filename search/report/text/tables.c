@@ -105,7 +105,9 @@ static void add_plan(Table *table, const Report *report, int rank, bool any_tied
 
 bool plans_write(const Report *report, TextOut out) {
     const SearchResult *result = &report->result;
-    bool any_tied = false, any_other = false;
+    bool any_tied = false, any_other = false, any_otherwise = false;
+    for (int i = 0; i < result->plan_count; i++)
+        any_otherwise = any_otherwise || (result->plans[i].launchable_by & ~result->plans[i].exact) != 0;
     for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
     for (int i = 0; i < result->plan_count; i++)
         for (int j = 0; j < result->plans[i].launch_count; j++) {
@@ -137,6 +139,8 @@ bool plans_write(const Report *report, TextOut out) {
             first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
             report->request->control.variants ? "" : " (--variants lists them)");
     if (any_tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
+    if (any_otherwise)
+        prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
     if (any_other)
         prose_add(&counts, " A percentage after a launcher is the change in time with its default placement.");
     prose_write(out, "    ", "    ", counts.text);
