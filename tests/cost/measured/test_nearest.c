@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/measured/nearest.h"
+
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+
+static const struct {
+    const char *name;
+    Run run;
+    Precision precision;
+    double seconds;
+    const char *skipped;
+} ROWS[] = {
+    {"far in size",
+     {.model = "a", .params_b = 70, .chips = 64, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     1,
+     ""},
+    {"of another kind",
+     {.model = "b", .params_b = 8, .experts = 8, .chips = 64, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     1,
+     ""},
+    {"skipped",
+     {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     1,
+     "no"},
+    {"not measured",
+     {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     0,
+     ""},
+    {"another precision",
+     {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
+     PRECISION_FP8,
+     1,
+     ""},
+    {"four times the chips",
+     {.model = "llama", .params_b = 8, .chips = 256, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     2,
+     ""},
+    {"a mixture by its active parameters",
+     {.model = "m", .params_b = 140, .active_params_b = 39, .experts = 8, .chips = 8, .seq = 8192, .global_batch = 64},
+     PRECISION_BF16,
+     1,
+     ""},
+};
+
+static const Outcome *ask(const NearestAsk *asked) {
+    static Outcome outcomes[COUNT_OF(ROWS)];
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+        outcomes[i] = (Outcome){.run = &ROWS[i].run,
+                                .skipped = ROWS[i].skipped,
+                                .precision = ROWS[i].precision,
+                                .measured_seconds = ROWS[i].seconds};
+    return nearest_run(outcomes, COUNT_OF(ROWS), asked);
+}
+
+static const char *name_of(const Outcome *outcome) {
+    for (size_t i = 0; outcome && i < COUNT_OF(ROWS); i++)
+        if (outcome->run == &ROWS[i].run) return ROWS[i].name;
+    return "none";
+}
+
+Test(nearest, run) {
+    NearestAsk dense = {"Llama", 8e9, false, 64, 8192, PRECISION_BF16};
+    cr_expect_str_eq(name_of(ask(&dense)), "four times the chips"); /* 0.7 ln 4 < 1.5 of a precision */
+    dense.precision = PRECISION_FP8;
+    cr_expect_str_eq(name_of(ask(&dense)), "another precision");
+    dense.active_parameters = 17e9; /* more than twice */
+    cr_expect_str_eq(name_of(ask(&dense)), "none");
+    NearestAsk mixture = {"x", 38e9, true, 64, 8192, PRECISION_BF16};
+    cr_expect_str_eq(name_of(ask(&mixture)), "a mixture by its active parameters");
+}
+
+/* 64 sequences of 8,192 in 2 s on 256 chips: 1,024 tokens/s per chip. */
+Test(nearest, rate) {
+    Outcome outcome = {.run = &ROWS[5].run, .measured_seconds = 2};
+    cr_expect_float_eq(outcome_tokens_per_second_per_chip(&outcome), 1024, 1e-9);
+    outcome.measured_seconds = 0;
+    cr_expect_eq(outcome_tokens_per_second_per_chip(&outcome), 0);
+}

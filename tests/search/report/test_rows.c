@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows that differ in kind: each is the best of its kind, found again by a search that asks for that kind alone. */
+#include "search/report/report.h"
+#include "tests/search/asked.h"
+
+#include <criterion/criterion.h>
+
+static double alone(const char *words) {
+    AskedSearch asked;
+    asked_open(&asked, words);
+    cr_assert_gt(asked.result.plan_count, 0, "%s", words);
+    double seconds = asked.result.plans[0].ranked_seconds;
+    asked_close(&asked);
+    return seconds;
+}
+
+static const RankedPlan *row_of(const Report *report, RowKind kind) {
+    for (int i = 0; i < report->result.plan_count; i++)
+        if (report->result.plans[i].row_kinds >> kind & 1) return &report->result.plans[i];
+    return NULL;
+}
+
+#define WORDS "plan --model 8b --chip h100 --nodes 4 --batch 1Mi --seq 8192"
+
+Test(rows, are_the_best_of_their_kind) {
+    Arena arena = {0};
+    Error error = {0};
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    cr_assert(request_from_text(WORDS " --for megatron,torchtitan", &arena, request));
+    cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+    const RankedPlan *first = row_of(report, ROW_FASTEST), *other = row_of(report, ROW_OF_LAUNCHER),
+                     *with = row_of(report, ROW_WITH_PIPELINE), *without = row_of(report, ROW_WITHOUT_PIPELINE);
+    cr_assert(first == report->result.plans && other != NULL);
+    cr_expect_eq(first->request->space.launchers & other->request->space.launchers, 0);
+    cr_expect_eq(alone(WORDS " --for megatron --top 1"),
+                 (first->request->space.launchers & 1u << 2 ? first : other)->ranked_seconds);
+    cr_expect_eq(alone(WORDS " --for torchtitan --top 1"),
+                 (first->request->space.launchers & 1u << 3 ? first : other)->ranked_seconds);
+    bool stages = first->plan.degrees.of[ROLE_PIPELINE] > 1;
+    cr_expect_null(stages ? with : without);
+    const RankedPlan *flipped = stages ? without : with;
+    cr_assert_not_null(flipped);
+    cr_expect_eq(stages, flipped->plan.degrees.of[ROLE_PIPELINE] == 1);
+    const char *launcher = first->request->space.launchers & 1u << 2 ? "megatron" : "torchtitan";
+    char words[256];
+    snprintf(words, sizeof words, WORDS " --for %s --top 1 --require pipeline%s", launcher, stages ? "=1" : ">=2");
+    cr_expect_eq(alone(words), flipped->ranked_seconds);
+    const RankedPlan *room = row_of(report, ROW_HEADROOM);
+    if (room) {
+        snprintf(words, sizeof words, WORDS " --for %s --top 1 --hbm-reserve 15%%", launcher);
+        cr_expect_eq(alone(words), room->ranked_seconds);
+        cr_expect_leq(memory_total(&room->estimate.memory), 0.85 * 80e9);
+    }
+    for (int i = 1; i < report->result.plan_count; i++)
+        cr_expect_geq(report->result.plans[i].ranked_seconds, report->result.plans[i - 1].ranked_seconds);
+    arena_free(&arena);
+}
+
+/* More HBM left free never makes a step faster. */
+Test(rows, headroom_costs) {
+    Arena arena = {0};
+    Error error = {0};
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    cr_assert(request_from_text("plan --model 8b --chip v5e --slice 4x8 --batch 512Ki --seq 4096 --for maxtext", &arena,
+                                request));
+    cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+    cr_assert_eq(report->headroom_count, 3);
+    double before = 0;
+    for (int i = 0; i < report->headroom_count; i++) {
+        if (!report->headroom[i].found) break;
+        cr_expect_geq(report->headroom[i].relative, before - 1e-12);
+        before = report->headroom[i].relative;
+    }
+    arena_free(&arena);
+}
