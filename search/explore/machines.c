@@ -53,14 +53,22 @@ double group_floor_seconds(const TupleList *tuples, int group) {
 
 /* ---- machines ---- */
 
-/* A shape, in the group of the one before it where that has the same device count. */
+/* Whether a shape joins a group: the same degrees can be given to roles on it, and the same knobs are offered. Slices
+ * of one chip each have a network alone and no torus; then more ways to lay experts and sequences are in the space. */
+static bool joins(const DeviceCountGroup *group, const TupleList *tuples, const Mesh *mesh, const Offers *offers) {
+    return tuples->shapes[group->first].mesh.devices == mesh->devices && group->offers.switched == offers->switched;
+}
+
+/* A shape, in the group of the one before it where it joins that. */
 static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
     const Request *request = tuples->request;
     int index = tuples->shape_count++;
     MachineShape *shape = &tuples->shapes[index];
     *shape = (MachineShape){.machine = *machine, .mesh = profile_mesh(&request->question.profile, &machine->mesh)};
     tuples->nested_meshes[index] = (NestedMesh){&shape->mesh, request->space.nesting};
-    if (index > 0 && tuples->shapes[index - 1].mesh.devices == shape->mesh.devices) {
+    CostContext setting = request_cost_context(request);
+    Offers offers = offers_of(&setting, &shape->mesh, request->space.schedules);
+    if (index > 0 && joins(&tuples->groups[tuples->group_count - 1], tuples, &shape->mesh, &offers)) {
         tuples->groups[tuples->group_count - 1].shape_count++;
         return true;
     }
@@ -68,12 +76,11 @@ static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
     if (!degrees_count(&shape->mesh, request->space.roles, &count) || count > INT64_MAX / 2)
         return error_set(error, ERROR_INPUT, request->asked.machine, "%s has too many ways to give degrees to roles",
                          machine->text);
-    CostContext setting = request_cost_context(request);
     tuples->groups[tuples->group_count++] =
         (DeviceCountGroup){.first = index,
                            .shape_count = 1,
                            .tuples = (int64_t)count,
-                           .offers = offers_of(&setting, &shape->mesh, request->space.schedules),
+                           .offers = offers,
                            .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
     return offers_fit(&tuples->groups[tuples->group_count - 1].offers, setting.model, &shape->mesh, error);
 }

@@ -16,7 +16,8 @@ typedef struct {
     Mesh mesh; /* with the profile's rates */
 } MachineShape;
 
-/* Machines with the same device count: the same degrees can be given to roles on each. */
+/* Machines with the same device count and the same offers: the same degrees can be given to roles on each, with the
+ * same knobs. */
 typedef struct {
     int first, shape_count;  /* of TupleList.shapes */
     int64_t tuples, batches; /* degree tuples in all; the most batches of one tuple */
