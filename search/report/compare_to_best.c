@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "mesh/prime.h"
+#include "search/answer/contradiction.h"
 #include "search/report/questions.h"
 #include "search/request/knobs.h"
 
@@ -306,8 +307,9 @@ bool compare_to_best(const Request *open, const Request *plan, const RankedPlan 
     if (!wide || !out->changes) return error_memory(error);
     request_copy(open, wide);
     wide->control.top = COMPARE_ROWS_MAX;
-    wide->control.limit_seconds = here->ranked_seconds;
-    if (!search_run(wide, arena, &result, error)) return false;
+    wide->control.limit_seconds =
+        (1 + 2 * CONTRADICTION) * here->ranked_seconds; /* so that it finds `here`, or better */
+    if (!search_run(wide, arena, &result, error) || !proof_stands(open, &result, plan, here, error)) return false;
     out->cut_short = result.certificate.proof == PROOF_GAP;
     while (out->faster < result.plan_count &&
            result.plans[out->faster].ranked_seconds < (1 - GAIN_LEAST) * here->ranked_seconds)

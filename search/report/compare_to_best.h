@@ -52,7 +52,7 @@ typedef struct BestComparison {
 /* Compares `here` with the best. `plan` is the request that `here` answers, all of it required; `open` is the same with
  * nothing of it required. The changes tried are: one knob set to another value, recomputation as in `open`, roles
  * placed differently, and the smallest prime factor of one degree moved to another role. Each is a search with all the
- * rest required. */
+ * rest required. A search that does not find even `here` is a defect, and an error (search/answer/contradiction.h). */
 bool compare_to_best(const Request *open, const Request *plan, const RankedPlan *here, Arena *arena,
                      BestComparison *out, Error *error);
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/answer/contradiction.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
@@ -65,21 +66,23 @@ static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *
     return true;
 }
 
-/* Where another plan took the old one's place: whether its price moved, or the search has lost it. What stands in the
- * baseline may be no plan of this program any more. */
-static bool price_old_plan(const Request *request, const BaselineEntry *from, Arena *arena, CheckedEntry *entry,
+/* Where another plan took the old one's place: whether its price moved. What stands in the baseline may be no plan of
+ * this program any more; one that is faster than the best of now is a defect. */
+static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena *arena, CheckedEntry *entry,
                            Error *error) {
     Error unread = {0};
     ReportPlan plan = {0};
     SearchResult result = {0};
     Request *pinned = ARENA_NEW(arena, Request, 1);
     if (!pinned) return error_memory(error);
-    *pinned = *request;
+    *pinned = *best->request;
     if (!report_plan_read(from->report, from->where, 1, &plan, &unread) ||
         !one_plan_pin(&plan, from->where, pinned, &unread))
         return true;
     if (!one_plan_search(pinned, &plan, arena, &result, error)) return false;
-    if (result.certificate.proof == PROOF_GAP) return true;
+    if (result.plan_count > 0 && !proof_stands(best->request, &best->result, result.request, &result.plans[0], error))
+        return false;
+    if (entry->verdict != VERDICT_WORSE || result.certificate.proof == PROOF_GAP) return true;
     entry->old_plan = result.plan_count > 0    ? OLD_PLAN_PRICED
                       : result.shortfall.known ? OLD_PLAN_TOO_LARGE
                                                : OLD_PLAN_NONE;
@@ -104,8 +107,7 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Che
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
     }
     if (ok || of_the_entry(&failure)) gate_compare(checking->tolerance, entry);
-    bool other = entry->verdict == VERDICT_WORSE && !entry->same_plan && gate_has_both(entry);
-    if (ok && other) ok = price_old_plan(request, from, &arena, entry, &failure);
+    if (ok && !entry->same_plan && gate_has_both(entry)) ok = price_old_plan(report, from, &arena, entry, &failure);
     if (!ok && !of_the_entry(&failure)) *error = failure;
     arena_free(&arena);
     return error->kind == ERROR_NONE;
@@ -187,6 +189,8 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
         return false;
     report[1].request = &request[1];
     if (!one_plan_search(&request[1], &from, arena, &report[1].result, error) ||
+        (report[1].result.plan_count > 0 &&
+         !proof_stands(&request[0], &report[0].result, report[1].result.request, &report[1].result.plans[0], error)) ||
         !snapshot_take(&report[1], NULL, data_sha256, arena, &documents->json[1], &entry->now, error))
         return false;
     entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(documents->json[0], "request"), arena);
