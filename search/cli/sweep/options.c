@@ -2,6 +2,7 @@
 #include "search/cli/sweep/options.h"
 
 #include "base/text/prose.h"
+#include "search/sweep/nested.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, output->path, text, length, error);
     free(text);
-    return ok;
+    return ok && sweep_rows_agree(grid, rows, error);
 }
 
 int sweep_exit(const SweepGrid *grid, const SweepRow *rows) {

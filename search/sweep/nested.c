@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/sweep/nested.h"
+
+#include "base/json.h"
+#include "base/number.h"
+#include "base/util.h"
+#include "search/answer/contradiction.h"
+
+#include <string.h>
+
+/* Options whose values are shares: the space grows with them, or it shrinks. */
+static const struct {
+    const char *option;
+    bool grows;
+} SHARES[] = {{"hbm-reserve", false}, {"max-idle", true}, {"batch-tolerance", true}};
+
+/* Whether the space of `wide` has all that the space of `narrow` has: values of an option of the grid. */
+static bool contains(const char *option, const char *wide, const char *narrow) {
+    double a, b;
+    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
+        if (strcmp(option, SHARES[i].option) != 0) continue;
+        if (!number_share(wide, option, 0, 1, &a, NULL) || !number_share(narrow, option, 0, 1, &b, NULL)) return false;
+        return SHARES[i].grows ? a > b : a < b;
+    }
+    return false;
+}
+
+/* Who launches the plan of a row, and which software priced it: "megatron, megatron-bridge-26". */
+typedef struct {
+    char text[256];
+} PricedBy;
+
+static bool priced_by(const SweepRow *row, PricedBy *out, Error *error) {
+    cJSON *json = json_parse(row->line, row->length, "sweep", error);
+    if (!json) return false;
+    const cJSON *report = json_at(json, "report");
+    const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
+    const cJSON *words[] = {json_at(plan, "launcher"), json_at(report, "program.profile"),
+                            json_at(report, "program.stack")};
+    size_t used = 0;
+    out->text[0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(words) && used < sizeof out->text; i++)
+        used += (size_t)snprintf(out->text + used, sizeof out->text - used, "%s, ",
+                                 cJSON_IsString(words[i]) ? words[i]->valuestring : "");
+    cJSON_Delete(json);
+    return true;
+}
+
+/* Whether a faster narrow point contradicts the wide one; *error is set where something else is wrong. */
+static bool contradicts(const SweepRow *wide, const SweepRow *narrow, Error *error) {
+    PricedBy a, b;
+    bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
+    if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;
+    if (!wide->has_plan) return true;
+    if (!(narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION))) return false;
+    return priced_by(wide, &a, error) && priced_by(narrow, &b, error) && strcmp(a.text, b.text) == 0;
+}
+
+static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const SweepRow *narrow, Error *error) {
+    char a[120], b[120];
+    Error other = {0};
+    bool wrong = contradicts(wide, narrow, &other);
+    if (other.kind != ERROR_NONE) {
+        *error = other;
+        return false;
+    }
+    if (!wrong) return true;
+    return error_set(error, ERROR_INTERNAL, "sweep",
+                     "every plan of %s is one of %s, and the first is faster than the proven best of the second: this "
+                     "is a defect",
+                     sweep_point_text(grid, narrow->point, a, sizeof a),
+                     sweep_point_text(grid, wide->point, b, sizeof b));
+}
+
+bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error) {
+    int64_t step = grid->points; /* between values of an option, which turns slower than those behind it */
+    for (int o = 0; o < grid->option_count; o++) {
+        const SweepOption *option = &grid->options[o];
+        step /= option->count;
+        for (int wide = 0; wide < option->count; wide++)
+            for (int narrow = 0; narrow < option->count; narrow++) {
+                if (!contains(option->option, option->values[wide], option->values[narrow])) continue;
+                for (int64_t i = 0; i < grid->points; i++)
+                    if (i / step % option->count == wide &&
+                        !pair_agrees(grid, &rows[i], &rows[i + (narrow - wide) * step], error))
+                        return false;
+            }
+    }
+    return true;
+}
