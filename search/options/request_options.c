@@ -414,6 +414,7 @@ static bool read_launchers(const Resolving *to, const ProfileFile *file) {
     const Chip *chip = &request->question.chip;
     char names[LAUNCHER_NAMES_SIZE];
     asked->launchers_origin = given(to, OPTION_FOR) ? FROM_OPTION : FROM_DEFAULT;
+    asked->nesting_said = given(to, OPTION_NESTING) != NULL;
     if (given(to, OPTION_FOR)) {
         if (!launchers_parse(given(to, OPTION_FOR), to->options->where[OPTION_FOR], &asked->launchers, to->error))
             return false;

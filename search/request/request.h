@@ -117,6 +117,7 @@ typedef struct {
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
     char optimizer[256];
     const char *nesting;           /* as --nesting spells it */
+    bool nesting_said;             /* by --nesting; else each launcher has its own */
     LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */

@@ -34,12 +34,11 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_whole(to, "batch", (int64_t)request->asked.requested_batch_tokens) &&
            json_add_whole(to, "seq", request->question.work.seq) &&
            json_add_real(to, "tokens", request->question.training_tokens) &&
-           (required[0] == '\0' || json_add_text(to, "require", required)) &&
-           json_add_text(to, "for", launchers) &&
+           (required[0] == '\0' || json_add_text(to, "require", required)) && json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->space.padding)) &&
-           (several || json_add_text(to, "nesting", request->asked.nesting)) &&
+           ((several && !request->asked.nesting_said) || json_add_text(to, "nesting", request->asked.nesting)) &&
            json_add_text(to, "schedules", schedules_text(request->space.schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->question.objective)) &&
            (request->control.different || json_add_whole(to, "top", request->control.top)) &&

@@ -22,6 +22,10 @@ PROBLEMS = {
     "nothing cut": "--model 8b --chip v5e --slice 4x4 --batch 32Ki --brute-force",
     "every order of the roles": "--model 8b --chip v5e --slice 4x4 --nesting all --top 2",
     "every order, on GPUs": "--model mixtral-8x7b --chip h100 --nodes 2 --nesting all --top 1 --max-idle 0",
+    "every order, of two launchers": "--model llama3.2-1b --chip a100-80g --chips 4 --seq 4096 --sequences 12 --for "
+                                     "megatron,deepspeed --nesting all --top 2 --max-idle 0",
+    "what fits nowhere, though it was opened": "--model gemma2-9b --chip v5e --slice 4x4 --seq 131072 --sequences 96 "
+                                               "--schedules dualpipe --hbm-reserve 0.61 --profile ideal --max-idle 0",
     "out of time": "--model 8b --chip v5p --slice 4x4x4 --time-limit 0.005s",
 }
 

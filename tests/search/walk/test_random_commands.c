@@ -148,6 +148,7 @@ static void check_brute(Request request, const SearchResult *result, const char 
     static Brute brute;
     Arena arena = {0};
     if (result->certificate.plans_covered > BRUTE_MOST || request.space.nesting_all) return;
+    if (request.contender_count > 0) return; /* it knows one space and one profile */
     seen.brute++;
     brute_run(&request, &arena, &brute);
     int count = brute.count < request.control.top ? brute.count : request.control.top;
