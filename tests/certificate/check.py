@@ -202,7 +202,9 @@ def check_file(head, lines, report):
     top = 1 if kinds or "top" not in request else request["top"]
     ranked = [p["ranked_seconds"] for p in report["plans"]][:1 if kinds else None]
     require(ranked == sorted(ranked) and (not ranked or ranked[0] == min(best)), "the best plan is not the report's")
-    require(len(ranked) < top or ranked[-1] == threshold, "the k-th best is not the threshold")
+    several = "," in request.get("for", "")  # the certificate is of one launcher, whose own k-th best may come later
+    require(len(ranked) < top or ranked[-1] == threshold or (several and ranked[-1] < threshold),
+            "the k-th best is not the threshold")
 
 
 def ask(program, report, line):
