@@ -78,7 +78,7 @@ _shardopt_values() { # COMMAND OPTION
         --junit) echo '@files' ;;
         --model) echo '@models' ;;
         --chip) echo '@chips' ;;
-        --for) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --for) echo 'maxtext torchtitan megatron jax deepspeed any' ;;
         --padding) echo 'none launchable any' ;;
         --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
         --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;

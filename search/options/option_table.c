@@ -150,11 +150,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .takes = "LAUNCHER",
          .use = ALL,
          .asks = true,
-         .help = "only what maxtext, jax, megatron, torchtitan or deepspeed can launch",
-         .details = "Only what it can launch, placed where it can place it: maxtext, jax, megatron, torchtitan, "
-                    "deepspeed. Layouts then keep, recompute and offload activations only as one of the launchers can "
-                    "be told.",
-         .values = "maxtext torchtitan megatron jax deepspeed"},
+         .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
+         .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
+                    "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
+                    "Layouts keep, recompute and offload activations only as the launcher can be told. The default "
+                    "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
+                    "free layout, which a JAX program of one's own may take; it is the default where an option asks "
+                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
+                    "last resort where no plan of theirs fits.",
+         .values = "maxtext torchtitan megatron jax deepspeed any"},
     [OPTION_MAX_IDLE] = {.name = "max-idle",
                          .takes = "SHARE",
                          .use = ALL,
@@ -202,7 +206,14 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                           .help = "least time, chip-hours or cost, per requested token (time)",
                           .details = "time, chip-hours or cost, each per requested token (time).",
                           .values = "time chip-hours cost"},
-    [OPTION_TOP] = {.name = "top", .takes = "K", .use = USE_PLAN, .asks = true, .help = "how many plans to show (5)"},
+    [OPTION_TOP] = {.name = "top",
+                    .takes = "K",
+                    .use = USE_PLAN,
+                    .asks = true,
+                    .help = "show the K best plans (else up to 5 that differ in kind)",
+                    .details = "The K best plans, also where they are near twins. Without it the report has up to five "
+                               "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
+                               "of HBM left free, and, on TPUs, with fsdp and data alone."},
     [OPTION_VARIANTS] = {.name = "variants",
                          .use = USE_PLAN,
                          .asks = true,
@@ -267,7 +278,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .asks = true,
          .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
          .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
-                    "torch-fsdp, maxtext-tpu and others (the best current one known for the chip)."},
+                    "torch-fsdp, maxtext-tpu and others. The default is what the launcher runs (--for), and for a "
+                    "free layout the best current one known for the chip."},
     [OPTION_BRUTE_FORCE] = {.name = "brute-force",
                             .use = USE_PLAN | USE_SWEEP,
                             .asks = true,
