@@ -85,7 +85,7 @@ static const Rule KNOB_RULES[] = {
     {"context_method",
      "sequence = 1: none; else ring, all_gather, ulysses, and ulysses over u and a ring over the rest "
      "for each u > 1 that divides `heads` and sequence, u < sequence"},
-    {"sequence_parameters", "sharded; on machines of switches alone and sequence > 1 also replicated"},
+    {"sequence_parameters", "sharded; with sequence > 1 also replicated"},
     {"expert_grid",
      "none; on machines of switches alone, with experts and expert = 1, also e ways of experts for each e <= `experts` "
      "that divides r = tensor x sequence x fsdp x data, with widths over w = 1 or w = tensor ranks where w divides "

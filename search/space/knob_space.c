@@ -92,14 +92,12 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
     }
 }
 
-static int replicate_ways(const Degrees *degrees, const Offers *offers) {
-    return offers->switched && degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1;
-}
+static int replicate_ways(const Degrees *degrees) { return degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1; }
 
 void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
     list_contexts(degrees->of[ROLE_SEQUENCE], offers, out);
     list_grids(degrees, offers, out);
-    out->replicate_count = replicate_ways(degrees, offers);
+    out->replicate_count = replicate_ways(degrees);
 }
 
 int64_t context_ways(int64_t sequence, const Offers *offers) {
@@ -193,7 +191,7 @@ int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offe
     KnobSpace space; /* but for the lists */
     space.methods.context_count = (int)contexts;
     space.methods.grid_count = (int)grids;
-    space.methods.replicate_count = replicate_ways(degrees, offers);
+    space.methods.replicate_count = replicate_ways(degrees);
     count_choices(model, degrees, 1, offers, &space);
     return knob_family_count(&space) / space.microbatch_count * knob_family_size(&space);
 }

@@ -83,7 +83,7 @@ def other_knobs(degrees, switched, rules):
     layers, heads, experts, schedules, overlap, offload = rules
     t, e, s, f, d, p = degrees
     contexts = 1 if s == 1 else 3 + sum(1 for u in range(2, s) if heads % u == 0 and s % u == 0)
-    replicate = 2 if switched and s > 1 else 1
+    replicate = 2 if s > 1 else 1
     ranks, grids = t * s * f * d, 1
     for ways in range(1, min(experts, ranks) + 1) if switched and e == 1 else ():
         if ranks % ways == 0:
