@@ -62,8 +62,9 @@ bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat 
 
 int exit_of_result(const SearchResult *result) {
     if (result->interrupted || interrupt_came(NULL)) return EXIT_INTERRUPTED;
+    if (result->exceeds_hbm) return EXIT_NO_PLAN;
     if (result->certificate.proof == PROOF_GAP) return EXIT_LIMIT;
-    return result->plan_count > 0 && !result->exceeds_hbm ? EXIT_DONE : EXIT_NO_PLAN;
+    return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
 }
 
 int planning_run(const CommandLine *line, PlanningWork plan, Streams streams, Error *error) {

@@ -91,7 +91,7 @@ static const Rule KNOB_RULES[] = {
      "that divides r = tensor x sequence x fsdp x data, with widths over w = 1 or w = tensor ranks where w divides "
      "r / e; but not e = 1 with w = tensor, which is none"},
     {"tensor_overlap", "off; with tensor > 1 and `tensor_overlap` also on"},
-    {"zero_stage", "0; 1 and 2 too where data > 1, or sequence may replicate, or a grid is possible"},
+    {"zero_stage", "0; 1 and 2 too where data > 1, or sequence > 1, or a grid is possible"},
     {"regather", "yes; no too where expert x sequence x fsdp > 1 or a grid is possible"},
     {"offload_optimizer", "no; with `optimizer_offload` also yes"},
     {"launchers",

@@ -43,7 +43,7 @@ static inline int64_t brute_methods(const Model *model, bool switched, const Deg
             bool wanted = context == CONTEXT_ULYSSES        ? ulysses == sequence
                           : context == CONTEXT_ULYSSES_RING ? part
                                                             : ulysses == 1;
-            for (int replicates = 0; wanted && replicates <= (switched && sequence > 1); replicates++)
+            for (int replicates = 0; wanted && replicates <= (sequence > 1); replicates++)
                 for (int64_t expert = 0; expert <= (grids ? min_whole(experts, ranks) : 0); expert++)
                     for (int64_t width = expert == 0 ? 0 : 1; width <= (expert == 0 ? 0 : tensor); width++) {
                         if (expert > 0 && (ranks % expert != 0 || tensor % width != 0 || ranks / expert % width != 0 ||

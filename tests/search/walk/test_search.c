@@ -9,7 +9,7 @@
 #include "tests/search/brute_space.h"
 #include "tests/search/results.h"
 
-enum { PROBLEMS = 84 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
+enum { PROBLEMS = 112 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
 
 /* ---- comparison ---- */
 
@@ -73,7 +73,7 @@ static void choose_host(Request *request, Draw *draw) {
 static bool choose_memory(Request *request, Draw *draw, Arena *arena, const char *text) {
     request->control.top = 1;
     SearchResult result = run(request, arena, text);
-    if (result.certificate.plans_covered > 20000 || (result.plan_count == 0 && draw_chance(draw, 0.9))) return false;
+    if (result.certificate.plans_covered > 40000 || (result.plan_count == 0 && draw_chance(draw, 0.9))) return false;
     static const double SHARES[] = {NO_LIMIT, 1.1, 0.98, 0.9, 0.8, 0.65, 0.5, 0.1};
     double share = draw_chance(draw, 0.5) ? draw_real(draw, 0.05, 1.05) : SHARES[draw_below(draw, COUNT_OF(SHARES))];
     if (result.plan_count > 0)
