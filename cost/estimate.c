@@ -7,8 +7,8 @@
 #include <string.h>
 
 const char *bound_name(BoundBy bound) {
-    static const char *const NAMES[BOUND_COUNT] = {"compute", "hbm",  "ici",     "dcn",   "nvlink",
-                                                   "network", "pcie", "latency", "bubble"};
+    static const char *const NAMES[BOUND_COUNT] = {"compute", "hbm",  "ici",  "dcn",     "nvlink",
+                                                   "network", "pcie", "host", "latency", "bubble"};
     return NAMES[bound];
 }
 
@@ -107,10 +107,10 @@ static void find_bound(const Mesh *mesh, bool offloads, Estimate *out) {
     for (int i = 0; i < out->part_count; i++)
         if (out->parts[i].memory_bound) memory_bound += out->parts[i].forward_seconds + out->parts[i].backward_seconds;
     seconds[BOUND_COMPUTE] = out->time.compute_seconds - min_real(memory_bound, out->time.compute_seconds);
-    /* State on the host streams over PCIe, and its update waits for that. */
-    seconds[offloads ? BOUND_PCIE : BOUND_HBM] += out->time.optimizer_seconds;
     seconds[BOUND_HBM] = memory_bound;
-    seconds[BOUND_PCIE] = out->time.pcie_seconds;
+    seconds[BOUND_PCIE] = out->time.pcie_seconds + out->time.host_lane_seconds;
+    /* State on the host streams over PCIe, or its CPUs update it, and the step waits for that. */
+    seconds[!offloads ? BOUND_HBM : out->updates_on_cpu ? BOUND_HOST : BOUND_PCIE] += out->time.optimizer_seconds;
     seconds[BOUND_BUBBLE] = out->time.bubble_seconds;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
         AxisLevel level = mesh->axes[axis].level;
@@ -178,6 +178,7 @@ bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, co
     NestedMesh effective_nested = {&effective, nested_mesh->nesting};
     rates_of_placement(&effective_nested, &plan->placement, &plan->knobs.methods, &out->rates);
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
+    out->updates_on_cpu = plan->knobs.offload_optimizer && setting->host_update == HOST_UPDATE_ON_CPU;
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);
     find_bound(mesh, plan->knobs.offload_optimizer, out);

@@ -13,6 +13,7 @@ typedef enum {
     BOUND_NVLINK,
     BOUND_NETWORK,
     BOUND_PCIE,
+    BOUND_HOST, /* its CPUs, which update the optimizer's state */
     BOUND_LATENCY,
     BOUND_BUBBLE,
     BOUND_COUNT
@@ -38,6 +39,7 @@ typedef struct {
     Resources resources;
     Rates rates;
     StepTime time;
+    bool updates_on_cpu;          /* the host's CPUs update the optimizer's state that lies there */
     BoundBy bound_by, bound_next; /* the largest and the second largest of the times */
     double bound_next_share;      /* second / largest */
     MemoryRows memory;            /* at the peak moment of the worst stage */

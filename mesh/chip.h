@@ -42,11 +42,18 @@ typedef struct {
     Figure vector_flops_per_second; /* outside the matrix units; 0 means not known */
     Figure hbm_bytes;
     Figure hbm_bytes_per_second;
-    Figure pcie_bytes_per_second; /* host link, one way, per chip; 0 means not known */
-    Figure host_bytes;            /* memory of the host, per chip; 0 means not known, and nothing is offloaded */
-    Figure usd_per_chip_hour;     /* 0 means not known */
-    Figure matrix_tile; /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
+    /* The host and the link to it (mesh/host_link.h says what copies reach). */
+    Figure host_bytes;                   /* memory of the host, per chip; 0 means not known, and nothing is offloaded */
+    Figure pcie_bytes_per_second;        /* host link, one way, one chip alone; 0 means not known */
+    Figure pcie_both_bytes_per_second;   /* both ways at once, added, one chip alone; 0: no more than one way */
+    Figure host_copies_bytes_per_second; /* all copies of one host at once, either way, added; 0 means no ceiling */
+    Figure host_memory_bytes_per_second; /* peak of the host's memory; 0 means not known */
+    Figure nic_shares_pcie;   /* 1: the chip's network traffic uses the lane of its host link; 0: it does not */
+    Figure usd_per_chip_hour; /* 0 means not known */
+    Figure matrix_tile;       /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;
+    bool coherent_host;       /* a link that keeps caches coherent joins chip and host (NVLink-C2C), not PCIe */
+    int64_t chips_copying;    /* of a host, those of the job: host_set_job(); 0 means all of them */
     int64_t chips_per_vm;     /* TPUs: of a slice of more than one chip, as schedulers count; 0 means not known */
     int64_t devices_per_chip; /* 1; tpu7x: 2 */
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */

@@ -19,8 +19,12 @@ const ChipFigure CHIP_FIGURES[] = {
     {"vector_flops_per_second", "FLOP/s", offsetof(Chip, vector_flops_per_second), 1e10, 1e16, false},
     {"hbm_bytes", "B", offsetof(Chip, hbm_bytes), 1e9, 1e13, true},
     {"hbm_bytes_per_second", "B/s", offsetof(Chip, hbm_bytes_per_second), 1e10, 1e15, true},
-    {"pcie_bytes_per_second", "B/s", offsetof(Chip, pcie_bytes_per_second), 1e8, 1e13, false},
     {"host_bytes", "B", offsetof(Chip, host_bytes), 1e9, 1e14, false},
+    {"pcie_bytes_per_second", "B/s", offsetof(Chip, pcie_bytes_per_second), 1e8, 1e13, false},
+    {"pcie_both_bytes_per_second", "B/s", offsetof(Chip, pcie_both_bytes_per_second), 1e8, 2e13, false},
+    {"host_copies_bytes_per_second", "B/s", offsetof(Chip, host_copies_bytes_per_second), 1e9, 1e14, false},
+    {"host_memory_bytes_per_second", "B/s", offsetof(Chip, host_memory_bytes_per_second), 1e9, 1e14, false},
+    {"nic_shares_pcie", "", offsetof(Chip, nic_shares_pcie), 0, 1, false},
     {"usd_per_chip_hour", "USD/h", offsetof(Chip, usd_per_chip_hour), 0.01, 1000, false},
     {"matrix_tile", "", offsetof(Chip, matrix_tile), 8, 1024, false},
     {"device_link_bytes_per_second", "B/s", offsetof(Chip, device_link_bytes_per_second), 1e9, 1e14, false},
@@ -192,7 +196,7 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
                                        "devices_per_chip", "links_per_chip", "domain_chips",  "pod",
                                        "max_job_chips",    "max_cubes",      "sorted_shapes", "twisted",
                                        "closed_size",      "shapes",         "defaults",      "name_prefixes",
-                                       "cores_in_name",    "pod_verified",   "chips_per_vm"};
+                                       "cores_in_name",    "pod_verified",   "chips_per_vm",  "coherent_host"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
     chip->scaleup = SCALEUP_UNKNOWN;
     if (!topology && chip->unknown[0]) return true;
@@ -208,6 +212,7 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
     if (found == (int)SCALEUP_UNKNOWN)
         return wrong(error, where, "topology.kind", "torus_2d, torus_3d, switch or mesh");
     chip->scaleup = (ScaleupKind)found;
+    if (!json_bool_or(topology, "coherent_host", false, where, &chip->coherent_host, error)) return false;
     if (!json_whole(topology, "chips_per_host", 1, COUNT_MAX, where, &chip->chips_per_host, error) ||
         !json_whole_or(topology, "devices_per_chip", 1, 8, 1, where, &chip->devices_per_chip, error) ||
         !json_whole(topology, "links_per_chip", 1, COUNT_MAX, where, &chip->links_per_chip, error))

@@ -38,8 +38,11 @@ Chip chip_device(const Chip *chip) {
     device.vector_flops_per_second.value /= parts;
     device.hbm_bytes.value /= parts;
     device.hbm_bytes_per_second.value /= parts;
-    device.pcie_bytes_per_second.value /= parts;
     device.host_bytes.value /= parts;
+    device.pcie_bytes_per_second.value /= parts;
+    device.pcie_both_bytes_per_second.value /= parts;
+    device.host_copies_bytes_per_second.value /= parts;
+    device.host_memory_bytes_per_second.value /= parts;
     return device;
 }
 

@@ -50,6 +50,7 @@ static void twist(const Chip *chip, Machine *machine, const char *shape) {
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out) {
     static const char *const NAMES[] = {"x", "y", "z"};
     Machine machine = {.slice = slice, .slices = slices};
+    machine.mesh.fabric.across_shares_host_lane = chip->nic_shares_pcie.value > 0.5;
     double devices = (double)chip->devices_per_chip;
     add_axis(&machine.mesh, "core",
              (Axis){.kind = AXIS_MESH,
@@ -138,6 +139,7 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
                     .latency_seconds = chip->scaleout_seconds.value});
     machine.mesh.chips = machine.mesh.devices = chips;
     Fabric *fabric = &machine.mesh.fabric;
+    fabric->across_shares_host_lane = chip->nic_shares_pcie.value > 0.5;
     fabric->ring_base_seconds = chip->ring_base_seconds.value;
     fabric->tree_base_seconds = chip->tree_base_seconds.value;
     fabric->tree_hop_seconds = chip->tree_hop_seconds.value;

@@ -44,8 +44,9 @@ typedef struct {
     /* Copies of a token that a dispatch would send, one for each of its experts, where it sends one to each domain that
      * needs any; 0 means that it sends them all (as on tori). */
     double routed_copies;
-    double twisted_gain; /* an all_to_all over the whole slice is this much faster than untwisted; 0 means not
+    double twisted_gain;          /* an all_to_all over the whole slice is this much faster than untwisted; 0 means not
                           * twisted */
+    bool across_shares_host_lane; /* traffic between slices or domains uses the lane of the chip's host link */
 } Fabric;
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "mesh/machine.h"
 #include "mesh/slice.h"
 
@@ -104,5 +105,6 @@ bool replay_machine(const ReplayData *data, Replay *replay) {
             return replay_skip(replay, "the catalog has no rate of %s between %s", replay->mesh.axes[a].name,
                                chip->name);
     replay->chip = chip_device(chip);
+    host_set_job(&replay->chip, run->chips);
     return true;
 }

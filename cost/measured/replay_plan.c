@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/measured/labels.h"
 #include "cost/time/schedule.h"
+#include "mesh/host_link.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -234,7 +235,7 @@ static void set_remat(Replay *replay) {
 
 /* Offloaded bytes move beside the step; where the catalog has no rate for that, they move for free. */
 static void price_offload(Replay *replay) {
-    if (replay->chip.host_bytes.value > 0 && replay->chip.pcie_bytes_per_second.value > 0) return;
+    if (host_is_known(&replay->chip)) return;
     replay->chip.pcie_bytes_per_second.value = 1e15;
     replay->chip.host_bytes.value = 1e15;
 }

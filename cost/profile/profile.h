@@ -34,8 +34,9 @@ typedef struct {
     double attention_backward_rate;  /* the rate of its backward over that of its forward */
     double hbm_efficiency;
     double ici_efficiency, nvlink_efficiency, network_efficiency, dcn_efficiency; /* of the link rates */
-    double pcie_efficiency;
-    double host_memory_share; /* share of the host's memory that offloaded activations may take */
+    double pcie_efficiency;                                                       /* of the rates of mesh/host_link.h */
+    double host_memory_share;      /* share of the host's memory that offloaded activations may take */
+    double host_update_efficiency; /* of the peak of the host's memory, that an update on its CPUs reaches */
     /* HBM of a communicator's buffers, for every role of more than one chip; and of the connections that all_to_all
      * opens in addition. --hbm-reserve has to hold both. */
     double communicator_bytes, all_to_all_bytes;
@@ -68,6 +69,7 @@ typedef struct {
      * communication has 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;
     double fsdp_exposed, data_exposed;
+    double host_exposed; /* of the time of offloaded activations */
     /* The same where chunked matmuls hide tensor collectives, and where the schedule hides dispatch; the value of the
      * plain share means that the machine has no such overlap. */
     double tensor_overlapped, expert_overlapped;

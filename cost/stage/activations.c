@@ -103,7 +103,7 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
     if (knobs->offload_optimizer) {
         LocalParameters local = local_parameters(setting, shard, knobs, first, false),
                         owned = owned_parameters(shard, knobs, &local);
-        room -= host_optimizer_bytes(setting, knobs, &owned);
+        room -= host_update_room(setting, knobs, &owned);
     }
     for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {
         int best = -1;

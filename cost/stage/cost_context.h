@@ -5,6 +5,7 @@
 
 #include "cost/plan/shard.h"
 #include "cost/profile/profile.h"
+#include "cost/state/offload.h"
 #include "cost/state/remat.h"
 #include "cost/state/state.h"
 
@@ -18,6 +19,8 @@ typedef struct {
     const TrainingState *state;        /* NULL means training_state_default(), which is AdamW */
     const RematRule *remat;            /* NULL, or a rule that is not required, lets the layout decide */
     const RematOffer *offer; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
+    Offload offload;         /* what plans may send to the host */
+    HostUpdate host_update;  /* who updates state on the host: the launcher's way */
 } CostContext;
 
 /* The policy that every layout must follow. NULL means that there is none. */

@@ -148,7 +148,7 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
         out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
     }
     /* State from the host passes through HBM a layer at a time. */
-    if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += on_host / max_real(1, layers);
+    if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += host_passing_bytes(setting, on_host, layers);
 }
 
 void memory_rows(const ShardedStage *stage, Moment moment, double saved_bytes, MemoryRows *out) {

@@ -140,7 +140,7 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
         gathered_weights(setting, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers);
     add_gathered(state, &gathered, knobs->regather, &all);
     double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
-    double passing = moment == MOMENT_UPDATE ? on_host / max_real(1, layers) : 0;
+    double passing = moment == MOMENT_UPDATE ? host_passing_bytes(setting, on_host, layers) : 0;
     add_working(&stage, &sums, moment, &rows, passing, &all);
     add_reserve(setting, shard, &all);
     add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], on_host, &all);

@@ -4,6 +4,8 @@
 #include "base/util.h"
 #include "cost/plan/bytes.h"
 #include "cost/stage/stage_totals.h"
+#include "cost/stage/update.h"
+#include "mesh/host_link.h"
 
 /* Parameters of one chip that have the same replicas. */
 typedef struct {
@@ -41,28 +43,6 @@ static DataTraffic data_traffic(const TrainingState *state, const Shard *shard, 
     return out;
 }
 
-/* The update of the parameters that a chip owns: state streamed through HBM, and, where updates are made orthogonal,
- * matmuls in bf16 whatever the precision of the model's. State on the host streams in and out at the same time, both
- * ways at once; this comes after the step's own offloading, so that the link is never used twice. */
-static double update_seconds(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
-    const TrainingState *state = cost_context_state(setting);
-    const Chip *chip = setting->chip;
-    double bytes = 0, flops = 0;
-    for (int part = 0; part < HELD_COUNT; part++) {
-        bytes += state->part[part].update_bytes * owned->of[part];
-        flops += state->part[part].update_flops * owned->of[part];
-    }
-    if (state->uniform) bytes = state->part[HELD_DENSE].update_bytes * owned->total;
-    double seconds = bytes * setting->profile->optimizer_traffic /
-                     (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
-    if (flops > 0)
-        seconds += flops / (chip->bf16_flops_per_second.value * min_real(1, setting->profile->matrix_efficiency));
-    double on_host = host_optimizer_bytes(setting, knobs, owned);
-    if (on_host > 0)
-        seconds = max_real(seconds, on_host / (chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency));
-    return seconds;
-}
-
 /* Experts of a folded grid have replicas of their own. */
 static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs,
                              const LocalParameters *local, StepRule *rule) {
@@ -98,18 +78,6 @@ static void reduce_by_chunk(double chunks, StepRule *rule) {
     }
 }
 
-/* The least time in seconds that the weight gradients of one microbatch take on this many layers: their FLOPs at the
- * matrix units' rate. */
-static double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers) {
-    double active = shard->layer_active;
-    if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
-    double flops = 2 * shard->tokens * active / shard->tensor * layers;
-    const Profile *profile = setting->profile;
-    double grouped = profile->grouped_efficiency * profile->grouped_factor; /* this may exceed the plain rate */
-    double rate = profile->linear_efficiency * profile->compute_factor * max_real(1, grouped);
-    return flops / (setting->chip->bf16_flops_per_second.value * rate);
-}
-
 static void set_bubble(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StagePace *pace,
                        StepRule *out) {
     Bubble bubble =
@@ -121,16 +89,10 @@ static void set_bubble(const CostContext *setting, const Shard *shard, const Kno
             pace->others * bubble.weights * weight_gradient_seconds(setting, shard, pace->layers);
 }
 
-/* Bytes of offloading, out and back added, that fit into a second of the step. Where forwards and backwards take turns
- * in a pipeline, both directions of the link are in use all the time: twice the rate. On one stage, and where all
- * forwards come first, bytes have to leave during forward, a third of the step (HBM is short when backward begins), and
- * come back in the other two: 2/3 of the rate, which is exact where forward just suffices and on the safe side
- * beyond. */
-static double offload_rate(const CostContext *setting, const Shard *shard, Schedule schedule) {
-    if (!(setting->chip->host_bytes.value > 0)) return 0;
-    double one_way = setting->chip->pcie_bytes_per_second.value * setting->profile->pcie_efficiency;
-    bool turns = shard->pipeline > 1 && schedule != SCHEDULE_GPIPE && schedule != SCHEDULE_CIRCULAR;
-    return one_way * (turns ? 2 : 2.0 / 3);
+/* Bytes of offloaded activations, out and back added, that fit into a second of the step, whatever the schedule. */
+static double offload_rate(const CostContext *setting) {
+    if (!host_is_known(setting->chip) || !offload_takes_activations(setting->offload)) return 0;
+    return host_offload_rate(setting->chip) * setting->profile->pcie_efficiency;
 }
 
 /* The share of each group's time that nothing hides, inside the scale-up network and outside it. */
@@ -179,14 +141,15 @@ void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
         .other_seconds =
             profile->step_overhead_seconds + ranks +
             shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
-        .offload_bytes_per_second = offload_rate(setting, shard, knobs->schedule),
+        .offload_bytes_per_second = offload_rate(setting),
+        .host_exposed = profile->host_exposed,
         .memory_limit_bytes = cost_context_memory_limit(setting),
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
     gradient_traffic(cost_context_state(setting), shard, knobs, &local, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
-    out->optimizer_seconds = update_seconds(setting, knobs, &owned);
+    out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);
 }
 
 void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {

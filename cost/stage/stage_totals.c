@@ -120,10 +120,26 @@ double optimizer_bytes_of(const TrainingState *state, const LocalParameters *own
     return bytes;
 }
 
+/* Bytes on the host for each byte of state there: CPUs that update it keep its gradients beside it. */
+static double host_bytes_of_state(const CostContext *setting, const LocalParameters *owned) {
+    const TrainingState *state = cost_context_state(setting);
+    double bytes = optimizer_bytes_of(state, owned);
+    if (setting->host_update != HOST_UPDATE_ON_CPU || !(bytes > 0)) return 1;
+    return 1 + state->gradient_bytes[1] * owned->total / bytes;
+}
+
 double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
     if (!knobs->offload_optimizer) return 0;
-    double room = setting->chip->host_bytes.value * setting->profile->host_memory_share;
+    double room = offload_room(setting) / host_bytes_of_state(setting, owned);
     return min_real(room, optimizer_bytes_of(cost_context_state(setting), owned));
+}
+
+double host_update_room(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
+    return host_optimizer_bytes(setting, knobs, owned) * host_bytes_of_state(setting, owned);
+}
+
+double host_passing_bytes(const CostContext *setting, double on_host, double layers) {
+    return setting->host_update == HOST_UPDATE_STREAMS ? on_host / max_real(1, layers) : 0;
 }
 
 double saved_of_sums(const StageTotals *sums) {

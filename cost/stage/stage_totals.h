@@ -50,6 +50,11 @@ LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const L
 double optimizer_bytes_of(const TrainingState *state, const LocalParameters *owned);
 double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
 
+/* What that state takes of the host, with the gradients that CPUs need beside it; and what of `on_host` bytes passes
+ * through HBM at a time, where the chip updates them. */
+double host_update_room(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
+double host_passing_bytes(const CostContext *setting, double on_host, double layers);
+
 /* Weights that fsdp (or the layout, over tensor) has gathered: those of the layer at work, and of the next layer, which
  * arrives, or, when weights are kept, of all other layers of the stage; the gradient of one layer before its
  * reduce_scatter; beside the logits their table and its gradient. By matrices, the largest matmul takes the place of a

@@ -201,9 +201,17 @@ static void method_rates(const NestedMesh *nested_mesh, const Placement *placeme
     out->leaves_scale_up = rates_far(nested_mesh->mesh, out);
 }
 
+unsigned rates_host_lane(const Mesh *mesh) {
+    unsigned lane = 0;
+    for (int axis = 0; axis < mesh->axis_count && mesh->fabric.across_shares_host_lane; axis++)
+        if (axis_is_across(&mesh->axes[axis])) lane |= 1u << axis;
+    return lane;
+}
+
 void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placement, const Methods *methods, Rates *out) {
     out->axis_count = nested_mesh->mesh->axis_count;
     out->is_lower_bound = false;
+    out->host_lane = rates_host_lane(nested_mesh->mesh);
     role_rate(nested_mesh, placement, GROUP_TENSOR, methods, out);
     copy_rate(out, GROUP_TENSOR_WEIGHTS, GROUP_TENSOR);
     role_rate(nested_mesh, placement, GROUP_PIPELINE, methods, out);
@@ -213,7 +221,7 @@ void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placemen
 int64_t rates_open(const Degrees *degrees, const Methods *methods, Group group, Rates *out) {
     int64_t degree = group_degree(group, degrees, methods);
     out->axis_count = GROUP_COUNT;
-    out->leaves_scale_up = 0;
+    out->leaves_scale_up = out->host_lane = 0;
     out->is_lower_bound = true;
     out->axes[group] = degree > 1 ? 1u << group : 0;
     return degree;

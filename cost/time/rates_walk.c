@@ -70,6 +70,7 @@ static void settle(RatesWalk *walk, int level) {
 
 static void finish(RatesWalk *walk) {
     walk->rates.leaves_scale_up = rates_far(walk->nested_mesh->mesh, &walk->rates);
+    walk->rates.host_lane = rates_host_lane(walk->nested_mesh->mesh);
     walk->visit(walk);
 }
 

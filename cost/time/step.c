@@ -15,7 +15,7 @@ typedef struct {
     double critical[PHASE_COUNT];    /* exposed seconds of critical groups, one microbatch */
     double background_exposed;       /* over the step */
     double part_compute[2], part[2]; /* A, B */
-    double critical_exposed, pcie, main, bubble;
+    double critical_exposed, pcie, lane, main, bubble;
 } Sums;
 
 StepRule rule_at(const StepRule *rule, const Rates *rates) {
@@ -36,6 +36,16 @@ static inline void add_busy(const StepTerm *term, double a, double b, unsigned a
         busy[axis][0] += term->hidden * a;
         busy[axis][1] += term->hidden * b;
     }
+}
+
+/* Seconds for which the network uses the lane of the host link. Copies and network traffic there follow each other. */
+static double lane_seconds(const StepRule *rule, const Rates *rates, double seconds[GROUP_COUNT][PHASE_COUNT]) {
+    double lane = 0;
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        StepTerm term = term_at(rule, rates, group);
+        if (step_on_host_lane(rates, group)) lane += term_whole(&term, seconds[group]);
+    }
+    return lane;
 }
 
 /* Adds the rows of all groups to the sums; rows that move nothing keep no axis busy. */
@@ -76,8 +86,12 @@ static void step_sums(const StepRule *rule, const Resources *resources, const Ra
     }
     sums->critical_exposed = m * (sums->critical[0] + sums->critical[1]);
     sums->pcie = step_pcie_seconds(rule, resources);
-    sums->main =
-        max_real(sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1], sums->pcie);
+    sums->lane = 0;
+    sums->main = sums->critical_exposed + sums->background_exposed + sums->part[0] + sums->part[1];
+    if (sums->pcie > 0) {
+        sums->lane = lane_seconds(rule, rates, sums->group);
+        sums->main = max_real(sums->main + rule->host_exposed * sums->pcie, sums->pcie + sums->lane);
+    }
     sums->bubble = compute.idle[0] * (sums->compute[0] + sums->critical[0]) +
                    compute.idle[1] * (sums->compute[1] + sums->critical[1]) - rule->bubble_saved_seconds;
 }
@@ -99,6 +113,7 @@ void step_time(const StepRule *rule, const Resources *resources, const Rates *ra
     out->compute_seconds = sums.part_compute[0] + sums.part_compute[1];
     out->exposed_seconds = sums.main - out->compute_seconds;
     out->pcie_seconds = sums.pcie;
+    out->host_lane_seconds = sums.lane;
     out->serial_seconds = out->compute_seconds;
     for (int group = 0; group < GROUP_COUNT; group++) {
         StepTerm term = term_at(rule, rates, group);
@@ -114,7 +129,7 @@ void step_time(const StepRule *rule, const Resources *resources, const Rates *ra
     out->unhidden_seconds = max_real(0, out->exposed_seconds - certain);
     out->serial_seconds = max_real(
         out->serial_seconds + sums.pcie + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);
-    double longest = max_real(out->compute_seconds, sums.pcie);
+    double longest = max_real(out->compute_seconds, sums.pcie + sums.lane);
     for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++)
         longest = max_real(longest, out->axis_seconds[axis]);
     out->lower_seconds = min_real(longest + sums.bubble + out->optimizer_seconds + out->other_seconds, out->seconds);

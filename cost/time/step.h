@@ -66,6 +66,7 @@ typedef struct {
     Traffic data_start[DATA_GROUPS], data_end[DATA_GROUPS];
     double optimizer_seconds, other_seconds;
     double offload_bytes_per_second; /* both ways added; 0 means that nothing may be offloaded */
+    double host_exposed;             /* x_h: the share of the time of offloading that nothing hides */
     double memory_limit_bytes;
 } StepRule;
 
@@ -74,6 +75,7 @@ typedef struct {
     unsigned axes[GROUP_COUNT]; /* bit a: the group lies on axis a of the mesh */
     /* Bit g says that group g leaves the scale-up network where that matters; then exposed_scale_out holds. */
     unsigned leaves_scale_up;
+    unsigned host_lane; /* bit a: traffic on axis a uses the lane of the chip's host link; 0 in lower bounds */
     int axis_count;
     bool is_lower_bound; /* the placement is still open, and so is leaves_scale_up */
 } Rates;
@@ -90,6 +92,9 @@ void rates_of_placement(const NestedMesh *nested_mesh, const Placement *placemen
 
 /* Works out Rates.leaves_scale_up from Rates.axes. */
 unsigned rates_far(const Mesh *mesh, const Rates *rates);
+
+/* Rates.host_lane of any placement on this mesh. */
+unsigned rates_host_lane(const Mesh *mesh);
 
 /* Where the chips of a group lie. */
 Footprint group_footprint(const NestedMesh *nested_mesh, const Placement *placement, Group group,
@@ -116,11 +121,13 @@ typedef struct {
     double group_seconds[GROUP_COUNT]; /* whole communication over the step */
     /* the exposed share of that; the rest of exposed_seconds is unhidden_seconds */
     double group_exposed_seconds[GROUP_COUNT];
-    double unhidden_seconds; /* communication that could hide and found nothing to hide behind */
-    double pcie_seconds;
+    double unhidden_seconds;  /* communication that could hide and found nothing to hide behind */
+    double pcie_seconds;      /* the host link moves offloaded activations */
+    double host_lane_seconds; /* the network uses the lane of the host link, where something is offloaded; else 0 */
     double axis_seconds[MESH_AXES_MAX]; /* busy time of each axis */
     double serial_seconds;              /* everything in series, an upper bound */
-    /* the largest of compute, PCIe and each busy axis, with bubble, optimizer and other: a lower bound */
+    /* the largest of compute, PCIe with what shares its lane, and each busy axis, with bubble, optimizer and other: a
+     * lower bound */
     double lower_seconds;
 } StepTime;
 

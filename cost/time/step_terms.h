@@ -16,8 +16,10 @@
  * ring attention, where e = max(x t, t - h attention). Part A is the largest of compute and of the sums of the rows on
  * each axis; part B likewise. Then
  *
- *   step = max(exposed sum + A + B, PCIe seconds) + bubble - saved + optimizer + other
+ *   step = max(exposed sum + x_h P + A + B, P + lane) + bubble - saved + optimizer + other
  *
+ * where P is the seconds for which offloading keeps the host link busy, x_h is its exposed share, and lane is the
+ * seconds of all groups that leave the scale-up network, where that traffic uses the same lane, and 0 elsewhere
  * (docs/model.md, "Overlap and the step"). For a group that moves once a step, phase 0 is what it moves at the start
  * and phase 1 what it moves at the end. The rows stand in the order of `Group`; step_seconds() adds in that order. */
 #ifndef SHARDOPT_COST_TIME_STEP_TERMS_H
@@ -112,10 +114,13 @@ static inline double step_constant(const StepRule *rule) {
     return rule->optimizer_seconds + rule->other_seconds - rule->bubble_saved_seconds;
 }
 
-/* PCIe seconds of the activations that are offloaded. */
+/* P: PCIe seconds of the activations that are offloaded. */
 static inline double step_pcie_seconds(const StepRule *rule, const Resources *resources) {
     double offload = resources->of[RES_OFFLOAD_BYTES];
     return offload > 0 ? rule->microbatches * offload / rule->offload_bytes_per_second : 0;
 }
+
+/* Whether a group uses the lane of the host link. */
+static inline bool step_on_host_lane(const Rates *rates, int group) { return rates->axes[group] & rates->host_lane; }
 
 #endif

@@ -59,8 +59,8 @@ const char *moment_text(Moment moment, bool stages) {
 }
 
 const char *bound_text(BoundBy bound, const Mesh *mesh) {
-    static const char *const WORDS[BOUND_COUNT] = {"compute", "HBM",  "ICI",     "DCN",   "NVLink",
-                                                   "network", "PCIe", "latency", "bubble"};
+    static const char *const WORDS[BOUND_COUNT] = {"compute", "HBM",  "ICI",       "DCN",     "NVLink",
+                                                   "network", "PCIe", "host CPUs", "latency", "bubble"};
     for (int a = 0; a < mesh->axis_count && bound == BOUND_NVLINK; a++)
         if (mesh->axes[a].level == LEVEL_NVLINK && mesh->axes[a].kind == AXIS_MESH) return "xGMI";
     return WORDS[bound];

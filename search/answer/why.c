@@ -110,6 +110,8 @@ static void say_remat(const RankedPlan *ranked, Why *to) {
     if (estimate->time.pcie_seconds > 0)
         prose_add(&sentence, "; offloading keeps PCIe busy for %s a step",
                   number_time(estimate->time.pcie_seconds, cost));
+    if (estimate->time.host_lane_seconds > 0)
+        prose_add(&sentence, ", and the network its lane for %s", number_time(estimate->time.host_lane_seconds, cost));
     prose_add(&sentence, "; %s of HBM remain free.", number_bytes(spare, free_text));
     say(to, &sentence);
 }
@@ -118,8 +120,9 @@ static void say_host(const RankedPlan *ranked, Why *to) {
     if (!ranked->plan.knobs.offload_optimizer) return;
     char seconds[NUMBER_TEXT_SIZE];
     Prose sentence = {0};
+    prose_add(&sentence, "The optimizer state is kept in host memory as far as it fits; its update ");
     prose_add(&sentence,
-              "The optimizer state is kept in host memory as far as it fits; its update waits %s a step for PCIe.",
+              ranked->estimate.updates_on_cpu ? "by the host's CPUs takes %s a step." : "waits %s a step for PCIe.",
               number_time(ranked->estimate.time.optimizer_seconds, seconds));
     say(to, &sentence);
 }

@@ -40,10 +40,11 @@ typedef struct {
     Term terms[TERMS_MAX];
     Ring rings[PHASE_COUNT * 2];
     int term_count, ring_count;
-    unsigned forms;  /* of the terms */
-    double constant; /* of the step, without parts A and B */
-    double part[2];  /* compute of A and B */
-    double pcie;     /* with the constant, where offloading is required; else 0 */
+    unsigned forms;      /* of the terms */
+    double constant;     /* of the step, without parts A and B */
+    double part[2];      /* compute of A and B */
+    double pcie;         /* with the constant, where offloading is required; else 0 */
+    double exposed_pcie; /* the share of it that nothing hides */
     /* The second bound, weighed; none where serial_weight is 0. */
     double serial_weight, serial_factor, serial_constant, serial_start;
     unsigned second;
@@ -145,6 +146,7 @@ static void row_sums(const StepRule *rule, const Relaxation *relaxation, int ind
                     rule->optimizer_seconds + rule->other_seconds;
     double pcie = step_pcie_seconds(rule, resources); /* where a policy requires it; else relaxations have none */
     row->pcie = pcie > 0 ? pcie + row->constant : 0;
+    row->exposed_pcie = rule->host_exposed * pcie;
     row->serial_weight = relaxation->row[index].serial_weight;
     if (!(row->serial_weight > 0)) return;
     /* relaxed_seconds() has a slack of its own here; the batch's comes on top */
@@ -395,7 +397,7 @@ static bool add_hiding(const RowSums *row, const Block *block, int axis_count, c
 
 static void block_row(const RowSums *row, const Block *block, int axis_count, Room *room) {
     const double *beyond[2];
-    double start = row->constant;
+    double start = row->constant + row->exposed_pcie;
     for (int i = 0; i < row->term_count; i++) {
         room->known[i] = false;
         room->most[i] = extreme(&row->terms[i], row->terms[i].lane->most, block);

@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,8 +56,7 @@ bool import_batch(ConfigFile *file, const Request *request, const char *key, int
 }
 
 void import_offload(ConfigFile *file, const Request *request, bool offloads, ImportedPlan *plan) {
-    bool offered =
-        request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0;
+    bool offered = host_is_known(&request->question.chip);
     if (offloads && !offered)
         config_note(file,
                     "the optimizer's state lies on the host, whose memory the catalog does not know for %s: priced "

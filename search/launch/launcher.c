@@ -63,6 +63,12 @@ LauncherSet launchers_usual(const Chip *chip) {
     return set;
 }
 
+HostUpdate launchers_host_update(LauncherSet launchers) {
+    for (int i = 0; i < launcher_count(); i++)
+        if ((launchers >> i & 1) && launcher_at(i)->host_update == HOST_UPDATE_ON_CPU) return HOST_UPDATE_ON_CPU;
+    return HOST_UPDATE_STREAMS;
+}
+
 const char *launcher_nesting(int launcher) { return launcher_at(launcher)->nestings[0].name; }
 
 /* The one of that number, launcher by launcher; NULL after the last. */

@@ -59,6 +59,7 @@ typedef struct {
     PaddingSet pads;                               /* what it pads, or splits unevenly */
     const char *(*refuses)(const PlanFacts *);     /* a sentence that names the rule; NULL: it takes the plan */
     bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
+    HostUpdate host_update;                        /* who updates the state there */
 
     /* ---- where it puts roles ---- */
     /* Adds its placements to none. NULL means ranks in the order of its nestings, as torchrun numbers them. */
@@ -140,6 +141,10 @@ LauncherSet launchers_usual(const Chip *chip);
 /* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
  * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */
 PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh);
+
+/* Who updates the optimizer's state on the host, under any of these launchers; none: the chip, which nothing rules out
+ * and which is the faster way. Where they differ, the CPUs: then the price is too high for some, too low for none. */
+HostUpdate launchers_host_update(LauncherSet launchers);
 
 /* ---- where they put roles ---- */
 

@@ -31,25 +31,30 @@ typedef struct {
     double f[SIDES], p, missing;
 } Decided;
 
-/* The continuous problem for one side, with the choices from `open` on left. `capacity`: bytes that offloads can
- * free. */
+/* The continuous problem for one side, with the choices from `open` on left. `capacity`: bytes that offloads can free.
+ * A byte that is offloaded takes `price` in P and `exposed` of it in F: choices that take less in F come first in any
+ * case, others until F meets P. */
 static double side_bound(const Search *search, int side, int open, const Decided *decided, double capacity) {
-    double price = search->of.offload_price, f = decided->f[side], p = decided->p, missing = decided->missing;
+    double price = search->of.offload_price, exposed = search->rule->host_exposed * price;
+    double f = decided->f[side], p = decided->p, missing = decided->missing;
     for (int i = 0; i < search->of.choice_count; i++) {
-        if (f >= p + price * missing && missing <= capacity) return f;
         int at = search->of.by_price[side][i];
         const Choice *choice = &search->of.choices[at];
         if (at < open || !(choice->bytes > 0)) continue;
+        double each = choice->seconds[side] / choice->bytes;
+        double beyond = p + price * missing - (f + exposed * missing); /* by which P is above F */
+        if (beyond <= 0 && missing <= capacity && each >= exposed) return f + exposed * missing;
         double all = choice->bytes * (double)min_whole(choice->most, search->of.pools[choice->pool].left);
-        double each = choice->seconds[side] / choice->bytes,
-               meets = each + price > 0 ? (p + price * missing - f) / (each + price) : all;
+        double closes = each - exposed + price, /* the difference, for each byte */
+            meets = each < exposed || !(closes > 0) ? all : beyond / closes;
         double take = min_real(min_real(missing, all), max_real(missing - capacity, meets));
         if (!(take > 0)) continue;
         f += each * take;
         missing -= take;
         if (take < all) break;
     }
-    return missing > capacity + 1e-12 * search->of.missing ? INFINITY : max_real(f, p + price * missing);
+    if (missing > capacity + 1e-12 * search->of.missing) return INFINITY;
+    return max_real(f + exposed * missing, p + price * missing);
 }
 
 /* No way to decide the choices from `open` on is faster. */
@@ -87,7 +92,7 @@ static void counts_of(const Search *search, int64_t counts[ITEMS_MAX]) {
 }
 
 /* Seconds of the counts as they stand; INFINITY: they do not fit. */
-static double price(Search *search) {
+static double price_of_counts(Search *search) {
     int64_t counts[ITEMS_MAX];
     Resources resources;
     counts_of(search, counts);
@@ -109,9 +114,20 @@ static double round_up(const Search *search, int at, double bytes) {
                : bytes;
 }
 
+/* A leaf and the offloads of it that are chosen: both sides of the step so far, and the bytes that are missing. */
+typedef struct {
+    double f, p, missing;
+} Offloaded;
+
+/* The least that the step takes when `more` bytes are offloaded yet. */
+static double offloaded_seconds(const Search *search, const Offloaded *at, double more) {
+    double p = search->of.offload_price * more;
+    return max_real(at->f + search->rule->host_exposed * p, at->p + p);
+}
+
 /* Regular offloads by the table of all their sums: the least that frees what is missing. False: the table does not
  * serve here. *seconds: of what was found, or INFINITY. */
-static bool table_sums(Search *search, double p, double missing, double *seconds) {
+static bool table_sums(Search *search, const Offloaded *from, double *seconds) {
     *seconds = INFINITY;
     if (!(search->of.divisor > 0) || !search->of.one_price || !search->of.one_row || !search->table.bits) return false;
     int64_t sizes[ITEMS_MAX], most[ITEMS_MAX], counts[ITEMS_MAX];
@@ -122,35 +138,38 @@ static bool table_sums(Search *search, double p, double missing, double *seconds
         most[i] = min_whole(choice->most, search->of.pools[choice->pool].left);
         if (sizes[i] < 1) return false;
     }
-    double low = ceil(missing / search->of.divisor - 1e-9), high = low + (double)sizes[0];
-    if (!isinf(search->best))
-        high = min_real(high, (search->best * COUNTS_PROVEN - p) / (search->of.offload_price * search->of.divisor));
+    double low = ceil(from->missing / search->of.divisor - 1e-9), high = low + (double)sizes[0];
+    double price = search->of.offload_price * search->of.divisor, exposed = search->rule->host_exposed * price;
+    if (!isinf(search->best)) {
+        high = min_real(high, (search->best * COUNTS_PROVEN - from->p) / price);
+        if (exposed > 0) high = min_real(high, (search->best * COUNTS_PROVEN - from->f) / exposed);
+    }
     if (high < low) return true;
     if (high > SUMS_LIMIT) return false;
     search->work += TABLE_WORK;
     const BoundedSizes regular = {sizes, most, count};
     if (least_sum(&search->table, &regular, (int64_t)low, (int64_t)high, counts) < 0) return true;
     for (int i = 0; i < count; i++) search->of.offloads[search->of.regular + i].count = counts[i];
-    *seconds = price(search);
+    *seconds = price_of_counts(search);
     return !isinf(*seconds);
 }
 
-/* Offloads from `at` on are to free `missing`; p: PCIe side so far; the step takes no less than f. True: nothing better
+/* Offloads from `at` on are to free what is missing. `least`: no step under this leaf takes less. True: nothing better
  * under this leaf. */
-static bool offload_sums(Search *search, int at, double f, double p, double missing) {
-    if (missing <= 1e-9 * search->of.offloads[0].bytes) {
+static bool offload_sums(Search *search, int at, const Offloaded *from, double least) {
+    if (from->missing <= 1e-9 * search->of.offloads[0].bytes) {
         for (int i = at; i < search->of.offload_count; i++) search->of.offloads[i].count = 0;
-        double seconds = price(search);
-        if (!isinf(seconds)) return seconds * COUNTS_PROVEN <= f;
+        double seconds = price_of_counts(search);
+        if (!isinf(seconds)) return seconds * COUNTS_PROVEN <= least;
     }
     double open = 0;
     for (int i = at; i < search->of.offload_count; i++)
         open += search->of.offloads[i].bytes * (double)search->of.pools[search->of.offloads[i].pool].left;
-    if (at == search->of.offload_count || missing > open * (1 + 1e-12)) return false;
-    if (max_real(f, p + search->of.offload_price * round_up(search, at, missing)) >= search->best * COUNTS_PROVEN)
+    if (at == search->of.offload_count || from->missing > open * (1 + 1e-12)) return false;
+    if (offloaded_seconds(search, from, round_up(search, at, from->missing)) >= search->best * COUNTS_PROVEN)
         return false;
     double tabled;
-    if (at == search->of.regular && table_sums(search, p, missing, &tabled)) return tabled * COUNTS_PROVEN <= f;
+    if (at == search->of.regular && table_sums(search, from, &tabled)) return tabled * COUNTS_PROVEN <= least;
     search->work++;
     if (++search->sums > SUMS_MAX || search->work >= WORK_MAX) {
         search->complete = false;
@@ -160,14 +179,17 @@ static bool offload_sums(Search *search, int at, double f, double p, double miss
     int64_t left = search->of.pools[choice->pool].left, most = min_whole(left, choice->most);
     int64_t enough = most;
     if (search->of.one_row)
-        enough =
-            choice->bytes > 0 ? (int64_t)min_real((double)most, ceil(max_real(0, missing) / choice->bytes) + 1) : 0;
+        enough = choice->bytes > 0
+                     ? (int64_t)min_real((double)most, ceil(max_real(0, from->missing) / choice->bytes) + 1)
+                     : 0;
     bool done = false;
     for (int64_t count = enough; count >= 0 && !done; count--) {
+        double pcie = choice->seconds[0] * (double)count;
         choice->count = count;
         search->of.pools[choice->pool].left = left - count;
-        done = offload_sums(search, at + 1, f, p + choice->seconds[0] * (double)count,
-                            missing - choice->bytes * (double)count);
+        Offloaded after = {from->f + search->rule->host_exposed * pcie, from->p + pcie,
+                           from->missing - choice->bytes * (double)count};
+        done = offload_sums(search, at + 1, &after, least);
     }
     search->of.pools[choice->pool].left = left;
     choice->count = 0;
@@ -180,15 +202,16 @@ static void leaf(Search *search, double p, double missing) {
     Resources resources;
     counts_of(search, counts);
     branch_resources(search->of.branch, counts, &resources);
-    double f = step_seconds(search->rule, &resources, search->rates);
+    Offloaded nothing = {step_seconds(search->rule, &resources, search->rates), p, missing};
     search->work += 8;
-    if (f >= search->best * COUNTS_PROVEN) return;
+    if (nothing.f >= search->best * COUNTS_PROVEN) return;
     if (search->of.offload_count == 0) {
-        price(search);
+        price_of_counts(search);
         return;
     }
     search->sums = 0;
-    offload_sums(search, 0, f, p, missing);
+    double more = missing > 0 ? round_up(search, 0, missing) : 0;
+    offload_sums(search, 0, &nothing, nothing.f + search->rule->host_exposed * search->of.offload_price * more);
 }
 
 static void decide(Search *search, int at, const Decided *decided);
@@ -232,7 +255,7 @@ static void decide(Search *search, int at, const Decided *decided) {
 
 bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best) {
     Search search = {.rule = rule, .rates = rates, .best = best->seconds, .counts = best->counts, .complete = true};
-    decisions_make(relaxed->branch, relaxed->program, relaxed->multipliers, &search.of);
+    decisions_make(rule, relaxed->branch, relaxed->program, relaxed->multipliers, &search.of);
     if (search.of.regular < search.of.offload_count && !sum_table_make(&search.table))
         search.table.bits = NULL; /* sums are searched then, not tabulated */
     Decided nothing = {.p = search.of.base_p, .missing = search.of.missing};

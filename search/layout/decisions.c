@@ -2,6 +2,7 @@
 #include "search/layout/decisions.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/layout/sums.h"
 
 #include <math.h>
@@ -146,7 +147,7 @@ static void sort_choices(Decisions *decisions) {
 static bool is_free(const Decisions *decisions, const Program *program, int pool, int at) {
     const Pool *of = &decisions->pools[pool];
     int item = of->members[0][at];
-    if (program->main.of[item] != 0 || program->tail.of[item] != 0 || program->pcie.of[item] != 0) return false;
+    if (program->main.of[item] != 0 || program->tail.of[item] != 0 || program->host.of[item] != 0) return false;
     for (int r = 0; r < program->row_count; r++)
         if (program->rows[r].of[item] != 0) return false;
     if (decisions->branch->items[item].layers < of->layers) return false;
@@ -156,8 +157,10 @@ static bool is_free(const Decisions *decisions, const Program *program, int pool
     return true;
 }
 
-static void make_choices(Decisions *decisions, const Program *program, const Multipliers *multipliers) {
-    LinearForm f[SIDES], tail[SIDES], p = program->pcie, memory = memory_mean(program, multipliers->memory);
+static void make_choices(Decisions *decisions, const StepRule *rule, const Program *program,
+                         const Multipliers *multipliers) {
+    LinearForm f[SIDES], tail[SIDES], p = without_maxima(program, program->host, multipliers, 0),
+                                      memory = memory_mean(program, multipliers->memory);
     for (int side = 0; side < SIDES; side++) {
         f[side] = without_maxima(program, program->main, multipliers, side);
         tail[side] = without_maxima(program, program->tail, multipliers, side);
@@ -170,7 +173,7 @@ static void make_choices(Decisions *decisions, const Program *program, const Mul
         for (int at = 0; at < decisions->pools[pool].item_count; at++) {
             const Pool *of = &decisions->pools[pool];
             int item = of->members[0][at];
-            double start = 0, in_f = 0;
+            double start = 0;
             for (int m = 0; m < of->member_count; m++) start += multipliers->counts[of->members[m][at]];
             Choice choice = {.pool = pool,
                              .at = at,
@@ -179,11 +182,12 @@ static void make_choices(Decisions *decisions, const Program *program, const Mul
                              .free = is_free(decisions, program, pool, at)};
             choice.most = (int64_t)decisions->branch->items[item].layers * of->member_count;
             choice.start = min_whole(choice.most, (int64_t)floor(max_real(0, start) + 0.5));
+            double beyond = 0, exposed = rule->host_exposed * program->host.of[item]; /* in F, of what is offloaded */
             for (int side = 0; side < SIDES; side++) {
                 choice.seconds[side] = max_real(0, f[side].of[item] + tail[side].of[item]);
-                in_f = max_real(in_f, choice.seconds[side]);
+                beyond = max_real(beyond, choice.seconds[side] - exposed);
             }
-            if (!(p.of[item] > 0 && in_f == 0)) {
+            if (!(p.of[item] > 0 && beyond <= FORM_TOLERANCE * exposed)) {
                 decisions->choices[decisions->choice_count++] = choice;
                 continue;
             }
@@ -201,10 +205,11 @@ static void make_choices(Decisions *decisions, const Program *program, const Mul
     sort_choices(decisions);
 }
 
-void decisions_make(const Branch *branch, const Program *program, const Multipliers *multipliers, Decisions *out) {
+void decisions_make(const StepRule *rule, const Branch *branch, const Program *program, const Multipliers *multipliers,
+                    Decisions *out) {
     memset(out, 0, sizeof(*out));
     out->branch = branch;
     out->one_row = program->memory_count <= 1;
     make_pools(out);
-    make_choices(out, program, multipliers);
+    make_choices(out, rule, program, multipliers);
 }

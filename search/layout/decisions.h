@@ -14,7 +14,8 @@ typedef struct {
     double counts[ITEMS_MAX];
 } Multipliers;
 
-/* The step is not below F (everything but PCIe) nor P (PCIe), both with the tail. Ways to write F without its maxima:
+/* The step is not below F (everything but the host link, with what offloads expose) nor P (the host link and its lane),
+ * both with the tail. Ways to write F without its maxima:
  * as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by the last form
  * of each alone, and by what they are at least. */
 enum { SIDES = 3 };
@@ -30,7 +31,7 @@ typedef struct {
 /* An item of a pool: what one layer of it does. */
 typedef struct {
     int pool, at;          /* at: which of the pool's items */
-    double seconds[SIDES]; /* in each F; of an offload: [0], in P */
+    double seconds[SIDES]; /* in each F; of an offload: [0], in P, of which F has the rule's host_exposed */
     double bytes;          /* freed */
     double beside;         /* in P, of what is no offload: its part of the tail */
     int64_t start, most;   /* relaxation's count; largest */
@@ -43,7 +44,7 @@ typedef struct {
     Pool pools[ACTIVATION_COUNT];
     int pool_count;
     Choice choices[ITEMS_MAX],
-        offloads[ITEMS_MAX]; /* offloads appear in P and in memory alone; choices are all others */
+        offloads[ITEMS_MAX]; /* offloads appear in P, by their exposed share in F, and in memory; choices: all others */
     int choice_count, offload_count;
     int by_price[SIDES][ITEMS_MAX]; /* choices, seconds per byte rising */
     double offload_price;           /* least seconds per byte */
@@ -54,6 +55,7 @@ typedef struct {
     bool one_row;                          /* of memory: `missing` is exact, but for rounding */
 } Decisions;
 
-void decisions_make(const Branch *branch, const Program *program, const Multipliers *multipliers, Decisions *out);
+void decisions_make(const StepRule *rule, const Branch *branch, const Program *program, const Multipliers *multipliers,
+                    Decisions *out);
 
 #endif

@@ -4,8 +4,8 @@
  * Two bounds, both true for any counts n >= 0 of a branch (all choices made; R = saved + sum n a):
  * 1. step(R) >= step(saved), since no item takes away anything but memory, and the step never falls when a resource
  *    rises.
- * 2. Let X be exposed communication and C compute of the step. main >= X + A + B >= X + C_A + C_B =: in series, and
- *    main >= PCIe time, so
+ * 2. Let X be exposed communication, the host link's share included, and C compute of the step. main >= X + A + B >=
+ *    X + C_A + C_B =: in series, and main >= PCIe time, so
  *        step >= (1 - w) series(R) + w pcie(R) + tail(R)        for every w in [0, 1]
  *    with tail = bubble + optimizer + other. A collective counts by one of its affine pieces (a maximum is not below
  *    either), then the right side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory asks
@@ -65,7 +65,8 @@ static Cost linear_cost(const StepRule *rule, const Resources *adds, const Rates
             *(term.critical ? &each[phase] : &background) += term.exposed * seconds;
         }
     }
-    return (Cost){compute.times * (each[0] + each[1] + background), step_pcie_seconds(rule, adds),
+    double pcie = step_pcie_seconds(rule, adds);
+    return (Cost){compute.times * (each[0] + each[1] + background) + rule->host_exposed * pcie, pcie,
                   compute.idle[0] * each[0] + compute.idle[1] * each[1]};
 }
 
@@ -321,9 +322,13 @@ double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, 
     const StepRule *rule = undecided;
     if (rates->leaves_scale_up) decided = rule_at(undecided, rates), rule = &decided;
     double best = INFINITY;
+    /* What a required policy offloads counts without the network on its lane, as batch_relaxed_seconds() counts it. */
+    Rates without;
+    const Rates *apart = rates;
+    if (rates->host_lane) without = *rates, without.host_lane = 0, apart = &without;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
-        double bound = step_seconds(rule, resources, rates);
+        double bound = step_seconds(rule, resources, apart);
         if (relaxation->row[i].serial_weight > 0) {
             double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece);
             bound = max_real(bound,

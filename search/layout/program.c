@@ -204,6 +204,20 @@ static void memory_rows_of(Program *program, const StepRule *rule, const Branch 
     }
 }
 
+/* PCIe seconds of what is offloaded. */
+static LinearForm pcie_form(const StepRule *rule, const Branch *branch) {
+    LinearForm offload = resource(branch, RES_OFFLOAD_BYTES);
+    bool offloads = rule->offload_bytes_per_second > 0;
+    return scaled(offloads ? rule->microbatches / rule->offload_bytes_per_second : 0, &offload);
+}
+
+/* Adds the seconds of the groups that use the lane of the host link. */
+static void add_lane(const Rates *rates, const Rows *rows, LinearForm *to) {
+    for (int group = 0; group < GROUP_COUNT; group++)
+        for (int phase = 0; phase < PHASE_COUNT && step_on_host_lane(rates, group); phase++)
+            add(to, rows->terms[group].times, &rows->seconds[group][phase]);
+}
+
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out) {
     Rows rows;
     out->items = out->columns = branch->item_count;
@@ -217,16 +231,16 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     for (int phase = 0; phase < PHASE_COUNT; phase++) add(&out->main, rule->microbatches, &rows.critical[phase]);
     add(&out->main, 1, &a);
     add(&out->main, 1, &b);
-    LinearForm offload = resource(branch, RES_OFFLOAD_BYTES);
-    bool offloads = rule->offload_bytes_per_second > 0;
-    out->pcie = scaled(offloads ? rule->microbatches / rule->offload_bytes_per_second : 0, &offload);
+    out->host = pcie_form(rule, branch);
+    add(&out->main, rule->host_exposed, &out->host);
+    if (most(out, &out->host) > 0) add_lane(rates, &rows, &out->host);
 
     out->tail = (LinearForm){.constant = step_constant(rule)};
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         add(&out->tail, rows.compute_term.idle[phase], &rows.compute[phase]);
         add(&out->tail, rows.compute_term.idle[phase], &rows.critical[phase]);
     }
-    LinearForm sides[2] = {out->main, out->pcie};
+    LinearForm sides[2] = {out->main, out->host};
     out->seconds = maximum(out, sides, 2);
     add(&out->seconds, 1, &out->tail);
 }

@@ -28,8 +28,10 @@ typedef struct {
     int row_count;
     LinearForm memory[MOMENT_COUNT]; /* form <= 0, in bytes */
     int memory_count;
-    LinearForm seconds;          /* the step, to be least: */
-    LinearForm main, pcie, tail; /* the larger of main and pcie, and the tail */
+    LinearForm seconds; /* the step, to be least: */
+    /* The larger of main and host, and the tail. host: PCIe seconds with those of the network on the same lane; all
+     * zero where nothing is offloaded. */
+    LinearForm main, host, tail;
 } Program;
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */

@@ -2,13 +2,14 @@
 #include "search/space/knob_space.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
 
 #include <math.h>
 
 Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules) {
     const Model *model = setting->model;
     Offers offers = {.switched = true,
-                     .offloads = setting->chip->host_bytes.value > 0 && setting->chip->pcie_bytes_per_second.value > 0,
+                     .offloads = host_is_known(setting->chip) && offload_takes_optimizer(setting->offload),
                      .overlaps = setting->profile->tensor_overlapped < setting->profile->tensor_exposed};
     int64_t heads = 0;
     for (int i = 0; i < model->kind_count; i++) {

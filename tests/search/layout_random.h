@@ -51,6 +51,7 @@ static inline void random_rates(Random *random, Rates *out) {
         if (random_chance(random, 0.4)) cost->seconds_per_byte[0] = cost->seconds_per_byte[1]; /* a switch */
         out->axes[group] = (unsigned)random_below(random, 1 << out->axis_count);
     }
+    if (random_chance(random, 0.5)) out->host_lane = 1u << (out->axis_count - 1);
 }
 
 /* `layers` of the stage; `kinds` activations that exist; `tight`: share of the saved activations that must go, at
@@ -75,6 +76,7 @@ static inline void random_case(Random *random, int layers, int kinds, double tig
     rule->other_seconds = random_real(random, 0, 0.05);
     rule->offload_bytes_per_second = random_chance(random, 0.7) ? random_real(random, 1e9, 60e9) : 0;
 
+    rule->host_exposed = random_chance(random, 0.5) ? random_real(random, 0, 0.3) : 0;
     random_resources(random, 1, 0.7, &graph->base);
     graph->base.of[RES_ATTENTION_FORWARD] = random_real(random, 0, 0.5);
     graph->base.of[RES_ATTENTION_BACKWARD] = random_real(random, 0, 0.5);

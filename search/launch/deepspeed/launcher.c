@@ -21,6 +21,7 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .pads = 1u << PAD_STAGES,
     .refuses = deepspeed_refuses,
     .offloads_optimizer = deepspeed_offloads_optimizer,
+    .host_update = HOST_UPDATE_ON_CPU,
     .remat = remat_rules,
     .plan_words = deepspeed_plan_words,
     .signs = {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"},

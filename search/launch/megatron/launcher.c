@@ -16,6 +16,7 @@ const Launcher MEGATRON_LAUNCHER = {
     .pads = 1u << PAD_STAGES | 1u << PAD_VOCAB,
     .refuses = megatron_refuses,
     .offloads_optimizer = megatron_offloads_optimizer,
+    .host_update = HOST_UPDATE_ON_CPU,
     .remat = megatron_remat_rules,
     .remat_by_chunk = true,
     .remat_words = megatron_remat_words,

@@ -12,6 +12,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .pads = 1u << PAD_STAGES,
     .refuses = torchtitan_refuses,
     .offloads_optimizer = torchtitan_offloads_optimizer,
+    .host_update = HOST_UPDATE_ON_CPU,
     .remat = torchtitan_remat_rules,
     .remat_words = torchtitan_remat_words,
     .plan_words = torchtitan_plan_words,

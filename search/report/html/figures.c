@@ -26,8 +26,12 @@ static bool move_hbm(Request *request, double factor) { return scale(&request->q
 static bool move_bandwidth(Request *request, double factor) {
     return scale(&request->question.chip.hbm_bytes_per_second, factor);
 }
+/* Copies one way, both ways, and of all chips of a host. */
 static bool move_pcie(Request *request, double factor) {
-    return scale(&request->question.chip.pcie_bytes_per_second, factor);
+    Chip *chip = &request->question.chip;
+    scale(&chip->pcie_both_bytes_per_second, factor);
+    scale(&chip->host_copies_bytes_per_second, factor);
+    return scale(&chip->pcie_bytes_per_second, factor);
 }
 static bool move_host(Request *request, double factor) { return scale(&request->question.chip.host_bytes, factor); }
 static bool move_scale_up(Request *request, double factor) { return request_scale_links(request, true, factor); }
@@ -72,6 +76,8 @@ static bool same_as_another(const ProfileFigure *figure) {
                                          "network_factor",
                                          "dcn_efficiency",
                                          "pcie_efficiency",
+                                         "host_update_efficiency",
+                                         "host_exposed",
                                          "host_memory_share",
                                          "fp8_efficiency",
                                          "mxfp8_efficiency",
