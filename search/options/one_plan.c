@@ -101,6 +101,7 @@ static bool require_plan(Request *request, const char *where, const Named *named
             return error_set(error, ERROR_INPUT, where, "has too many conditions with those of --require; give fewer");
         request->space.requirements[request->space.requirement_count++] = named->knobs[i];
     }
+    request_settle_offload(request);
     return true;
 }
 
@@ -132,6 +133,7 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
                              knob_name(knob), (long long)setting);
         require(request, (Requirement){.knob = knob, .degree = setting});
     }
+    request_settle_offload(request);
     memcpy(request->space.pins, plan->pins, sizeof request->space.pins);
     request->space.pin_count = plan->pin_count;
     request->control.variants = false;

@@ -257,6 +257,17 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
                     "gate_up, product (auto).",
          .values = "auto none full"},
+    [OPTION_OFFLOAD] =
+        {.name = "offload",
+         .takes = "WHAT",
+         .use = ALL,
+         .asks = true,
+         .help = "what may go to the host: none, optimizer, activations, all (auto)",
+         .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
+                    "By itself (auto): all on TPUs and where the link to the host is coherent (GH200, GB200, GB300); "
+                    "over PCIe none, but what --require or --remat ask for, and all where nothing fits without, which "
+                    "the report then says.",
+         .values = "auto none optimizer activations all"},
     [OPTION_HBM_RESERVE] = {.name = "hbm-reserve",
                             .takes = "SHARE",
                             .use = ALL,

@@ -4,6 +4,7 @@
 #include "base/count.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
@@ -175,7 +176,10 @@ static bool read_machine(const Resolving *to) {
                  (long long)asked->slices);
     else
         snprintf(text, room, "--%s %lld", option_name(size), (long long)(asked->pods + asked->chips + asked->nodes));
-    return machine_from_request(&request->question.chip, asked, &request->question.machine, to->error);
+    if (!machine_from_request(&request->question.chip, asked, &request->question.machine, to->error)) return false;
+    host_set_job(&request->question.chip, request->question.machine.mesh.chips);
+    host_set_job(&request->question.device, request->question.machine.mesh.chips);
+    return true;
 }
 
 /* Nothing is learned about positions beyond a learned table; everything else can be stretched, and that is said. */
@@ -351,12 +355,32 @@ static bool read_remat(const Resolving *to) {
     bool offloads = false;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         offloads = offloads || request->question.remat.state[a] == STATE_OFFLOADED;
-    if (!offloads ||
-        (request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0))
-        return true;
+    if (!offloads || host_is_known(&request->question.chip)) return true;
     return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_REMAT],
                      "%.60s offloads, and the catalog knows no host memory of %s; give a policy that does not",
                      given(to, OPTION_REMAT), request->question.chip.title);
+}
+
+/* What may go to the host, which contradicts neither --require nor --remat. */
+static bool read_offload(const Resolving *to) {
+    Request *request = to->request;
+    const char *text = given(to, OPTION_OFFLOAD), *where = to->options->where[OPTION_OFFLOAD];
+    request_settle_offload(request);
+    if (!text || strcmp(text, "auto") == 0) return true;
+    Offload wanted = request->space.offload_open ? request->question.offload : OFFLOAD_NONE, asked;
+    if (!offload_parse(text, where, &asked, to->error)) return false;
+    if (offload_takes_optimizer(wanted) && !offload_takes_optimizer(asked))
+        return error_set(to->error, ERROR_INPUT, where, "%s, and --require has the optimizer's state on the host",
+                         text);
+    if (offload_takes_activations(wanted) && !offload_takes_activations(asked))
+        return error_set(to->error, ERROR_INPUT, where, "%s, and --remat offloads activations", text);
+    if (asked != OFFLOAD_NONE && !host_is_known(&request->question.chip))
+        return error_set(to->error, ERROR_INPUT, where, "the catalog knows no host memory of %s; give none",
+                         request->question.chip.title);
+    request->question.offload = asked;
+    request->asked.offload = true;
+    request->space.offload_open = false;
+    return true;
 }
 
 static bool read_stack(const Resolving *to) {
@@ -372,7 +396,8 @@ static bool read_physics(const Resolving *to) {
     unsigned precision = PRECISION_BF16;
     request->question.hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
-        !read_remat(to) || !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
+        !read_remat(to) || !read_offload(to) ||
+        !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
         !read_stack(to))
         return false;
@@ -439,7 +464,10 @@ static bool read_contender(const Resolving *to, const ProfileFile *file, Launche
     SoftwareAsk ask = {.stack = to->request->asked.stack, .launcher = to->options->software_of};
     for (int i = 0; i < launcher_count(); i++)
         if (launchers == 1u << i) ask.launcher = launcher_name(i);
-    *out = (Contender){.launchers = launchers};
+    LauncherSet updating = launchers;
+    for (int i = 0; i < launcher_count() && !launchers && ask.launcher; i++)
+        if (strcmp(launcher_name(i), ask.launcher) == 0) updating = 1u << i;
+    *out = (Contender){.launchers = launchers, .host_update = launchers_host_update(updating)};
     if (!profile_file_pick(file, &ask, &question->chip, to->arena, &out->profile, to->error) ||
         !launch_remat(launchers, &question->model, to->arena, &out->offer, to->error) || !read_nesting(to, out))
         return false;

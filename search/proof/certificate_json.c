@@ -122,6 +122,12 @@ static bool add_space(cJSON *to, const SearchRecord *record) {
         [PADDING_LAUNCHABLE] = "launchable: padding and uneven stages that some launcher takes",
         [PADDING_ANY] = "any: every size may be padded",
     };
+    static const char *const OFFLOAD[] = {
+        [OFFLOAD_ALL] = "all: activations and the optimizer's state may lie on the host, where it is known",
+        [OFFLOAD_ACTIVATIONS] = "activations: these alone may lie on the host",
+        [OFFLOAD_OPTIMIZER] = "optimizer: its state alone may lie on the host",
+        [OFFLOAD_NONE] = "none: nothing lies on the host",
+    };
     static const char *const CANONICAL[] = {
         "a role of degree 1 has its knobs off",
         "fsdp gathers weights in every microbatch, data (ZeRO 0 to 2) at most once a step: there is no fsdp that keeps "
@@ -148,6 +154,7 @@ static bool add_space(cJSON *to, const SearchRecord *record) {
                                "two orders place the same since roles share no axis"
                              : "1: that of `roles`") &&
            json_add_text(json, "padding", PADDING[request->space.padding]) &&
+           json_add_text(json, "offload", OFFLOAD[request->question.offload]) &&
            json_add_text(json, "idle",
                          "the machine asked for, and every offered shape of it with at most a share `max_idle` of the "
                          "chips unused") &&

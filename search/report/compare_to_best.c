@@ -306,6 +306,7 @@ bool compare_to_best(const Request *open, const Request *plan, const RankedPlan 
     *out = (BestComparison){.smallest = -1, .changes = ARENA_NEW(arena, Change, CHANGES_MAX)};
     if (!wide || !out->changes) return error_memory(error);
     request_copy(open, wide);
+    wide->question.offload = plan->question.offload; /* the space in which the plan stands */
     wide->control.top = COMPARE_ROWS_MAX;
     wide->control.limit_seconds =
         (1 + 2 * CONTRADICTION) * here->ranked_seconds; /* so that it finds `here`, or better */

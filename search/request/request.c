@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "search/request/knobs.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ void request_for(const Request *request, const Contender *contender, Request *ou
     out->asked.nesting = contender->nesting_name;
     out->question.profile = contender->profile;
     out->question.offer = contender->offer;
+    out->question.host_update = contender->host_update;
 }
 
 CostContext request_cost_context(const Request *request) {
@@ -45,10 +47,31 @@ CostContext request_cost_context(const Request *request) {
         .precision_flops_per_second = precision_peak(&request->question.chip, request->question.precision),
         .state = request->question.state.optimizer[0] ? &request->question.state : NULL,
         .remat = &request->question.remat,
-        .offer = request->question.offer};
+        .offer = request->question.offer,
+        .offload = request->question.offload,
+        .host_update = request->question.host_update};
     setting.work.layer_weight = stage_layer_weight(&setting, request->question.work.seq);
     setting.work.layer_flops = layer_flops(setting.model, request->question.work.seq, &setting.work.layer_active);
     return setting;
+}
+
+void request_settle_offload(Request *request) {
+    const Chip *chip = &request->question.chip;
+    const RematRule *remat = &request->question.remat;
+    bool optimizer = false, activations = false;
+    if (request->asked.offload) return;
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *required = &request->space.requirements[i];
+        optimizer = optimizer || (required->knob == KNOB_OFFLOAD_OPTIMIZER && required->degree != 0);
+    }
+    for (int a = 0; a < ACTIVATION_COUNT && remat->required; a++)
+        activations = activations || remat->state[a] == STATE_OFFLOADED;
+    bool all = !chip_has_domains(chip) || chip->coherent_host || (optimizer && activations);
+    request->question.offload = all           ? OFFLOAD_ALL
+                                : optimizer   ? OFFLOAD_OPTIMIZER
+                                : activations ? OFFLOAD_ACTIVATIONS
+                                              : OFFLOAD_NONE;
+    request->space.offload_open = !all && host_is_known(chip);
 }
 
 static bool meets(const Requirement *required, int64_t value) {

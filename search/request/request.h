@@ -68,6 +68,8 @@ typedef struct {
     TrainingState state;     /* of the model under both; all zero means training_state_default() */
     RematRule remat;         /* not required: the layout decides, */
     const RematOffer *offer; /* among what the launchers asked for can be told; NULL means freely */
+    Offload offload;         /* what may go to the host */
+    HostUpdate host_update;  /* who updates state there: the way of the launchers asked for */
     double hbm_reserve;      /* share of HBM */
     Objective objective;
 } Question;
@@ -81,6 +83,8 @@ typedef struct {
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;
     LauncherSet launchers;  /* --for; 0 means any */
+    bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
+    bool offload_opened;    /* so it was */
     double max_idle;        /* share */
     double batch_tolerance; /* share */
     PaddingRule padding;
@@ -121,6 +125,7 @@ typedef struct {
     LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
+    bool offload; /* --offload was given; otherwise request_settle_offload() says what may go to the host */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Asked;
@@ -130,6 +135,7 @@ typedef struct {
     LauncherSet launchers; /* one bit; 0 means a layout that no launcher has to take */
     Profile profile;
     const RematOffer *offer;
+    HostUpdate host_update;
     Nesting nesting;
     const char *nesting_name;
     bool last_resort; /* asked only where no other has a plan that fits */
@@ -153,6 +159,11 @@ void request_for(const Request *request, const Contender *contender, Request *ou
 
 /* The setting that plans of this request are priced with. Points into the request. */
 CostContext request_cost_context(const Request *request);
+
+/* Settles what may go to the host where nobody said so: everything on TPUs and where the link to the host is coherent;
+ * over PCIe, whose copies no published recipe finds worth while, only what --require or --remat ask for, and the rest
+ * where nothing fits without (SpaceRules.offload_open). To be called when a condition was added. */
+void request_settle_offload(Request *request);
 
 /* Whether degrees, and whether knobs, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);

@@ -47,6 +47,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "optimizer", request->asked.optimizer[0] ? request->asked.optimizer : "adamw") &&
            json_add_text(to, "state_dtypes", state_dtypes_text(&request->question.state_dtypes, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
+           json_add_text(to, "offload", request->asked.offload ? offload_name(request->question.offload) : "auto") &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&
            json_add_text(to, "profile", request->asked.profile) &&
            (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&

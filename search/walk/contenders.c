@@ -13,6 +13,7 @@ typedef struct {
     Arena *arena;
     SearchResult *results; /* one for each contender */
     bool *searched;
+    bool resort; /* a last resort is asked where no other has a plan */
     double started;
     RankedPlan *plans; /* of all, sorted */
     int count, capacity;
@@ -30,7 +31,7 @@ static double limit_of(const Contest *contest) {
 static bool is_asked(const Contest *contest, int number, Request *ask) {
     const Contender *contender = &contest->request->contenders[number];
     const SearchControl *control = &contest->request->control;
-    if (contender->last_resort && contest->count > 0) return false;
+    if (contender->last_resort && (contest->count > 0 || !contest->resort)) return false;
     if (world_stops(&control->world)) return contest->count == 0 && !contender->last_resort;
     if (control->time_limit_seconds > 0) {
         int left = 0;
@@ -120,11 +121,11 @@ static bool list_contenders(const Contest *contest, SearchResult *out, Error *er
     return true;
 }
 
-bool search_contenders(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+bool search_contenders(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error) {
     const World *world = &request->control.world;
     size_t count = (size_t)request->contender_count;
     memset(result, 0, sizeof *result);
-    Contest contest = {.request = request, .arena = arena, .started = world_clock(world)};
+    Contest contest = {.request = request, .arena = arena, .resort = resort, .started = world_clock(world)};
     contest.capacity = request->contender_count * (request->control.each ? 1 : request->control.top);
     contest.results = ARENA_NEW(arena, SearchResult, count);
     contest.searched = ARENA_NEW(arena, bool, count);

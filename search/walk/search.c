@@ -154,7 +154,25 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
     return ok;
 }
 
-bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    return request->contender_count > 0 ? search_contenders(request, arena, result, error)
+/* `resort`: whether a contender that is the last resort is asked where no other has a plan. */
+static bool search_asked(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error) {
+    return request->contender_count > 0 ? search_contenders(request, resort, arena, result, error)
                                         : search_one(request, arena, result, error);
+}
+
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    bool opens = request->space.offload_open && request->control.limit_seconds == 0;
+    if (!search_asked(request, !opens, arena, result, error)) return false;
+    bool none_fits = result->plan_count == 0 && result->certificate.proof == PROOF_OPTIMAL && !result->interrupted;
+    if (!opens || !none_fits) return true;
+    double seconds = result->seconds;
+    Request *opened = ARENA_NEW(arena, Request, 1);
+    if (!opened) return error_memory(error);
+    *opened = *request;
+    opened->question.offload = OFFLOAD_ALL;
+    opened->space.offload_open = false;
+    opened->space.offload_opened = true;
+    if (!search_asked(opened, true, arena, result, error)) return false;
+    result->seconds += seconds;
+    return true;
 }

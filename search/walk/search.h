@@ -15,7 +15,10 @@
  * that was interrupted, with the best plans so far. */
 /* A request with contenders is searched for each of them. With control.each every contender's best plan is among the
  * plans; otherwise the plans are the k best of all. Plans are in the order of their ranked time. The proof is of the
- * first plan: PROOF_GAP where the search of any contender has left one open that could be better. */
+ * first plan: PROOF_GAP where the search of any contender has left one open that could be better.
+ *
+ * Where nothing fits, and the request leaves offloading open (SpaceRules.offload_open), a second search follows in which
+ * everything may go to the host; a last resort is asked in that one alone. result->request says which it was. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 #endif

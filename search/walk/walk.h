@@ -59,6 +59,6 @@ bool search_answer(Search *search, SearchResult *result, Error *error);
 bool search_one(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 /* A search for each contender; the best of them is the answer. */
-bool search_contenders(const Request *request, Arena *arena, SearchResult *result, Error *error);
+bool search_contenders(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error);
 
 #endif

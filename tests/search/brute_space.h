@@ -108,6 +108,7 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
     /* each with the optimizer on the host as well, where one is known */
     if (!(request->question.chip.host_bytes.value > 0 && request->question.chip.pcie_bytes_per_second.value > 0))
         return count;
+    if (request->question.offload == OFFLOAD_NONE || request->question.offload == OFFLOAD_ACTIVATIONS) return count;
     cr_assert(2 * count <= KNOBS_MAX);
     for (int64_t i = 0; i < count; i++) out[count + i] = out[i], out[count + i].offload_optimizer = true;
     return 2 * count;

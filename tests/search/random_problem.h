@@ -114,13 +114,16 @@ static inline bool is_mixture(const Model *model) { return model->kinds[model->k
 /* What a machine adds to its axes, and direct links in place of a switch. Draws from a copy: the rest of a problem is
  * what it was without. */
 static inline void random_fabric(Draw draw, bool torus, Mesh *mesh) {
+    Draw lane = draw;
+    mesh->fabric.across_shares_host_lane = draw_chance(&lane, 0.5);
     if (torus) {
         if (draw_chance(&draw, 0.5)) mesh->fabric.twisted_gain = draw_real(&draw, 1, 2);
         return;
     }
     if (draw_chance(&draw, 0.3)) mesh->axes[0].kind = AXIS_MESH;
     if (draw_chance(&draw, 0.7))
-        mesh->fabric = (Fabric){.ring_base_seconds = draw_real(&draw, 1e-6, 1e-5),
+        mesh->fabric = (Fabric){.across_shares_host_lane = mesh->fabric.across_shares_host_lane,
+                                .ring_base_seconds = draw_real(&draw, 1e-6, 1e-5),
                                 .tree_base_seconds = draw_real(&draw, 1e-6, 1e-5),
                                 .tree_hop_seconds = draw_real(&draw, 1e-7, 1e-6),
                                 .tree_scaleout_seconds = draw_real(&draw, 1e-6, 1e-5)};
@@ -218,6 +221,8 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->update_scratch_bytes = draw_chance(&draw, 0.3) ? 6 : 0;
     profile->bucket_bytes = draw_chance(&draw, 0.3) ? draw_real(&draw, 0, 0.02) * chip->hbm_bytes.value : 0;
     profile->routed_copies = draw_chance(&draw, 0.5) ? draw_real(&draw, 1, 8) : 0;
+    profile->host_exposed = draw_chance(&draw, 0.7) ? draw_real(&draw, 0, 0.3) : 0;
+    profile->host_update_efficiency = draw_real(&draw, 0.3, 1);
     Precision precision = draw_chance(&draw, 0.3) ? PRECISION_FP8 : PRECISION_BF16;
     *profile = profile_in_precision(profile, chip, precision_peak(chip, precision) > 0 ? precision : PRECISION_BF16);
 }
@@ -338,6 +343,10 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     if (draw_chance(draw, 0.2)) request.space.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
+    Draw host = *draw; /* a copy: the rest of a problem is what it was without */
+    request.question.host_update = draw_chance(&host, 0.4) ? HOST_UPDATE_ON_CPU : HOST_UPDATE_STREAMS;
+    if (!request.question.remat.required && draw_chance(&host, 0.3))
+        request.question.offload = (Offload)draw_below(&host, OFFLOAD_COUNT);
     request.question.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
     request.control.world.seconds = test_clock; /* for those that set a time limit */

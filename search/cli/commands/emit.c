@@ -75,12 +75,14 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     if (named ? !one_plan_request(options, "emit", arena, request, &from, error)
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;
-    /* Laid out as the launcher can be told, so that what is predicted is what is written. */
+    /* Laid out, and updated, as the launcher can be told, so that what is predicted is what is written. */
+    request->question.host_update = launchers_host_update(1u << emit_format_launcher(format));
     if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.offer,
                       error))
         return false;
     planning_announce(request, choice, err);
-    if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
+    if (named ? !one_plan_search(request, &from, arena, result, error)
+              : !search_run(request, arena, result, error))
         return false;
     if (!choice->quiet && request->question.offer)
         say_what_it_takes(format, result, &from, err);

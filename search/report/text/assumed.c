@@ -3,6 +3,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "mesh/slice.h"
 
 #include <math.h>
@@ -30,7 +31,8 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
     const Chip *chip = &request->question.chip;
     const Mesh *mesh = &ranked->machine.mesh;
     bool inside = false, outside = false, cores = false,
-         offloads = ranked->estimate.time.pcie_seconds > 0 || ranked->plan.knobs.offload_optimizer;
+         offloads = ranked->estimate.time.pcie_seconds > 0 || ranked->plan.knobs.offload_optimizer,
+         on_cpu = ranked->plan.knobs.offload_optimizer && request->question.host_update == HOST_UPDATE_ON_CPU;
     bool torus = !chip_has_domains(chip), pod = slice_compare(ranked->machine.slice, chip->pod) == 0;
     for (int a = 0; a < mesh->axis_count; a++) {
         bool core = torus && mesh->axes[a].kind == AXIS_MESH;
@@ -64,6 +66,10 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
         {twist ? twist : &chip->hbm_bytes, "twisted_gain", "gain of the twist", twist && crosses_whole_slice(ranked)},
         {&chip->pcie_bytes_per_second, "pcie_bytes_per_second", "PCIe bandwidth", offloads},
         {&chip->host_bytes, "host_bytes", "host memory", offloads},
+        {&chip->host_copies_bytes_per_second, "host_copies_bytes_per_second", "host ceiling of copies", offloads},
+        {&chip->host_memory_bytes_per_second, "host_memory_bytes_per_second", "host memory bandwidth", on_cpu},
+        {&chip->nic_shares_pcie, "nic_shares_pcie", "lane that the NIC shares",
+         ranked->estimate.time.host_lane_seconds > 0},
         {&chip->usd_per_chip_hour, "usd_per_chip_hour", "price", true},
     };
     _Static_assert(COUNT_OF(FIGURES) + 1 <= UNVERIFIED_MAX, "each figure, and the topology");
@@ -121,6 +127,8 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
               training_state_words(cost_context_state(&setting), words));
     prose_add(&text, "; %s of HBM (%s) reserved", share_text(request->question.hbm_reserve, b),
               number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
+    if (request->question.offload == OFFLOAD_NONE && host_is_known(&request->question.chip))
+        prose_add(&text, "; nothing on the host (--offload all allows it)");
     add_profile(request, &text);
     prose_add(
         &text,

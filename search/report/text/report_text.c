@@ -3,6 +3,7 @@
 
 #include "base/text/terminal.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "search/report/text/parts.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
         prose_add(&text, " (no price is known)");
     prose_add(&text, ".");
     prose_write(out, "", "", text.text);
+    if (request->space.offload_opened)
+        prose_write(out, "", "", "Nothing fits without the host's memory, so plans may offload to it (--offload all).");
 }
 
 static void write_why(const SearchResult *result, TextOut out) {
@@ -91,6 +94,13 @@ void sensitivities_write(const Report *report, TextOut out) {
     prose_write(out, "", "  ", line.text);
 }
 
+/* The least that activations can take. */
+static const char *activations_words(const Request *request) {
+    return offload_takes_activations(request->question.offload) && host_is_known(&request->question.chip)
+               ? "every activation recomputed or offloaded"
+               : "every activation recomputed";
+}
+
 /* How far off the plan is that lacks least. */
 static void write_shortfall(const Report *report, TextOut out) {
     const Request *request = report->request;
@@ -108,8 +118,7 @@ static void write_shortfall(const Report *report, TextOut out) {
                   number_bytes(shortfall->needed_bytes, need));
     else
         prose_add(&text, "No plan fits: with %s, a plan needs at least %s per chip",
-                  request->question.remat.required ? "activations as --remat asks"
-                                                   : "every activation recomputed or offloaded",
+                  request->question.remat.required ? "activations as --remat asks" : activations_words(request),
                   number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), but ", degrees_notation(&shortfall->plan.degrees, true, notation));
     prose_add(&text, "plans may use only %s of the %s of a %s.", number_bytes(shortfall->limit_bytes, keeps),
