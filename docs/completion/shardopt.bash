@@ -8,17 +8,17 @@ _shardopt_commands='plan explain emit models chips validate calibrate check layo
 
 _shardopt_options() { # COMMAND
     case $1 in
-    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --brute-force --time-limit --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
-    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
-    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
+    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
+    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
+    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
     validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --help' ;;
     calibrate) echo '--output --profile --begin --exclude-flagged --folds --date --format --threads --verbose --help' ;;
-    check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
+    check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
     layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
     diff) echo '--format --output --exit-code --quiet --help' ;;
-    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
+    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --help' ;;
     esac
 }
@@ -86,6 +86,7 @@ _shardopt_values() { # COMMAND OPTION
         --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
         --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
         --remat) echo 'auto none full' ;;
+        --offload) echo 'auto none optimizer activations all' ;;
         --profile) echo 'default ideal' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;

@@ -16,6 +16,7 @@ void request_copy(const Request *request, Request *copy) {
     copy->control.top = 1;
     copy->control.variants = false;
     copy->control.keep_ledger = false;
+    copy->space.offload_open = false; /* what may go to the host is what the answer has there */
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */

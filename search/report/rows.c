@@ -122,6 +122,7 @@ static bool ask_free(const Report *report, SideSearch *question) {
     Request free;
     request_for(asked, last, &free);
     request_copy(&free, &question->changed);
+    question->changed.question.offload = report->request->question.offload;
     question->limit_seconds = report->result.plans[0].ranked_seconds;
     return true;
 }

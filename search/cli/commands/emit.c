@@ -81,8 +81,7 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
                       error))
         return false;
     planning_announce(request, choice, err);
-    if (named ? !one_plan_search(request, &from, arena, result, error)
-              : !search_run(request, arena, result, error))
+    if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
     if (!choice->quiet && request->question.offer)
         say_what_it_takes(format, result, &from, err);
