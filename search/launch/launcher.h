@@ -142,8 +142,8 @@ LauncherSet launchers_usual(const Chip *chip);
  * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */
 PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh);
 
-/* Who updates the optimizer's state on the host, under any of these launchers; none: the chip, which nothing rules out
- * and which is the faster way. Where they differ, the CPUs: then the price is too high for some, too low for none. */
+/* Who updates the optimizer's state on the host under a launcher; under none, the chip, which nothing rules out and
+ * which is the faster way. Of several, the CPUs, if one has them do it; but each is searched for by itself. */
 HostUpdate launchers_host_update(LauncherSet launchers);
 
 /* ---- where they put roles ---- */

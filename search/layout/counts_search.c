@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORK_MAX = 250000 /* bounds: some milliseconds */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
+enum { WORK_MAX = 2000000 /* bounds: a tenth of a second */, SUMS_MAX = 2000 /* of one leaf */, TABLE_WORK = 200 };
 
 typedef struct {
     Decisions of;
@@ -69,33 +69,11 @@ static double bound_of(Search *search, int open, const Decided *decided) {
     return bound;
 }
 
-/* The counts of pools, member by member. */
-static void counts_of(const Search *search, int64_t counts[ITEMS_MAX]) {
-    int64_t wanted[ACTIVATION_COUNT][STRATEGIES_MAX - 1] = {{0}};
-    memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
-    for (int i = 0; i < search->of.choice_count; i++)
-        wanted[search->of.choices[i].pool][search->of.choices[i].at] = search->of.choices[i].count;
-    for (int i = 0; i < search->of.offload_count; i++)
-        wanted[search->of.offloads[i].pool][search->of.offloads[i].at] = search->of.offloads[i].count;
-    for (int p = 0; p < search->of.pool_count; p++)
-        for (int m = 0; m < search->of.pools[p].member_count; m++) {
-            int64_t left = (int64_t)search->of.pools[p].layers;
-            for (int at = 0; at < search->of.pools[p].item_count; at++) {
-                int item = search->of.pools[p].members[m][at];
-                int64_t take =
-                    min_whole(left, min_whole(wanted[p][at], (int64_t)search->of.branch->items[item].layers));
-                counts[item] = take;
-                left -= take;
-                wanted[p][at] -= take;
-            }
-        }
-}
-
 /* Seconds of the counts as they stand; INFINITY: they do not fit. */
 static double price_of_counts(Search *search) {
     int64_t counts[ITEMS_MAX];
     Resources resources;
-    counts_of(search, counts);
+    decisions_counts(&search->of, counts);
     branch_resources(search->of.branch, counts, &resources);
     if (!resources_fit(&resources, search->rule->memory_limit_bytes)) return INFINITY;
     double seconds = step_seconds(search->rule, &resources, search->rates);
@@ -200,7 +178,7 @@ static void leaf(Search *search, double p, double missing) {
     for (int i = 0; i < search->of.offload_count; i++) search->of.offloads[i].count = 0;
     int64_t counts[ITEMS_MAX];
     Resources resources;
-    counts_of(search, counts);
+    decisions_counts(&search->of, counts);
     branch_resources(search->of.branch, counts, &resources);
     Offloaded nothing = {step_seconds(search->rule, &resources, search->rates), p, missing};
     search->work += 8;

@@ -213,3 +213,26 @@ void decisions_make(const StepRule *rule, const Branch *branch, const Program *p
     make_pools(out);
     make_choices(out, rule, program, multipliers);
 }
+
+void decisions_counts(const Decisions *decisions, int64_t counts[ITEMS_MAX]) {
+    int64_t wanted[ACTIVATION_COUNT][STRATEGIES_MAX - 1] = {{0}};
+    memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
+    for (int i = 0; i < decisions->choice_count; i++)
+        wanted[decisions->choices[i].pool][decisions->choices[i].at] = decisions->choices[i].count;
+    for (int i = 0; i < decisions->offload_count; i++)
+        wanted[decisions->offloads[i].pool][decisions->offloads[i].at] = decisions->offloads[i].count;
+    for (int p = 0; p < decisions->pool_count; p++) {
+        const Pool *pool = &decisions->pools[p];
+        for (int m = 0; m < pool->member_count; m++) {
+            int64_t left = (int64_t)pool->layers;
+            for (int at = 0; at < pool->item_count; at++) {
+                int item = pool->members[m][at];
+                int64_t layers = (int64_t)decisions->branch->items[item].layers;
+                int64_t take = min_whole(left, min_whole(wanted[p][at], layers));
+                counts[item] = take;
+                left -= take;
+                wanted[p][at] -= take;
+            }
+        }
+    }
+}

@@ -58,4 +58,7 @@ typedef struct {
 void decisions_make(const StepRule *rule, const Branch *branch, const Program *program, const Multipliers *multipliers,
                     Decisions *out);
 
+/* The counts of the choices and offloads as they stand, item by item of the branch. */
+void decisions_counts(const Decisions *decisions, int64_t counts[ITEMS_MAX]);
+
 #endif

@@ -8,6 +8,7 @@
 #include "cost/time/slack.h"
 #include "search/layout/counts.h"
 #include "search/layout/counts_search.h"
+#include "search/layout/counts_table.h"
 #include "search/layout/relax_sum.h"
 
 #include <glpk.h>
@@ -152,6 +153,7 @@ static void solve_counts(Job *job) {
     }
     bool proven = job->bound * (1 + LAYOUT_TOLERANCE) >= out->seconds;
     const RelaxedBranch relaxed = {job->branch, &job->program, &job->multipliers};
+    if (!proven) proven = counts_table(job->rule, job->rates, &relaxed, out);
     if (!proven) proven = counts_search(job->rule, job->rates, &relaxed, out);
     out->bound_seconds = proven ? out->seconds : job->bound;
 }

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "search/options/config_options.h"
 #include "search/request/knobs.h"
+#include "search/request/offload.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "search/launch/launcher.h"
 #include "search/options/asked_words.h"
 #include "search/options/options.h"
+#include "search/request/offload.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -361,28 +362,6 @@ static bool read_remat(const Resolving *to) {
                      given(to, OPTION_REMAT), request->question.chip.title);
 }
 
-/* What may go to the host, which contradicts neither --require nor --remat. */
-static bool read_offload(const Resolving *to) {
-    Request *request = to->request;
-    const char *text = given(to, OPTION_OFFLOAD), *where = to->options->where[OPTION_OFFLOAD];
-    request_settle_offload(request);
-    if (!text || strcmp(text, "auto") == 0) return true;
-    Offload wanted = request->space.offload_open ? request->question.offload : OFFLOAD_NONE, asked;
-    if (!offload_parse(text, where, &asked, to->error)) return false;
-    if (offload_takes_optimizer(wanted) && !offload_takes_optimizer(asked))
-        return error_set(to->error, ERROR_INPUT, where, "%s, and --require has the optimizer's state on the host",
-                         text);
-    if (offload_takes_activations(wanted) && !offload_takes_activations(asked))
-        return error_set(to->error, ERROR_INPUT, where, "%s, and --remat offloads activations", text);
-    if (asked != OFFLOAD_NONE && !host_is_known(&request->question.chip))
-        return error_set(to->error, ERROR_INPUT, where, "the catalog knows no host memory of %s; give none",
-                         request->question.chip.title);
-    request->question.offload = asked;
-    request->asked.offload = true;
-    request->space.offload_open = false;
-    return true;
-}
-
 static bool read_stack(const Resolving *to) {
     const char *stack = given(to, OPTION_STACK);
     if (!stack) return true;
@@ -396,7 +375,8 @@ static bool read_physics(const Resolving *to) {
     unsigned precision = PRECISION_BF16;
     request->question.hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
-        !read_remat(to) || !read_offload(to) ||
+        !read_remat(to) ||
+        !request_offload(given(to, OPTION_OFFLOAD), to->options->where[OPTION_OFFLOAD], request, to->error) ||
         !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
         !read_stack(to))

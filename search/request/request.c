@@ -5,7 +5,6 @@
 
 #include "base/number.h"
 #include "base/util.h"
-#include "mesh/host_link.h"
 #include "search/request/knobs.h"
 
 #include <stdio.h>
@@ -53,25 +52,6 @@ CostContext request_cost_context(const Request *request) {
     setting.work.layer_weight = stage_layer_weight(&setting, request->question.work.seq);
     setting.work.layer_flops = layer_flops(setting.model, request->question.work.seq, &setting.work.layer_active);
     return setting;
-}
-
-void request_settle_offload(Request *request) {
-    const Chip *chip = &request->question.chip;
-    const RematRule *remat = &request->question.remat;
-    bool optimizer = false, activations = false;
-    if (request->asked.offload) return;
-    for (int i = 0; i < request->space.requirement_count; i++) {
-        const Requirement *required = &request->space.requirements[i];
-        optimizer = optimizer || (required->knob == KNOB_OFFLOAD_OPTIMIZER && required->degree != 0);
-    }
-    for (int a = 0; a < ACTIVATION_COUNT && remat->required; a++)
-        activations = activations || remat->state[a] == STATE_OFFLOADED;
-    bool all = !chip_has_domains(chip) || chip->coherent_host || (optimizer && activations);
-    request->question.offload = all           ? OFFLOAD_ALL
-                                : optimizer   ? OFFLOAD_OPTIMIZER
-                                : activations ? OFFLOAD_ACTIVATIONS
-                                              : OFFLOAD_NONE;
-    request->space.offload_open = !all && host_is_known(chip);
 }
 
 static bool meets(const Requirement *required, int64_t value) {

@@ -125,7 +125,7 @@ typedef struct {
     LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
-    bool offload; /* --offload was given; otherwise request_settle_offload() says what may go to the host */
+    bool offload;                  /* --offload was given: search/request/offload.h */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Asked;
@@ -159,11 +159,6 @@ void request_for(const Request *request, const Contender *contender, Request *ou
 
 /* The setting that plans of this request are priced with. Points into the request. */
 CostContext request_cost_context(const Request *request);
-
-/* Settles what may go to the host where nobody said so: everything on TPUs and where the link to the host is coherent;
- * over PCIe, whose copies no published recipe finds worth while, only what --require or --remat ask for, and the rest
- * where nothing fits without (SpaceRules.offload_open). To be called when a condition was added. */
-void request_settle_offload(Request *request);
 
 /* Whether degrees, and whether knobs, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);

@@ -17,8 +17,8 @@
  * plans; otherwise the plans are the k best of all. Plans are in the order of their ranked time. The proof is of the
  * first plan: PROOF_GAP where the search of any contender has left one open that could be better.
  *
- * Where nothing fits, and the request leaves offloading open (SpaceRules.offload_open), a second search follows in which
- * everything may go to the host; a last resort is asked in that one alone. result->request says which it was. */
+ * Where nothing fits, and the request leaves offloading open (SpaceRules.offload_open), a second search follows in
+ * which everything may go to the host; a last resort is asked in that one alone. result->request says which it was. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
 
 #endif

@@ -222,6 +222,7 @@ def ask(program, report, line):
     words = [program, "explain", "--format", "json", "-q", "--plan", " ".join(f"{r}={line[r]}" for r in ROLES)]
     if report["request"].get("require"):
         words += ["--require", report["request"]["require"]]
+    request["offload"] = report["search"]["certificate"]["space"]["offload"].split(":")[0]  # of the search, not asked
     for key, value in request.items():
         if value is not None and value is not False and value != "":
             words += ["--" + key.replace("_", "-")] + ([] if value is True else [str(value)])

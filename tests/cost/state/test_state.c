@@ -319,8 +319,8 @@ Test(state, optimizer_files) {
 }
 
 /* State on the host: 12 bytes a parameter leave HBM, if the host has room, and pass through it a layer at a time; the
- * update waits for PCIe, there and back, which on this host is no faster both ways than one. The rest of the host is for
- * activations. */
+ * update waits for PCIe, there and back, which on this host is no faster both ways than one. The rest of the host is
+ * for activations. */
 Test(state, on_the_host) {
     const double P = 2. * 8192 * 28672 * 8, STATE = 12 * P;
     static const struct {

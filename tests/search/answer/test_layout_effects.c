@@ -95,7 +95,7 @@ Test(report_effects, more_memory_never_costs_time) {
     } ROWS[] = {
         {"whole search", "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --top 1 --hbm-reserve"},
         {"one plan's layouts", "plan --model 70b --chip h100 --nodes 16 --batch 1Mi --top 1 --require fsdp=32,tensor=4,"
-                               "data=1,pipeline=1,microbatches=1 --hbm-reserve"},
+                               "data=1,pipeline=1,microbatches=1 --offload all --hbm-reserve"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         double before = INFINITY, first = 0;

@@ -7,9 +7,10 @@
 /* Requests with so little room in HBM that the optimizer's state has to make way, though the same plan with the state
  * in HBM fits as well once enough activations are computed again. */
 static const char *const TIGHT[] = {
-    "plan --model 8b --chip h200 --chips 2 --seq 32768 --sequences 128 --hbm-reserve 18% --top 1 --max-idle 0",
+    "plan --model 8b --chip h200 --chips 2 --seq 32768 --sequences 128 --hbm-reserve 18% --top 1 --max-idle 0 "
+    "--offload all",
     "plan --model 70b --chip h200 --nodes 4 --seq 4096 --sequences 256 --hbm-reserve 58% --top 1 --max-idle 0 "
-    "--for megatron --profile ideal",
+    "--for megatron --profile ideal --offload all",
 };
 
 /* Each of the two below is a look at all plans in a way of its own: no bound is used, and with --variants no setting

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/request/offload.h"
+
+#include "mesh/host_link.h"
+
+#include <string.h>
+
+void request_settle_offload(Request *request) {
+    const Chip *chip = &request->question.chip;
+    const RematRule *remat = &request->question.remat;
+    bool optimizer = false, activations = false;
+    if (request->asked.offload) return;
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *required = &request->space.requirements[i];
+        optimizer = optimizer || (required->knob == KNOB_OFFLOAD_OPTIMIZER && required->degree != 0);
+    }
+    for (int a = 0; a < ACTIVATION_COUNT && remat->required; a++)
+        activations = activations || remat->state[a] == STATE_OFFLOADED;
+    bool all = !chip_has_domains(chip) || chip->coherent_host || (optimizer && activations);
+    request->question.offload = all           ? OFFLOAD_ALL
+                                : optimizer   ? OFFLOAD_OPTIMIZER
+                                : activations ? OFFLOAD_ACTIVATIONS
+                                              : OFFLOAD_NONE;
+    request->space.offload_open = !all && host_is_known(chip);
+}
+
+bool request_offload(const char *text, const char *where, Request *request, Error *error) {
+    request_settle_offload(request);
+    if (!text || strcmp(text, "auto") == 0) return true;
+    Offload wanted = request->space.offload_open ? request->question.offload : OFFLOAD_NONE, asked;
+    if (!offload_parse(text, where, &asked, error)) return false;
+    if (offload_takes_optimizer(wanted) && !offload_takes_optimizer(asked))
+        return error_set(error, ERROR_INPUT, where, "%s, and --require has the optimizer's state on the host", text);
+    if (offload_takes_activations(wanted) && !offload_takes_activations(asked))
+        return error_set(error, ERROR_INPUT, where, "%s, and --remat offloads activations", text);
+    if (asked != OFFLOAD_NONE && !host_is_known(&request->question.chip))
+        return error_set(error, ERROR_INPUT, where, "the catalog knows no host memory of %s; give none",
+                         request->question.chip.title);
+    request->question.offload = asked;
+    request->asked.offload = true;
+    request->space.offload_open = false;
+    return true;
+}
