@@ -14,7 +14,8 @@ static bool same_question(const Request *open, const Request *of_plan, const Ran
            strcmp(a->profile.stack, b->profile.stack) == 0 && strcmp(a->machine.text, b->machine.text) == 0 &&
            a->machine.mesh.devices == b->machine.mesh.devices && a->chip.hbm_bytes.value == b->chip.hbm_bytes.value &&
            a->chip.host_bytes.value == b->chip.host_bytes.value && a->hbm_reserve == b->hbm_reserve &&
-           a->precision == b->precision && memcmp(&a->state_dtypes, &b->state_dtypes, sizeof a->state_dtypes) == 0 &&
+           a->offload == b->offload && a->host_update == b->host_update && a->precision == b->precision &&
+           memcmp(&a->state_dtypes, &b->state_dtypes, sizeof a->state_dtypes) == 0 &&
            a->work.sequences == b->work.sequences && a->work.seq == b->work.seq && batch;
 }
 

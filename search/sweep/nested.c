@@ -25,7 +25,9 @@ static bool contains(const char *option, const char *wide, const char *narrow) {
     return false;
 }
 
-/* Who launches the plan of a row, and which software priced it: "megatron, megatron-bridge-26". */
+/* Who launches the plan of a row, which software priced it, and what might go to the host: "megatron,
+ * megatron-bridge-26, none: nothing lies on the host". Where nothing fits, more may go there (SpaceRules.offload_open),
+ * so that a narrower point may be the faster. */
 typedef struct {
     char text[256];
 } PricedBy;
@@ -36,7 +38,7 @@ static bool priced_by(const SweepRow *row, PricedBy *out, Error *error) {
     const cJSON *report = json_at(json, "report");
     const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
     const cJSON *words[] = {json_at(plan, "launcher"), json_at(report, "program.profile"),
-                            json_at(report, "program.stack")};
+                            json_at(report, "program.stack"), json_at(report, "search.certificate.space.offload")};
     size_t used = 0;
     out->text[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(words) && used < sizeof out->text; i++)
