@@ -54,7 +54,7 @@ double group_floor_seconds(const TupleList *tuples, int group) {
 /* ---- machines ---- */
 
 /* Whether a shape joins a group: the same degrees can be given to roles on it, and the same knobs are offered. Slices
- * of one chip each have a network alone and no torus; then more ways to lay experts and sequences are in the space. */
+ * of one chip each have a network alone and no torus; then more ways to lay experts are in the space. */
 static bool joins(const DeviceCountGroup *group, const TupleList *tuples, const Mesh *mesh, const Offers *offers) {
     return tuples->shapes[group->first].mesh.devices == mesh->devices && group->offers.switched == offers->switched;
 }

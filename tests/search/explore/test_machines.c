@@ -8,21 +8,20 @@ static bool has_torus(const Machine *machine) {
     return false;
 }
 
-/* Four slices of one chip each have a network alone; one slice of four chips is a torus, where sequence cannot leave
- * the parameters replicated. Both have four devices. */
+/* Four slices of one chip each have a network alone, where experts may fold onto other ranks; one slice of four chips
+ * is a torus, where they may not. Both have four devices. */
 Test(machines, a_torus_is_offered_what_a_torus_has) {
     AskedSearch asked;
-    int tori = 0, replicating = 0;
-    asked_open(&asked,
-               "plan --model llama3.2-1b --chip v5e --slice 2x2 --slices 4 --seq 1024 --sequences 16 --max-idle "
-               "80% --require sequence>=2,pipeline=1,tensor=1,zero_stage>=1 --top 60");
+    int tori = 0, folded = 0;
+    asked_open(&asked, "plan --model qwen1.5-moe-a2.7b --chip v5e --slice 2x2 --slices 4 --seq 1024 --sequences 16 "
+                       "--max-idle 80% --optimizer sgd --hbm-reserve 0 --require expert=1,pipeline=1 --top 200");
     for (int i = 0; i < asked.result.plan_count; i++) {
         const RankedPlan *ranked = &asked.result.plans[i];
-        bool replicates = ranked->plan.knobs.methods.sequence_replicates, torus = has_torus(&ranked->machine);
-        cr_expect(!replicates || !torus, "plan %d replicates over sequence on %s", i + 1, ranked->machine.text);
+        bool folds = ranked->plan.knobs.methods.grid.expert > 0, torus = has_torus(&ranked->machine);
+        cr_expect(!folds || !torus, "plan %d folds its experts on %s", i + 1, ranked->machine.text);
         tori += torus && ranked->machine.mesh.devices == 4;
-        replicating += replicates;
+        folded += folds;
     }
-    cr_expect(tori > 0 && replicating > 0, "%d rows on the slice of four chips, %d that replicate", tori, replicating);
+    cr_expect(tori > 0 && folded > 0, "%d rows on the slice of four chips, %d that fold", tori, folded);
     asked_close(&asked);
 }
