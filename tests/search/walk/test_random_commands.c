@@ -175,7 +175,8 @@ static void check_command(const char *text) {
         check_top(request, &result, text);
         check_threads(request, &result, text);
         check_brute(request, &result, text);
-        if (result.plan_count > 0) check_limits(request, &result, text);
+        /* A search with a limit does not open offloading where nothing else fits. */
+        if (result.plan_count > 0 && !result.request->space.offload_opened) check_limits(request, &result, text);
     }
     arena_free(&arena);
 }
