@@ -55,10 +55,11 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
     const Model *model = setting->model;
     const Sharding *sharding = &plan->layout.sharding;
     StagePace pace = stage_pace(setting, &out->shard);
+    const LayerSoftware software = cost_context_software(setting);
     for (int i = 0; i < model->kind_count; i++) {
         double times = pace.layers * (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], &out->shard, sharding}, &plan->knobs.methods,
-                                 cost_context_imbalance(setting), ops);
+        int count = ops_of_layer_under(&(ShardedLayer){model, &model->kinds[i], &out->shard, sharding},
+                                       &plan->knobs.methods, &software, ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
     if (pace.embedding)
@@ -132,7 +133,7 @@ double plan_memory(const CostContext *setting, const Shard *shard, const Plan *p
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
     microbatches_in_flight(shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
-        if (costs[i].exists) saved += costs[i].bytes * (double)plan->layout.layers[i][STATE_SAVED];
+        if (costs[i].exists) saved += layout_kept_bytes(&costs[i], &plan->layout, (Activation)i);
     memory_rows(&(ShardedStage){setting, shard, &plan->knobs, &plan->layout.sharding}, moment, weights[moment] * saved,
                 rows);
     return memory_total(rows);

@@ -30,15 +30,14 @@ static double flops_per_token(const Replay *replay) {
     return table + model_flops_per_token(&replay->model, halved ? FLOPS_CAUSAL : FLOPS_FULL_ATTENTION, run->seq);
 }
 
-/* "peak 989" is in TFLOP/s; "peak per precision" is the chip's own peak in the run's precision; otherwise we take its
- * own peak in bf16, by which MFU is usually divided. */
+/* "peak 989" is in TFLOP/s, "peak 989 bf16 / 1979 fp8" one for each precision; "peak per precision" is the chip's own
+ * peak in the run's precision; otherwise we take its own peak in bf16, by which MFU is usually divided. */
 static double peak_flops(const Replay *replay) {
     const char *at = strstr(replay->run->convention, "peak ");
     double peak = at ? strtod(at + 5, NULL) : 0;
-    if (!(peak > 0)) {
-        const char *slash = strstr(replay->run->convention, "/ ");
-        peak = slash ? strtod(slash + 2, NULL) : 0;
-    }
+    const char *slash = strstr(replay->run->convention, "/ ");
+    bool low = replay->precision == PRECISION_FP8 && slash && strstr(slash, " fp8");
+    if (low || !(peak > 0)) peak = slash ? strtod(slash + 2, NULL) : 0;
     if (peak > 50 && peak < 1e5) return peak * 1e12;
     bool own = text_has(replay->run->convention, "peak per precision");
     peak = own ? precision_peak(&replay->chip, replay->precision) : replay->chip.bf16_flops_per_second.value;

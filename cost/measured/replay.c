@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NOTES_MOST = 4096 };
@@ -114,6 +115,14 @@ static void settle(Replay *replay, const ProfileSet *set) {
     }
 }
 
+/* "capacity factor 1.25" of the notes: experts are padded to that load, and what is beyond it is dropped. */
+static void set_capacity(Replay *replay) {
+    static const char WORDS[] = "capacity factor ";
+    const char *at = strstr(replay->run->notes, WORDS);
+    double factor = at ? strtod(at + strlen(WORDS), NULL) : 0;
+    if (factor >= 1 && factor <= 16) replay->model.training.capacity_factor = factor;
+}
+
 /* Software that only the kind of chip has suggested is a guess: no text of the source holds a text of its matches, or
  * the first word of its name ("maxtext-tpu"). */
 static void note_software(Replay *replay) {
@@ -136,6 +145,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     if (!replay_model(&data->zoo, out) || !replay_machine(data, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;
+    set_capacity(out);
     out->chip_entry = profile_set_chip(set, &out->chip);
     char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
     snprintf(said, sizeof said, "%s; %s; %s", run->precision, run->framework, run->notes);

@@ -32,7 +32,6 @@ typedef struct {
     Precision precision;
     TrainingState state;
     RematRule remat;
-    bool half_gate_up;   /* gate and up are made again in half of the layers */
     bool serial_ranks;   /* ZeRO over all replicas, one after the other (InternEvo) */
     bool expert_overlap; /* the source says that dispatch is overlapped */
     const SetEntry *chip_entry, *stack_entry;

@@ -105,7 +105,8 @@ static void set_schedule(Replay *replay) {
     bool slots = (layers + 2) % stages == 0 && layers % stages != 0;
     if (slots && (text_has(run->version, "MLPerf") || text_has(run->framework, "Megatron")))
         knobs->stages = STAGES_SLOTS;
-    if (text_has(run->framework, "Megatron-DeepSpeed") && layers % stages == 0) knobs->stages = STAGES_EVEN;
+    bool equal = text_has(run->framework, "Megatron-DeepSpeed") || text_has(run->framework, "Megatron-LM");
+    if (equal && layers % stages == 0) knobs->stages = STAGES_EVEN;
     if (chunks <= 0) {
         chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
         if (replay_on_torch(replay)) chunks = text_has(run->notes, "interleaved") ? 2 : 1; /* torchtitan's two a rank */
@@ -128,9 +129,13 @@ static void set_methods(Replay *replay) {
     if (context > 1) {
         knobs->methods.context = torus || text_has(run->notes, "all-gather") ? CONTEXT_ALL_GATHER : CONTEXT_RING;
         if (text_has(run->notes, "ulysses")) knobs->methods.context = CONTEXT_ULYSSES;
-        knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1;
+        /* FSDP2 shards over context ranks too */
+        bool shards = replay_on_torch(replay) && run_is_sharded(run);
+        knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1 && !shards;
     }
-    knobs->regather = degrees->of[ROLE_FSDP] == 1 || !text_has(run->fsdp, "zero2");
+    /* torchtitan keeps weights of stages by default (fsdp_reshard_after_forward) */
+    bool kept = text_has(run->fsdp, "zero2") || (text_has(run->framework, "torchtitan") && run->pipeline > 1);
+    knobs->regather = degrees->of[ROLE_FSDP] == 1 || !kept;
     bool sharded =
         text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") || (sharding_unknown(run) && year_of(run) >= 2022);
     int64_t replicas = degrees->of[ROLE_DATA] * (knobs->methods.sequence_replicates ? context : 1);
@@ -169,13 +174,10 @@ static const struct {
     {"mla_up_proj+mlp", "mlp"},
 };
 
-/* torchtitan's selective checkpointing by op keeps attention and every second matmul: of q k v o gate up down, counted
- * within a layer, k, o and up are made again (torchtitan, distributed/activation_checkpoint.py). Gate and up are one
- * activation here: both are made again, in half of the layers. */
+/* torchtitan's selective checkpointing by op. Releases with matmuls of their own for q, k and v make k again too, which
+ * is not counted. */
 static void op_remat(Replay *replay) {
-    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if (remat_selective_by_op(a)) state(replay, a, STATE_RECOMPUTED);
-    replay->half_gate_up = true;
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) state(replay, a, remat_selective_by_op(a));
 }
 
 static void recompute(Replay *replay, int64_t layers) {
@@ -267,10 +269,6 @@ void replay_layout(Replay *replay) {
                                   .logits = TABLE_VOCABULARY};
     if (stages > 1) layers_per_stage(&replay->model, &replay->work, stages, replay->plan.knobs.stages, &fullest, &last);
     for (int a = 0; a < ACTIVATION_COUNT; a++) remat_layers(&replay->remat, (Activation)a, fullest, layout->layers[a]);
-    if (replay->half_gate_up) {
-        layout->layers[ACTIVATION_GATE_UP][STATE_SAVED] = fullest - fullest / 2;
-        layout->layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED] = fullest / 2;
-    }
 }
 
 /* ---- precision and state ---- */

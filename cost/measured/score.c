@@ -198,18 +198,34 @@ static bool groups_make(const Context *c, const int64_t *timed, int64_t count, S
     return true;
 }
 
-static bool memory_stats(const Context *c, int64_t count, ErrorStats *out) {
+static double memory_error(const Scored *row) { return row->predicted_bytes / row->measured_bytes - 1; }
+
+static bool memory_errors(const Context *c, const int64_t *rows, int64_t count, ErrorStats *out) {
     double *errors = ARENA_NEW(c->arena, double, (size_t)count);
-    int64_t *rows = ARENA_NEW(c->arena, int64_t, (size_t)count);
-    int64_t n = 0;
-    if (!errors || !rows) return false;
-    for (int64_t i = 0; i < count; i++) {
-        if (!(c->rows[i].measured_bytes > 0)) continue;
-        rows[n] = i;
-        errors[n++] = c->rows[i].predicted_bytes / c->rows[i].measured_bytes - 1;
-    }
-    if (!error_stats(errors, n, out)) return false;
+    if (!errors) return false;
+    for (int64_t i = 0; i < count; i++) errors[i] = memory_error(&c->rows[rows[i]]);
+    if (!error_stats(errors, count, out)) return false;
     if (out->worst_at >= 0) out->worst_at = rows[out->worst_at];
+    return true;
+}
+
+/* All rows whose memory was measured, and those of each stack. */
+static bool memory_stats(const Context *c, int64_t count, Score *out) {
+    static const int LIKE_STACK[KEYS_MAX] = {(int)BY_STACK, BY_NOTHING, BY_NOTHING};
+    int64_t *rows = ARENA_NEW(c->arena, int64_t, (size_t)count), n = 0;
+    if (!rows) return false;
+    for (int64_t i = 0; i < count; i++)
+        if (c->rows[i].measured_bytes > 0) rows[n++] = i;
+    Keyed *keyed = sorted(c, rows, n, LIKE_STACK);
+    out->memory_by_stack = ARENA_NEW(c->arena, MemoryGroup, (size_t)n);
+    if (!keyed || !out->memory_by_stack || !memory_errors(c, rows, n, &out->memory)) return false;
+    for (int64_t i = 0; i < n; i++) rows[i] = keyed[i].row;
+    for (int64_t from = 0, to; from < n; from = to) {
+        MemoryGroup *group = &out->memory_by_stack[out->memory_stacks++];
+        to = end_of_run(keyed, from, n);
+        group->name = c->rows[rows[from]].label[BY_STACK];
+        if (!memory_errors(c, rows + from, to - from, &group->bytes)) return false;
+    }
     return true;
 }
 
@@ -226,7 +242,7 @@ static bool make(Context *c, int64_t count, Score *out) {
     if (!baseline_errors(c, timed, n) || !group_make(c, "", timed, n, &out->all)) return false;
     for (ScoreBy by = 0; by < BY_COUNT; by++)
         if (!groups_make(c, timed, n, by, out)) return false;
-    return memory_stats(c, count, &out->memory);
+    return memory_stats(c, count, out);
 }
 
 bool score_make(const Scored *rows, int64_t count, Arena *arena, Score *out, Error *error) {

@@ -53,11 +53,19 @@ typedef struct {
     double likely; /* share of the rows that were measured inside their likely range */
 } ScoreGroup;
 
+/* The rows of one stack whose memory was measured. */
+typedef struct {
+    const char *name;
+    ErrorStats bytes;
+} MemoryGroup;
+
 typedef struct {
     ScoreGroup all;
     ScoreGroup *by[BY_COUNT]; /* sorted by name */
     int64_t by_count[BY_COUNT];
-    ErrorStats memory; /* of bytes */
+    ErrorStats memory;            /* of bytes */
+    MemoryGroup *memory_by_stack; /* sorted by name */
+    int64_t memory_stacks;
 } Score;
 
 /* Scores every row; `out` points into the arena and into the rows. Only a lack of memory can make it fail. */

@@ -162,10 +162,16 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
 }
 
+/* Whether gathered keys and values stay for backward. */
+static bool keys_are_kept(const Methods *methods, const LayerSoftware *software) {
+    return methods->context == CONTEXT_ALL_GATHER && software->keys_kept;
+}
+
 /* The traffic of context parallelism. Ulysses (Jacobs et al. 2023): u chips exchange heads for tokens before attention
  * and back after it. A ring, or a gather, then joins r = sequence / u such groups: every chip brings the keys and
  * values of its tokens to all. */
-static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, HeadWidths widths) {
+static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, const LayerSoftware *software,
+                            HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
     double keys = kv_copies(shard) * (widths.key + widths.value);
     if (heads_ways > 1) {
@@ -175,18 +181,37 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
             communicate(attention, GROUP_ULYSSES, (Phase)phase, 1, exchanged * widths.context);
         }
     }
-    if (joined <= 1) return;
     /* Keys and values of whole sequences: backward brings them once more and takes their gradients back. A ring moves
-     * (r - 1)/r of them in r - 1 messages of one chip's share. */
+     * (r - 1)/r of them in r - 1 messages of one chip's share; one that returns sends the last ones home as well, and
+     * their gradients, which do not return, in fp32. */
+    if (joined <= 1 || keys_are_kept(methods, software)) return;
     double local_bytes = BF16_BYTES * shard->tokens * keys;
-    bool ring = context_is_ring(methods->context);
+    bool ring = context_is_ring(methods->context), returns = ring && software->ring_returns;
     double messages = ring ? joined - 1 : 1, bytes = ring ? local_bytes : local_bytes * joined;
-    communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, messages, bytes);
-    communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, 2 * messages, bytes);
+    double keys_messages = messages + (returns ? 1 : 0), gradient_width = returns ? FP32_BYTES / BF16_BYTES : 1;
+    communicate(attention, GROUP_SEQUENCE, PHASE_FORWARD, keys_messages, bytes);
+    communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, keys_messages, bytes);
+    communicate(attention, GROUP_SEQUENCE, PHASE_BACKWARD, messages, gradient_width * bytes);
 }
 
-static void attention_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
-                          const Sharding *sharding, const Methods *methods) {
+/* Keys and values that are gathered for attention and kept for its backward, which then sends their gradients alone.
+ * The gather is repeated where the attention's input is recomputed, and what it has brought is freed with that. */
+static void gathered_keys(List *list, const Shard *shard, const Methods *methods, const LayerSoftware *software,
+                          HeadWidths widths) {
+    if (shard->sequence <= 1 || !keys_are_kept(methods, software)) return;
+    double bytes = BF16_BYTES * shard->tokens * kv_copies(shard) * (widths.key + widths.value);
+    Op *gather = add_elementwise(list, "keys and values", 0, 0, 0);
+    communicate(gather, GROUP_SEQUENCE, PHASE_FORWARD, 1, bytes * shard->sequence);
+    communicate(gather, GROUP_SEQUENCE, PHASE_BACKWARD, 1, bytes * shard->sequence);
+    set_output(gather, ACTIVATION_ATTENTION_INPUT, bytes * (shard->sequence - 1));
+}
+
+static void attention_ops(List *list, const ShardedLayer *layer, const Methods *methods,
+                          const LayerSoftware *software) {
+    const Model *model = layer->model;
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    const Sharding *sharding = layer->sharding;
     double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
     double stream = BF16_BYTES * tokens * d_model;
     HeadWidths widths = head_widths(kind, shard);
@@ -204,6 +229,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
         latent_projections(list, model, kind, shard, sharding, widths);
     else
         head_projections(list, model, kind, shard, sharding, widths);
+    gathered_keys(list, shard, methods, software, widths);
 
     /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
     Op *attention = add(list, OP_ATTENTION, "attention");
@@ -218,7 +244,7 @@ static void attention_ops(List *list, const Model *model, const LayerKind *kind,
     if (kind->sinks) attention->weights = shard->heads;
     set_output(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
     attention->saved_copy = tokens * widths.context;
-    if (shard->sequence > 1) context_traffic(attention, shard, methods, widths);
+    if (shard->sequence > 1) context_traffic(attention, shard, methods, software, widths);
 
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
@@ -238,6 +264,7 @@ static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind,
     Op *product = add_elementwise(list, "mlp activation", tokens * hidden, kind->gated ? 3 : 2, kind->gated ? 5 : 4);
     Op *down = add_matmul(list, "mlp down", tokens, d_model, hidden);
     set_output(up, ACTIVATION_GATE_UP, BF16_BYTES * tokens * up_columns);
+    up->pair = kind->gated;
     set_output(product, ACTIVATION_PRODUCT, BF16_BYTES * tokens * hidden);
     product->saved_input = true;
     if (gathered) up->weights /= shard->tensor, down->weights /= shard->tensor; /* the weights are held split */
@@ -267,8 +294,12 @@ static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *
 
 /* Every chip routes its own tokens, sends each token to top_k experts over `expert` (all_to_all), and gathers the
  * arriving tokens over the chips that share an expert's width. */
-static void expert_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
-                       const Sharding *sharding, double imbalance) {
+static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftware *software) {
+    const Model *model = layer->model;
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    const Sharding *sharding = layer->sharding;
+    double imbalance = software->imbalance;
     double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
     bool folded = shard->grid_expert > 0;
     double ways = folded ? shard->grid_expert : shard->expert;
@@ -300,9 +331,11 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
     }
     if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
-    set_output(dispatch, ACTIVATION_MLP_INPUT, arrived);
-    set_output(up, ACTIVATION_GATE_UP, BF16_BYTES * routed * up_columns);
-    set_output(product, ACTIVATION_PRODUCT, BF16_BYTES * routed * width);
+    /* Where no token may be dropped and sizes are fixed, tensors have room for all tokens of the group on one chip. */
+    double room = software->receives_worst_case && !folded ? ways : 1;
+    set_output(dispatch, ACTIVATION_MLP_INPUT, room * arrived);
+    set_output(up, ACTIVATION_GATE_UP, room * BF16_BYTES * routed * up_columns);
+    set_output(product, ACTIVATION_PRODUCT, room * BF16_BYTES * routed * width);
     dispatch->saved_input = product->saved_input = true;
     Op *combine =
         add_elementwise(list, "expert combine", local_tokens * (double)kind->top_k * imbalance * d_model, 2, 2);
@@ -317,12 +350,16 @@ static void expert_ops(List *list, const Model *model, const LayerKind *kind, co
 }
 
 int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops) {
+    return ops_of_layer_under(layer, methods, &(LayerSoftware){.imbalance = imbalance}, ops);
+}
+
+int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const LayerSoftware *software, Op *ops) {
     const Model *model = layer->model;
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
     List list = {.ops = ops};
-    if (kind->heads > 0) attention_ops(&list, model, kind, shard, sharding, methods);
+    if (kind->heads > 0) attention_ops(&list, layer, methods, software);
     if (kind->norms > 1) {
         double local_tokens = residual_tokens(shard, sharding);
         Op *norm = add_norm(&list, "mlp norm", model, local_tokens);
@@ -336,7 +373,7 @@ int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbal
         if (whole) norm->saved_ways = shard->tokens / local_tokens;
     }
     if (kind->experts > 0)
-        expert_ops(&list, model, kind, shard, sharding, imbalance);
+        expert_ops(&list, layer, software);
     else if (kind->d_ff > 0)
         dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
     /* A collective matmul works on a chunk while the next one is on its way. */

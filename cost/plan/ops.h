@@ -53,6 +53,7 @@ typedef struct {
     double chunks; /* pieces of m that are computed one after the other; 1 means that it is computed whole */
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
+    bool pair;              /* two matmuls of one size: gate and up */
     bool biased;            /* experts with biases and a clamped activation */
     bool runs_in_precision; /* a matmul of the blocks runs in the profile's precision, other ops in bf16 */
     double score_elements;  /* attention: elements of the whole square (or window), all heads of the chip */
@@ -76,9 +77,19 @@ typedef struct {
     const Sharding *sharding;
 } ShardedLayer;
 
+/* What the software decides of a layer's ops; the figures of the profile have the sources. */
+typedef struct {
+    double imbalance;         /* the load of the busiest expert over the mean load: >= 1 */
+    bool ring_returns;        /* Profile.ring_returns */
+    bool keys_kept;           /* Profile.keys_kept */
+    bool receives_worst_case; /* Profile.receives_worst_case, and the model drops no tokens */
+} LayerSoftware;
+
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one
- * microbatch on one chip. They return the number of ops (<= OPS_MAX). */
+ * microbatch on one chip. They return the number of ops (<= OPS_MAX). ops_of_layer() is for software that decides
+ * nothing but the imbalance. */
 int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops);
+int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const LayerSoftware *software, Op *ops);
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
 

@@ -27,7 +27,7 @@ const char *activation_name(Activation activation) {
 }
 
 const char *activation_state_name(ActivationState state) {
-    static const char *const NAMES[STATE_COUNT] = {"saved", "recomputed", "offloaded"};
+    static const char *const NAMES[STATE_COUNT] = {"saved", "recomputed", "offloaded", "partly"};
     return NAMES[state];
 }
 

@@ -109,7 +109,9 @@ typedef enum {
     ACTIVATION_COUNT
 } Activation;
 
-typedef enum { STATE_SAVED, STATE_RECOMPUTED, STATE_OFFLOADED, STATE_COUNT } ActivationState;
+/* PARTLY is what selective checkpointing op by op does: of the ops that an activation stands for some are kept and some
+ * run again (ActivationCost.part). Layouts take it only where a launcher offers it. */
+typedef enum { STATE_SAVED, STATE_RECOMPUTED, STATE_OFFLOADED, STATE_PARTLY, STATE_COUNT } ActivationState;
 
 typedef struct {
     Sharding sharding;

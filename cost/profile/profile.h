@@ -87,7 +87,28 @@ typedef struct {
                                * separate passes */
     double rank_seconds;          /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
+    /* 1: gradients are reduced and kept in fp32 whether or not they are accumulated, where the user names no dtype
+     * (FSDP2 under torchtitan, whose mixed_precision_reduce is float32 alone); 0: as StateDtypes says */
+    double gradients_in_fp32;
+
+    /* 1: a ring of keys and values goes all the way round, so that they come home, and their gradients travel in fp32
+     * (MaxText's ring attention) */
+    double ring_returns;
+    /* 1: the embedding's table stays in its shards: a look-up exchanges activations over the chips that share it, an
+     * all_to_all each way (GSPMD, with tensor = 1); 0: fsdp gathers the table as it does other weights */
+    double embedding_exchanged;
+    /* 1: in a pipeline a stage of sharded parameters sums gradients whole, and reduces them after its last microbatch;
+     * weights that are kept are gathered once a step (torch.distributed.pipelining with FSDP2); 0: with every
+     * microbatch */
+    double stages_stay_whole;
+    /* 1: experts' outputs come back a second time where their layer is recomputed, since the gradient of the router
+     * reads them (MaxText's combine); 0: routing weights are applied before */
+    double combines_again;
+
     /* ---- what the software keeps in HBM; all zeros mean that it keeps only what the plan needs ---- */
+    /* 1: the fp32 master is the only copy of a parameter, cast where it is gathered or multiplied (FSDP, MaxText); 0:
+     * the copy for compute lies beside it (Megatron, DeepSpeed) */
+    double casts_master;
     /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision
      * (Transformer Engine); 0: they keep them in bf16 and cast them again when needed (XLA) */
     double low_copies;
@@ -97,6 +118,13 @@ typedef struct {
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
      * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: they are kept gathered */
     double inputs_kept_apart;
+    /* 1: gathered keys and values stay for backward, which sends their gradients alone; 0: backward gathers them
+     * again */
+    double keys_kept;
+    /* 1: where tokens are not dropped, experts' tensors have room for the worst routing: the tokens of all chips of an
+     * expert group on one (XLA, whose sizes are fixed) */
+    double receives_worst_case;
+    double logit_chunks; /* the loss is computed in so many pieces of the tokens, one after the other: >= 1 */
     /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their
      * table (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
     double gathers_matrices;
@@ -109,6 +137,9 @@ typedef struct {
     /* Beside the allocated bytes: the share of them that the allocator holds without use; the context of the device,
      * kernels and libraries. The reserve holds both. */
     double fragmentation_share, context_bytes;
+    /* Of HBM, the share that a plan has to leave free where --hbm-reserve says nothing else: above it the compiler
+     * recomputes and gathers on its own account */
+    double least_reserve;
 
     /* ---- made of both, by profile_in_precision() ---- */
     Precision precision;

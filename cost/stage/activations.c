@@ -6,33 +6,67 @@
 #include <math.h>
 #include <string.h>
 
+/* The shares of an op's output that STATE_PARTLY frees, of its forward that it runs again, and of its collectives that
+ * it repeats. Selective checkpointing in torch counts the plain matmuls of a layer and keeps every first of two: qkv,
+ * the first of gate and up (or the only one), and the last one, whose output is as large as `middle`, which is made
+ * again. It also keeps what a reduce_scatter or an all_to_all has brought; grouped matmuls are not among the ops that
+ * it keeps (torchtitan, distributed/activation_checkpoint.py). */
+typedef struct {
+    double freed, run, sent;
+} PartShare;
+
+static PartShare part_share(const Op *op) {
+    switch (op->output_activation) {
+    case ACTIVATION_MIDDLE:
+        return (PartShare){0, 1, 0};
+    case ACTIVATION_GATE_UP:
+        if (op->kind == OP_GROUPED_MATMUL) return (PartShare){1, 1, 1};
+        return op->pair ? (PartShare){0.5, 0.5, 0} : (PartShare){0, 0, 0};
+    case ACTIVATION_MLP_INPUT:
+        return op->traffic[GROUP_EXPERT][PHASE_FORWARD].messages > 0 ? (PartShare){0, 0, 0} : (PartShare){1, 1, 1};
+    default:
+        return (PartShare){1, 1, 1};
+    }
+}
+
+static void add_part(const Op *op, double share, double seconds, double bytes, PartCost *to) {
+    PartShare part = part_share(op);
+    to->recompute_seconds += share * part.run * seconds;
+    to->freed_bytes += share * part.freed * bytes;
+}
+
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own
  * (rotary, router, expert combine) run with the next activation made. The down projection runs with none: its output is
  * the next layer's input, which is kept. */
 void activation_costs(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                       ActivationCost costs[ACTIVATION_COUNT]) {
     const Model *model = setting->model;
+    const LayerSoftware software = cost_context_software(setting);
     memset(costs, 0, sizeof(ActivationCost) * ACTIVATION_COUNT);
     for (int i = 0; i < model->kind_count; i++) {
         Op ops[OPS_MAX];
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, &knobs->methods,
-                                 cost_context_imbalance(setting), ops);
+        int count = ops_of_layer_under(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, &knobs->methods,
+                                       &software, ops);
         bool product_made = false;
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
             int target = op->output_activation;
             for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].output_activation;
             if (target < 0 || (product_made && op->output_activation < 0)) {
-                /* torch runs the module that it checkpoints to its end, including the last matmul */
-                if (!(product_made && setting->profile->recompute_whole > 0.5)) continue;
+                /* torch runs the module that it checkpoints to its end, including the last matmul; so does an expert's
+                 * layer whose router's gradient reads what the experts send back */
+                bool combined = setting->profile->combines_again > 0.5 && model->kinds[i].experts > 0;
+                if (!(product_made && (setting->profile->recompute_whole > 0.5 || combined))) continue;
                 target = ACTIVATION_GATE_UP;
             }
             product_made = product_made || op->output_activation == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
             bool memory_bound;
-            cost->recompute_seconds +=
-                share * op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
+            double seconds = op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
+            cost->recompute_seconds += share * seconds;
+            add_part(op, share, seconds, op->output_activation >= 0 ? op_saved_bytes(op, setting->profile) : 0,
+                     &cost->part);
             for (int group = 0; group < GROUP_DATA; group++) {
                 /* these are gathered for backward anyway */
                 if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue;
@@ -45,6 +79,9 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
                 if (tensor && op->output_activation == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
                 costs[owner].recompute_messages[group] += share * traffic->messages;
                 costs[owner].recompute_bytes[group] += share * traffic->bytes;
+                double sent = owner == target ? share * part_share(op).sent : share;
+                costs[owner].part.recompute_messages[group] += sent * traffic->messages;
+                costs[owner].part.recompute_bytes[group] += sent * traffic->bytes;
             }
             if (op->output_activation >= 0) {
                 cost->bytes += share * op_saved_bytes(op, setting->profile);

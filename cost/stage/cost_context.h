@@ -3,7 +3,7 @@
 #ifndef SHARDOPT_COST_STAGE_COST_CONTEXT_H
 #define SHARDOPT_COST_STAGE_COST_CONTEXT_H
 
-#include "cost/plan/shard.h"
+#include "cost/plan/ops.h"
 #include "cost/profile/profile.h"
 #include "cost/state/offload.h"
 #include "cost/state/remat.h"
@@ -45,8 +45,44 @@ static inline double cost_context_imbalance(const CostContext *setting) {
     return capacity > 0 ? capacity : setting->profile->expert_imbalance;
 }
 
+/* What the software decides of a layer's ops. A capacity factor fixes how many tokens an expert gets. */
+static inline LayerSoftware cost_context_software(const CostContext *setting) {
+    const Profile *profile = setting->profile;
+    return (LayerSoftware){.imbalance = cost_context_imbalance(setting),
+                           .ring_returns = profile->ring_returns > 0.5,
+                           .keys_kept = profile->keys_kept > 0.5,
+                           .receives_worst_case =
+                               profile->receives_worst_case > 0.5 && !(setting->model->training.capacity_factor > 0)};
+}
+
 static inline const TrainingState *cost_context_state(const CostContext *setting) {
     return setting->state ? setting->state : training_state_default();
+}
+
+/* Whether the software reduces and keeps gradients in fp32, which a dtype that the user named overrules. */
+static inline bool cost_context_fp32_gradients(const CostContext *setting) {
+    return setting->profile->gradients_in_fp32 > 0.5 && cost_context_state(setting)->dtypes.gradients == DTYPE_DEFAULT;
+}
+
+/* Bytes of a gradient that is kept and reduced over data: of one microbatch, or accumulated over several. */
+static inline double cost_context_gradient_bytes(const CostContext *setting, bool accumulated) {
+    return cost_context_fp32_gradients(setting) ? dtype_bytes(DTYPE_FP32)
+                                                : cost_context_state(setting)->gradient_bytes[accumulated ? 1 : 0];
+}
+
+/* Bytes of a gradient as it is reduced over fsdp. */
+static inline double cost_context_scatter_bytes(const CostContext *setting) {
+    return cost_context_fp32_gradients(setting) ? dtype_bytes(DTYPE_FP32) : cost_context_state(setting)->scatter_bytes;
+}
+
+/* Bytes of the copy for compute that stays in HBM beside the state: 0 where the software casts the master whenever it
+ * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, each replica has
+ * a copy for the step. */
+static inline double cost_context_copy_bytes(const CostContext *setting, const Knobs *knobs) {
+    const TrainingState *state = cost_context_state(setting);
+    bool has_master = dtype_bytes(state->dtypes.master) > 0 && knobs->zero_stage == 0;
+    bool cast = setting->profile->casts_master > 0.5 && has_master;
+    return cast ? 0 : state->parameter_bytes;
 }
 
 #endif

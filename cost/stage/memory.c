@@ -38,9 +38,18 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
     return out;
 }
 
-static double gathered_bytes(const TrainingState *state, const GatheredWeights *weights) {
-    return state->parameter_bytes * (weights->in_use + weights->others + weights->table) +
-           state->scatter_bytes * (weights->gradient + weights->table);
+double table_gradient_bytes(const CostContext *setting) {
+    bool summed = setting->profile->logit_chunks > 1;
+    return summed ? cost_context_state(setting)->parameter_bytes + FP32_BYTES : cost_context_scatter_bytes(setting);
+}
+
+double chunks_gradient_bytes(const CostContext *setting, double stream) {
+    return setting->profile->logit_chunks > 1 ? FP32_BYTES / BF16_BYTES * stream : 0;
+}
+
+static double gathered_bytes(const CostContext *setting, const GatheredWeights *weights) {
+    return cost_context_state(setting)->parameter_bytes * (weights->in_use + weights->others + weights->table) +
+           cost_context_scatter_bytes(setting) * weights->gradient + table_gradient_bytes(setting) * weights->table;
 }
 
 /* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair. */
@@ -60,11 +69,12 @@ static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     return precision_bytes(profile->precision) * ((both ? 2 : 1) - already);
 }
 
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const LocalParameters *local) {
+double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                           const LocalParameters *local) {
     const TrainingState *state = cost_context_state(setting);
     double tables = local->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
-    double bytes = state->parameter_bytes * local->total;
-    if (state->dtypes.parameters == DTYPE_FP8) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
+    double bytes = cost_context_copy_bytes(setting, knobs) * local->total;
+    if (state->dtypes.parameters == DTYPE_FP8 && bytes > 0) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
     bool fp8 = setting->profile->precision == PRECISION_FP8 || setting->profile->precision == PRECISION_MXFP8;
     if (copies > 0 && fp8 && state->dtypes.parameters != DTYPE_FP8 && setting->profile->low_parameters > 0.5)
         copies = max_real(0, copies - state->parameter_bytes);
@@ -125,15 +135,18 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     }
     /* With one microbatch no gradient exists before backward begins. */
     bool accumulates = shard->microbatches > 1;
-    double gradients = accumulates ? state->gradient_bytes[1] : moment == MOMENT_UPDATE ? state->gradient_bytes[0] : 0;
+    if (accumulates && stage_stays_whole(setting, shard))
+        reduced = (local.of[HELD_DENSE] + local.of[HELD_TABLES]) * shard_weight_ways(shard) +
+                  local.of[HELD_EXPERTS] * shard_expert_ways(shard);
+    double gradients = accumulates || moment == MOMENT_UPDATE ? cost_context_gradient_bytes(setting, accumulates) : 0;
     GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
     *out = (MemoryRows){
-        .parameters_bytes = parameters_bytes_of(setting, shard, &local),
+        .parameters_bytes = parameters_bytes_of(setting, shard, knobs, &local),
         .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned),
         .optimizer_bytes =
             optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &local, &owned),
         .activations_bytes = saved_bytes,
-        .gathered_bytes = gathered_bytes(state, &gathered),
+        .gathered_bytes = gathered_bytes(setting, &gathered),
     };
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;
@@ -142,8 +155,10 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
         /* partial sums over the whole vocabulary */
         bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1;
         double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
-        out->logits_bytes = shard->tokens * (setting->profile->logit_bytes * shard->vocab + whole);
-        out->transient_bytes = 2 * stream + BF16_BYTES * shard->tokens * d_model;
+        double chunks = max_real(1, setting->profile->logit_chunks);
+        out->logits_bytes = shard->tokens * (setting->profile->logit_bytes * shard->vocab + whole) / chunks;
+        out->transient_bytes =
+            2 * stream + BF16_BYTES * shard->tokens * d_model + chunks_gradient_bytes(setting, stream);
     } else {
         out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
     }

@@ -46,16 +46,18 @@ static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const 
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists)
             add(to, MEMORY_ACTIVATIONS, activation_name((Activation)a),
-                in_flight * costs[a].bytes * (double)layout->layers[a][STATE_SAVED]);
+                in_flight * layout_kept_bytes(&costs[a], layout, (Activation)a));
 }
 
-static void add_gathered(const TrainingState *state, const GatheredWeights *weights, bool regather, Parts *to) {
+static void add_gathered(const CostContext *setting, const GatheredWeights *weights, bool regather, Parts *to) {
+    const TrainingState *state = cost_context_state(setting);
+    double scattered = cost_context_scatter_bytes(setting);
     add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * weights->in_use);
     add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept",
         state->parameter_bytes * weights->others);
-    add(to, MEMORY_GATHERED, "layer_gradient", state->scatter_bytes * weights->gradient);
+    add(to, MEMORY_GATHERED, "layer_gradient", scattered * weights->gradient);
     add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
-    add(to, MEMORY_GATHERED, "logits_table_gradient", state->scatter_bytes * weights->table);
+    add(to, MEMORY_GATHERED, "logits_table_gradient", table_gradient_bytes(setting) * weights->table);
 }
 
 /* Logits and transient rows: `rows` of the moment, `passing` of what comes from the host for the update. */
@@ -67,14 +69,16 @@ static void add_working(const ShardedStage *stage, const StageTotals *sums, Mome
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
-        double logits = shard->tokens * shard->vocab;
+        double logits = shard->tokens * shard->vocab / max_real(1, setting->profile->logit_chunks);
+        double summed = chunks_gradient_bytes(setting, stream);
         double bytes = setting->profile->logit_bytes, values = min_real(FP32_BYTES, bytes - BF16_BYTES);
         add(to, MEMORY_LOGITS, values < FP32_BYTES ? "values_bf16" : "values_fp32", values * logits);
         add(to, MEMORY_LOGITS, "gradients_bf16", BF16_BYTES * logits);
         add(to, MEMORY_LOGITS, "loss", (bytes - values - BF16_BYTES) * logits);
         add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - bytes * logits);
         add(to, MEMORY_TRANSIENT, "residual_stream", 2 * stream);
-        add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream);
+        add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream - summed);
+        add(to, MEMORY_TRANSIENT, "gradients_of_chunks", summed);
         return;
     }
     double layer = saved_of_sums(sums), again = regathered_bytes(setting, shard, sharding);
@@ -118,14 +122,14 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     stage_activations(setting, shard, knobs, sharding, costs);
     microbatches_in_flight(shard, knobs, weights);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
-        if (costs[a].exists) saved += costs[a].bytes * (double)plan->layout.layers[a][STATE_SAVED];
+        if (costs[a].exists) saved += layout_kept_bytes(&costs[a], &plan->layout, (Activation)a);
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
     const ShardedStage stage = {setting, shard, knobs, sharding};
     rows_of_sums(&stage, &sums, moment, weights[moment] * saved, &rows);
 
     LocalParameters local = local_parameters(setting, shard, knobs, &sums, last),
                     owned = owned_parameters(shard, knobs, &local);
-    double casts = max_real(0, rows.parameters_bytes - state->parameter_bytes * local.total);
+    double casts = max_real(0, rows.parameters_bytes - cost_context_copy_bytes(setting, knobs) * local.total);
     double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &local, &owned);
     double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
     add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
@@ -138,7 +142,7 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     add(&all, MEMORY_ACTIVATIONS, "stage_outputs", rows.activations_bytes - weights[moment] * saved);
     GatheredWeights gathered =
         gathered_weights(setting, shard, knobs, &sums, moment, last ? shard->layers_last : shard->layers);
-    add_gathered(state, &gathered, knobs->regather, &all);
+    add_gathered(setting, &gathered, knobs->regather, &all);
     double on_host = host_optimizer_bytes(setting, knobs, &owned), layers = last ? shard->layers_last : shard->layers;
     double passing = moment == MOMENT_UPDATE ? host_passing_bytes(setting, on_host, layers) : 0;
     add_working(&stage, &sums, moment, &rows, passing, &all);

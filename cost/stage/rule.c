@@ -22,11 +22,12 @@ typedef struct {
 /* Gradients of some parts over their replicas are reduced once per step; ZeRO-2 cannot hold them whole, so it scatters
  * them with every microbatch. After the last microbatch the tensors that Newton-Schulz needs whole are gathered from
  * the shards that ZeRO made. */
-static DataTraffic data_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs, Replicated part) {
+static DataTraffic data_traffic(const CostContext *setting, const Shard *shard, const Knobs *knobs, Replicated part) {
+    const TrainingState *state = cost_context_state(setting);
     DataTraffic out = {0};
     if (part.ways <= 1 || part.local <= 0) return out;
     double m = shard->microbatches, buckets = shard->layers;
-    double reduced = state->gradient_bytes[m > 1 ? 1 : 0] * part.local;
+    double reduced = cost_context_gradient_bytes(setting, m > 1) * part.local;
     if (knobs->zero_stage == 0) {
         out.end = (Traffic){2 * buckets, 2 * reduced};
         return out;
@@ -44,8 +45,9 @@ static DataTraffic data_traffic(const TrainingState *state, const Shard *shard, 
 }
 
 /* Experts of a folded grid have replicas of their own. */
-static void gradient_traffic(const TrainingState *state, const Shard *shard, const Knobs *knobs,
+static void gradient_traffic(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                              const LocalParameters *local, StepRule *rule) {
+    const TrainingState *state = cost_context_state(setting);
     double orthogonal[HELD_COUNT], dense = local->total, dense_orthogonal = 0;
     for (int part = 0; part < HELD_COUNT; part++) {
         orthogonal[part] = state->part[part].gathered_bytes * local->of[part];
@@ -53,14 +55,14 @@ static void gradient_traffic(const TrainingState *state, const Shard *shard, con
     }
     if (shard->grid_expert > 0) {
         Replicated experts = {shard->grid_data, local->of[HELD_EXPERTS], orthogonal[HELD_EXPERTS]};
-        DataTraffic traffic = data_traffic(state, shard, knobs, experts);
+        DataTraffic traffic = data_traffic(setting, shard, knobs, experts);
         rule->data_start[1] = traffic.start;
         rule->data_end[1] = traffic.end;
         dense = local->of[HELD_DENSE] + local->of[HELD_TABLES];
         dense_orthogonal -= orthogonal[HELD_EXPERTS];
     }
     Replicated others = {shard_data_ways(shard), dense, dense_orthogonal};
-    DataTraffic traffic = data_traffic(state, shard, knobs, others);
+    DataTraffic traffic = data_traffic(setting, shard, knobs, others);
     rule->data_start[0] = traffic.start;
     rule->data_end[0] = traffic.end;
 }
@@ -147,7 +149,7 @@ void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
-    gradient_traffic(cost_context_state(setting), shard, knobs, &local, out);
+    gradient_traffic(setting, shard, knobs, &local, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);
 }

@@ -51,13 +51,32 @@ static void add_traffic(Resources *to, Group group, Phase phase, double messages
     to->of[res_bytes(group, phase)] += bytes;
 }
 
-/* fsdp gathers weights for forward, again for backward unless they are kept, and scatters their gradient. */
-static void add_gathers(Resources *to, Group group, const TrainingState *state, const Knobs *knobs, double messages,
-                        double weights) {
-    double again = knobs->regather ? 1 : 0;
-    add_traffic(to, group, PHASE_FORWARD, messages, state->parameter_bytes * weights);
-    add_traffic(to, group, PHASE_BACKWARD, (again + 1) * messages,
-                (again * state->parameter_bytes + state->scatter_bytes) * weights);
+/* fsdp gathers weights for forward, `again` times for backward, and scatters their gradient. A stage that stays whole
+ * scatters once a step, and so often gathers what it keeps. */
+static void add_gathers(Resources *to, Group group, const ShardedStage *stage, double messages, double weights,
+                        double again) {
+    double gathered = cost_context_state(stage->setting)->parameter_bytes;
+    double scatters = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1;
+    double gathers = stage->knobs->regather ? 1 : scatters;
+    add_traffic(to, group, PHASE_FORWARD, gathers * messages, gathers * gathered * weights);
+    add_traffic(to, group, PHASE_BACKWARD, (again + scatters) * messages,
+                (again * gathered + scatters * cost_context_scatter_bytes(stage->setting)) * weights);
+}
+
+/* The tables of the stage. XLA exchanges look-ups where that is known, and its logits keep their table, whose backward
+ * follows at once; a loss in chunks gathers it once more. */
+static void add_tables(const ShardedStage *stage, const StagePace *pace, const StageTotals *sums, Resources *to) {
+    const CostContext *setting = stage->setting;
+    const Profile *profile = setting->profile;
+    bool exchanged = profile->embedding_exchanged > 0.5 && stage->shard->tensor <= 1;
+    double stream = BF16_BYTES * stage->shard->tokens * (double)setting->model->d_model;
+    double again = stage->knobs->regather ? 1 : 0, logits = profile->gathers_matrices > 0.5 ? 0 : again;
+    if (profile->logit_chunks > 1) logits++;
+    for (int phase = 0; phase < PHASE_COUNT && pace->embedding && exchanged; phase++)
+        add_traffic(to, GROUP_WEIGHTS, phase, 1, stream);
+    if (pace->embedding && !exchanged) add_gathers(to, GROUP_WEIGHTS, stage, 1, sums->embedding.dense_weights, again);
+    if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged))
+        add_gathers(to, GROUP_WEIGHTS, stage, 1, sums->logits.dense_weights, logits);
 }
 
 /* Newton-Schulz gathers the updates of a layer's matrices once a step: each microbatch counts its share of that. */
@@ -70,23 +89,24 @@ static void add_orthogonal(Resources *to, Group group, const Shard *shard, const
 
 /* The traffic of a part in one phase. The sums count weights that the layout gathers over tensor again for backward,
  * and their gradient scattered; where gathered weights are kept, only the gradient is sent. */
-static Traffic traffic_of_part(const TrainingState *state, const Knobs *knobs, const PartSums *part, int group,
+static Traffic traffic_of_part(const CostContext *setting, const Knobs *knobs, const PartSums *part, int group,
                                int phase) {
     Traffic traffic = part->traffic[group][phase];
     if (group == GROUP_TENSOR_WEIGHTS && phase == PHASE_BACKWARD && !knobs->regather) {
         traffic.messages /= 2;
-        traffic.bytes *= state->scatter_bytes / (state->parameter_bytes + state->scatter_bytes);
+        double scattered = cost_context_scatter_bytes(setting);
+        traffic.bytes *= scattered / (cost_context_state(setting)->parameter_bytes + scattered);
     }
     return traffic;
 }
 
-static void add_sums(const TrainingState *state, const Knobs *knobs, const PartSums *part, double times,
+static void add_sums(const CostContext *setting, const Knobs *knobs, const PartSums *part, double times,
                      Resources *to) {
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         to->of[RES_COMPUTE_FORWARD + phase] += times * part->compute[phase];
         to->of[RES_ATTENTION_FORWARD + phase] += times * part->attention[phase];
         for (int group = 0; group < GROUP_DATA; group++) {
-            Traffic traffic = traffic_of_part(state, knobs, part, group, phase);
+            Traffic traffic = traffic_of_part(setting, knobs, part, group, phase);
             add_traffic(to, group, phase, times * traffic.messages, times * traffic.bytes);
         }
     }
@@ -96,24 +116,23 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
                               Resources *to) {
     const CostContext *setting = stage->setting;
     const Shard *shard = stage->shard;
-    const Knobs *knobs = stage->knobs;
     const Sharding *sharding = stage->sharding;
     const TrainingState *state = cost_context_state(setting);
+    double again = stage->knobs->regather ? 1 : 0;
     if (shard_weight_ways(shard) > 1) {
-        add_gathers(to, GROUP_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.dense_weights);
-        if (pace->embedding) add_gathers(to, GROUP_WEIGHTS, state, knobs, 1, sums->embedding.dense_weights);
-        bool own_table = pace->logits && !(setting->model->tied && pace->embedding);
-        if (own_table) add_gathers(to, GROUP_WEIGHTS, state, knobs, 1, sums->logits.dense_weights);
+        add_gathers(to, GROUP_WEIGHTS, stage, pace->layers, pace->layers * sums->layer.dense_weights, again);
+        add_tables(stage, pace, sums, to);
         add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_weights);
     }
     if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0) {
-        add_gathers(to, GROUP_EXPERT_WEIGHTS, state, knobs, pace->layers, pace->layers * sums->layer.expert_weights);
+        add_gathers(to, GROUP_EXPERT_WEIGHTS, stage, pace->layers, pace->layers * sums->layer.expert_weights, again);
         add_orthogonal(to, GROUP_EXPERT_WEIGHTS, shard, &state->part[HELD_EXPERTS], pace->layers,
                        sums->layer.expert_weights);
     }
     if (shard->pipeline > 1) {
         double tokens = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
-        double bytes = BF16_BYTES * tokens * (double)setting->model->d_model, chunks = (double)knobs->virtual_stages;
+        double bytes = BF16_BYTES * tokens * (double)setting->model->d_model,
+               chunks = (double)stage->knobs->virtual_stages;
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             add_traffic(to, GROUP_PIPELINE, phase, chunks, chunks * bytes);
     }
@@ -123,10 +142,9 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
                        const StageTotals *sums, Resources *out) {
     StagePace pace = stage_pace(setting, shard);
     memset(out, 0, sizeof(*out));
-    const TrainingState *state = cost_context_state(setting);
-    add_sums(state, knobs, &sums->layer, pace.layers, out);
-    if (pace.embedding) add_sums(state, knobs, &sums->embedding, 1, out);
-    if (pace.logits) add_sums(state, knobs, &sums->logits, 1, out);
+    add_sums(setting, knobs, &sums->layer, pace.layers, out);
+    if (pace.embedding) add_sums(setting, knobs, &sums->embedding, 1, out);
+    if (pace.logits) add_sums(setting, knobs, &sums->logits, 1, out);
     const ShardedStage stage = {setting, shard, knobs, sharding};
     add_communication(&stage, &pace, sums, out);
 
@@ -146,17 +164,31 @@ void stage_resources(const CostContext *setting, const Shard *shard, const Knobs
     resources_of_sums(setting, shard, knobs, sharding, &sums, out);
 }
 
+double activation_kept_bytes(const ActivationCost *cost, ActivationState state) {
+    return state == STATE_SAVED ? cost->bytes : state == STATE_PARTLY ? cost->bytes - cost->part.freed_bytes : 0;
+}
+
+double layout_kept_bytes(const ActivationCost *cost, const Layout *layout, Activation activation) {
+    const int64_t *layers = layout->layers[activation];
+    double bytes = cost->bytes * (double)layers[STATE_SAVED];
+    return layers[STATE_PARTLY] > 0 ? bytes + activation_kept_bytes(cost, STATE_PARTLY) * (double)layers[STATE_PARTLY]
+                                    : bytes;
+}
+
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count,
                          const double weights[MOMENT_COUNT], Resources *resources) {
     if (state == STATE_SAVED) return;
+    bool partly = state == STATE_PARTLY;
+    double freed = cost->bytes - activation_kept_bytes(cost, state);
     for (int moment = 0; moment < MOMENT_COUNT; moment++)
-        resources->of[RES_MEMORY + moment] -= count * weights[moment] * cost->bytes;
+        resources->of[RES_MEMORY + moment] -= count * weights[moment] * freed;
     if (state == STATE_OFFLOADED) {
         resources->of[RES_OFFLOAD_BYTES] += 2 * count * cost->bytes;
         return;
     }
-    resources->of[RES_COMPUTE_BACKWARD] += count * cost->recompute_seconds;
+    const double *messages = partly ? cost->part.recompute_messages : cost->recompute_messages;
+    const double *bytes = partly ? cost->part.recompute_bytes : cost->recompute_bytes;
+    resources->of[RES_COMPUTE_BACKWARD] += count * (partly ? cost->part.recompute_seconds : cost->recompute_seconds);
     for (int group = 0; group < GROUP_DATA; group++)
-        add_traffic(resources, group, PHASE_BACKWARD, count * cost->recompute_messages[group],
-                    count * cost->recompute_bytes[group]);
+        add_traffic(resources, group, PHASE_BACKWARD, count * messages[group], count * bytes[group]);
 }

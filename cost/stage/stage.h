@@ -8,6 +8,12 @@
 #include "cost/stage/rule.h"
 #include "cost/stage/sharding.h"
 
+/* What STATE_PARTLY does to an activation of one layer, one microbatch. */
+typedef struct {
+    double freed_bytes, recompute_seconds;
+    double recompute_messages[GROUP_DATA], recompute_bytes[GROUP_DATA];
+} PartCost;
+
 /* One activation of one layer, one microbatch. */
 typedef struct {
     double bytes;             /* saved */
@@ -17,7 +23,13 @@ typedef struct {
     bool exists;       /* false means that this model has no such tensor */
     bool recomputable; /* LAYER_INPUT is not */
     bool offloadable;  /* the host has room for it in all layers, beside those that gain more from being there */
+    PartCost part;
 } ActivationCost;
+
+/* Bytes of one layer's activation that a state leaves in HBM. */
+double activation_kept_bytes(const ActivationCost *cost, ActivationState state);
+/* The same over all layers of a layout. */
+double layout_kept_bytes(const ActivationCost *cost, const Layout *layout, Activation activation);
 
 /* The stage that sets the pace, by FLOPs at the profile's rates alone, so that no layout choice moves it: the first
  * (most layers, embedding) or the last (fewer, but logits); one stage is both. */

@@ -9,9 +9,10 @@
 
 /* The width of weights that the layout gathers over tensor, and (backward) of their gradients, against the bf16 of the
  * ops. */
-static double weights_width(const TrainingState *state, Phase phase) {
-    double gradient = phase == PHASE_BACKWARD ? state->scatter_bytes : state->parameter_bytes;
-    return (state->parameter_bytes + gradient) / (2 * BF16_BYTES);
+static double weights_width(const CostContext *setting, Phase phase) {
+    double gathered = cost_context_state(setting)->parameter_bytes;
+    double gradient = phase == PHASE_BACKWARD ? cost_context_scatter_bytes(setting) : gathered;
+    return (gathered + gradient) / (2 * BF16_BYTES);
 }
 
 static void add_op(const CostContext *setting, const Shard *shard, const Op *op, double times, PartSums *to) {
@@ -21,7 +22,7 @@ static void add_op(const CostContext *setting, const Shard *shard, const Op *op,
         *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
         for (int group = 0; group < GROUP_DATA; group++) {
             double bytes = times * op->traffic[group][phase].bytes;
-            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(cost_context_state(setting), (Phase)phase);
+            if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(setting, (Phase)phase);
             to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
             to->traffic[group][phase].bytes += bytes;
         }
@@ -38,12 +39,13 @@ static void add_op(const CostContext *setting, const Shard *shard, const Op *op,
 void layer_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 PartSums *out) {
     const Model *model = setting->model;
+    const LayerSoftware software = cost_context_software(setting);
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < model->kind_count; i++) {
         double share = (double)model->kinds[i].count / (double)model->layers;
-        int count = ops_of_layer(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, methods,
-                                 cost_context_imbalance(setting), ops);
+        int count =
+            ops_of_layer_under(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, methods, &software, ops);
         for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], share, out);
     }
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
@@ -93,6 +95,10 @@ LocalParameters local_parameters(const CostContext *setting, const Shard *shard,
     for (int part = 0; part < HELD_COUNT; part++) local.of[part] += other.of[part];
     local.total += other.total;
     return local;
+}
+
+bool stage_stays_whole(const CostContext *setting, const Shard *shard) {
+    return setting->profile->stages_stay_whole > 0.5 && shard->pipeline > 1;
 }
 
 double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {

@@ -68,11 +68,21 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
 /* Parts of memory's rows that software adds to the plan's needs (cost/profile/profile.h): the copy for compute with its
  * casts; the master that ZeRO leaves on a replica that does not own it; the buffers through which gradients are reduced
  * and updated; an input gathered for backward. */
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const LocalParameters *local);
+double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                           const LocalParameters *local);
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);
 double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding);
+
+/* Where the loss is computed in chunks, gradients of the chunks are summed in fp32: bytes of a parameter of the logits'
+ * table, that of the chunk included; and bytes of the sum of the stream's gradients, 0 without chunks (torchtitan 0.3,
+ * ChunkedLossWrapper and GradAccumulator). `stream` is the bytes of the residual stream. */
+double table_gradient_bytes(const CostContext *setting);
+double chunks_gradient_bytes(const CostContext *setting, double stream);
+
+/* Whether gradients of sharded parameters wait, whole, for the last microbatch (Profile.stages_stay_whole). */
+bool stage_stays_whole(const CostContext *setting, const Shard *shard);
 
 /* Copies of a part's parameters, over which ZeRO shards. */
 double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part);

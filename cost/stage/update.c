@@ -24,10 +24,12 @@ static double update_bytes_of(const TrainingState *state, const LocalParameters 
 
 /* All state in HBM: it streams through the chip, and where updates are made orthogonal there are matmuls in bf16
  * whatever the precision of the model's. */
-static double resident_seconds(const CostContext *setting, const LocalParameters *owned) {
+static double resident_seconds(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
-    double seconds = update_bytes_of(state, owned) * setting->profile->optimizer_traffic /
+    double cast = state->parameter_bytes - cost_context_copy_bytes(setting, knobs); /* a copy that is not written */
+    double bytes = update_bytes_of(state, owned) - cast * owned->total;
+    double seconds = bytes * setting->profile->optimizer_traffic /
                      (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     double flops = 0;
     for (int part = 0; part < HELD_COUNT; part++) flops += state->part[part].update_flops * owned->of[part];
@@ -45,7 +47,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
     const Profile *profile = setting->profile;
     double link = host_one_way_rate(setting->chip) * profile->pcie_efficiency;
     double memory = host_memory_rate(setting->chip) * profile->host_update_efficiency;
-    double down = share * owned->total * state->gradient_bytes[shard->microbatches > 1 ? 1 : 0] / link,
+    double down = share * owned->total * cost_context_gradient_bytes(setting, shard->microbatches > 1) / link,
            up = share * owned->total * state->parameter_bytes / link,
            update = share * update_bytes_of(state, owned) / memory;
     double backward = 2 * weight_gradient_seconds(setting, shard, stage_pace(setting, shard).layers);
@@ -54,7 +56,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
 
 double update_seconds(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                       const LocalParameters *owned) {
-    double resident = resident_seconds(setting, owned), on_host = host_optimizer_bytes(setting, knobs, owned);
+    double resident = resident_seconds(setting, knobs, owned), on_host = host_optimizer_bytes(setting, knobs, owned);
     if (!(on_host > 0)) return resident;
     if (setting->host_update == HOST_UPDATE_ON_CPU) {
         double share = on_host / optimizer_bytes_of(cost_context_state(setting), owned);

@@ -21,6 +21,7 @@
 #define S STATE_SAVED
 #define R STATE_RECOMPUTED
 #define O STATE_OFFLOADED
+#define P STATE_PARTLY
 static const struct {
     const char *name;
     /* layer input, attention input, qkv, context, middle, mlp input, gate and up, product */
@@ -41,7 +42,9 @@ static const struct {
     {"layernorm", {S, R, S, S, S, R, S, S}},
     {"moe_act", {S, S, S, S, S, S, S, R}},
     {"mlp", {S, S, S, S, S, S, R, R}},
+    {"selective_by_op", {S, R, S, S, P, P, P, R}},
 };
+#undef P
 #undef S
 #undef R
 #undef O
@@ -84,12 +87,12 @@ static bool parse_state(const char *word, const char *where, unsigned *seen, Rem
         for (ActivationState state = 0; state < STATE_COUNT; state++)
             if (strcmp(equals + 1, activation_state_name(state)) == 0) {
                 out->state[activation] = state;
-                return state != STATE_RECOMPUTED || activation != ACTIVATION_LAYER_INPUT ||
+                return activation != ACTIVATION_LAYER_INPUT || state == STATE_SAVED || state == STATE_OFFLOADED ||
                        error_set(error, ERROR_INPUT, where,
                                  "layer_input is what a layer is recomputed from; give saved or offloaded");
             }
-        return error_set(error, ERROR_INPUT, where, "%s=%.40s is no state; give saved, recomputed or offloaded", name,
-                         equals + 1);
+        return error_set(error, ERROR_INPUT, where, "%s=%.40s is no state; give saved, recomputed, offloaded or partly",
+                         name, equals + 1);
     }
     return error_set(error, ERROR_INPUT, where,
                      "\"%.40s\" is no activation; give layer_input, attention_input, qkv, context, middle, mlp_input, "
@@ -207,6 +210,7 @@ ActivationState layout_least(const Layout *layout, Activation activation) {
     const int64_t *layers = layout->layers[activation];
     return layers[STATE_RECOMPUTED] > 0  ? STATE_RECOMPUTED
            : layers[STATE_OFFLOADED] > 0 ? STATE_OFFLOADED
+           : layers[STATE_PARTLY] > 0    ? STATE_PARTLY
                                          : STATE_SAVED;
 }
 
@@ -219,12 +223,14 @@ static int policy_of_layout(const Model *model, const Layout *layout, int64_t *i
     *in = 0;
     for (int s = 0; s < STATE_COUNT; s++) layers += layout->layers[ACTIVATION_LAYER_INPUT][s];
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
-        int64_t recomputed = layout->layers[a][STATE_RECOMPUTED], offloaded = layout->layers[a][STATE_OFFLOADED];
+        int64_t recomputed = layout->layers[a][STATE_RECOMPUTED], offloaded = layout->layers[a][STATE_OFFLOADED],
+                partly = layout->layers[a][STATE_PARTLY];
         exists[a] = activation_exists(model, (Activation)a);
         state[a] = layout_least(layout, (Activation)a);
         if (!exists[a] || state[a] == STATE_SAVED) continue;
-        int64_t count = recomputed + offloaded;
-        if ((recomputed > 0 && offloaded > 0) || (*in > 0 && count != *in)) return -1;
+        int64_t count = recomputed + offloaded + partly;
+        bool mixed = (recomputed > 0) + (offloaded > 0) + (partly > 0) > 1;
+        if (mixed || (*in > 0 && count != *in)) return -1;
         *in = count;
     }
     if (*in == 0) *in = layers;
@@ -250,9 +256,10 @@ const char *remat_policy(const Model *model, const Layout *layout, int64_t *laye
     return policy < 0 ? NULL : POLICIES[policy].name;
 }
 
-/* Attention and every second matmul are kept; norms and non-linearities are made again. Of our activations it keeps the
- * layer's input, qkv, context and a part of the MLP's (distributed/activation_checkpoint.py). */
-bool remat_selective_by_op(Activation activation) {
-    return activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MIDDLE ||
-           activation == ACTIVATION_MLP_INPUT || activation == ACTIVATION_PRODUCT;
+/* Attention and every second matmul are kept; norms and non-linearities are made again
+ * (distributed/activation_checkpoint.py). */
+ActivationState remat_selective_by_op(Activation activation) {
+    RematRule rule;
+    Error error = {0};
+    return remat_parse("selective_by_op", "remat", &rule, &error) ? rule.state[activation] : STATE_SAVED;
 }

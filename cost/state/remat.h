@@ -55,7 +55,7 @@ const char *remat_policy(const Model *model, const Layout *layout, int64_t *laye
  * layers has to say this so that they fit. */
 ActivationState layout_least(const Layout *layout, Activation activation);
 
-/* Whether selective checkpointing op by op, as PyTorch does it, makes an activation again. */
-bool remat_selective_by_op(Activation activation);
+/* The state of an activation under selective checkpointing op by op, as PyTorch does it. */
+ActivationState remat_selective_by_op(Activation activation);
 
 #endif

@@ -145,7 +145,7 @@ CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked
 
 int64_t stage_layers(const Plan *plan) {
     const int64_t *states = plan->layout.layers[ACTIVATION_LAYER_INPUT];
-    return states[STATE_SAVED] + states[STATE_RECOMPUTED] + states[STATE_OFFLOADED];
+    return states[STATE_SAVED] + states[STATE_RECOMPUTED] + states[STATE_OFFLOADED] + states[STATE_PARTLY];
 }
 
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX],

@@ -70,7 +70,7 @@ typedef struct {
 int plan_risks(const RankedPlan *ranked, Risk risks[RISKS_MAX]);
 
 /* How each tensor is sharded: one row per tensor and state. */
-enum { LAYOUT_ROWS_MAX = 40, SHARDING_TEXT_SIZE = 224 };
+enum { LAYOUT_ROWS_MAX = 48, SHARDING_TEXT_SIZE = 224 };
 typedef struct {
     const char *tensor;                /* "attention qkv weights" */
     char sharding[SHARDING_TEXT_SIZE]; /* as a PartitionSpec: "('fsdp', 'tensor')" */
@@ -91,7 +91,7 @@ typedef struct {
     double freed_bytes;   /* what it frees of HBM, at the peak of each; below 0 it takes HBM */
     bool fits_without;
 } LayoutEffect;
-enum { LAYOUT_EFFECTS_MAX = 5 + 2 * ACTIVATION_COUNT + 1 };
+enum { LAYOUT_EFFECTS_MAX = 5 + (STATE_COUNT - 1) * ACTIVATION_COUNT + 1 };
 int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffect out[LAYOUT_EFFECTS_MAX]);
 
 /* Cost of the training with this plan. Every allocated chip is paid for, idle or not. */

@@ -47,10 +47,10 @@ static void least_branch(const RowMaker *maker, const DetailSlot *slot, const St
         const ActivationCost *cost = &slot->cheapest[a];
         if (!cost->exists) continue;
         for (ActivationState state = STATE_RECOMPUTED; state < STATE_COUNT; state++) {
-            if (state == STATE_RECOMPUTED ? !cost->recomputable
-                                          : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
+            if (state != STATE_OFFLOADED ? !cost->recomputable
+                                         : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
                 continue;
-            if (offer && !offer->has[a][state]) continue;
+            if (offer ? !offer->has[a][state] : state == STATE_PARTLY) continue;
             BranchItem *item = &out->items[out->item_count++];
             *item = (BranchItem){.activation = a, .state = state, .layers = maker->shard->layers};
             resources_add_state(cost, state, 1, maker->in_flight, &item->adds);
@@ -120,18 +120,19 @@ static void least_memory_saved(const RowMaker *maker, const Sharding *sharding, 
                                Resources *to) {
     const Shard *shard = maker->shard;
     Knobs small = *maker->knobs;
-    small.zero_stage = small.zero_stage > 0 ? 2 : 0;
+    int stages[2], count = least_zero_stages(maker->bounds->context, small.zero_stage, stages);
     small.regather = true;
     small.offload_optimizer = maker->bounds->offers->offloads;
     double saved = shard->layers * saved_of_sums(totals);
-    for (int two = 0; two < (shard->pipeline > 1 ? 2 : 1); two++) {
-        if (two) small.schedule = SCHEDULE_DUALPIPE;
+    for (int at = 0; at < count * (shard->pipeline > 1 ? 2 : 1); at++) {
+        small.zero_stage = stages[at % count];
+        if (at >= count) small.schedule = SCHEDULE_DUALPIPE;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;
             rows_of_sums(&(ShardedStage){maker->bounds->context, shard, &small, sharding}, totals, (Moment)moment,
                          maker->in_flight[moment] * saved, &rows);
             double bytes = memory_total(&rows);
-            to->of[RES_MEMORY + moment] = two ? min_real(to->of[RES_MEMORY + moment], bytes) : bytes;
+            to->of[RES_MEMORY + moment] = at > 0 ? min_real(to->of[RES_MEMORY + moment], bytes) : bytes;
         }
     }
 }

@@ -59,15 +59,23 @@ Knobs least_time(const Shard *shard, const Knobs *member) {
     return knobs;
 }
 
+int least_zero_stages(const CostContext *context, int zero_stage, int stages[2]) {
+    stages[0] = zero_stage > 0 ? 2 : 0;
+    stages[1] = 0;
+    return zero_stage > 0 && context->profile->casts_master > 0.5 ? 2 : 1;
+}
+
 void least_rule(const CostContext *context, const Shard *shard, const Knobs *knobs, const StageTotals *totals,
                 StepRule *rule) {
     rule_of_sums(context, shard, knobs, totals, rule);
-    if (context->profile->rank_seconds > 0) { /* what ZeRO takes for each rank is not there without it */
+    /* what ZeRO takes for each rank is not there without it, nor the copy for compute that it may need */
+    if (context->profile->rank_seconds > 0 || context->profile->casts_master > 0.5) {
         StepRule plain;
         Knobs whole = *knobs;
         whole.zero_stage = 0;
         rule_of_sums(context, shard, &whole, totals, &plain);
         rule->other_seconds = min_real(rule->other_seconds, plain.other_seconds);
+        rule->optimizer_seconds = min_real(rule->optimizer_seconds, plain.optimizer_seconds);
     }
     if (shard->pipeline <= 1) return;
     StepRule two;
@@ -114,11 +122,12 @@ double shard_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member
     const CostContext *context = bounds->context;
     Knobs small = least_time(shard, member);
     double least = INFINITY;
-    small.zero_stage = small.zero_stage > 0 ? 2 : 0;
+    int stages[2], count = least_zero_stages(context, small.zero_stage, stages);
     small.regather = true;
     small.offload_optimizer = bounds->offers->offloads;
-    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const TotalsSlot *slot = totals_cache_get(bounds, shard, &small.methods, (MlpChoice)mlp);
+    for (int at = 0; at < 2 * count; at++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &small.methods, (MlpChoice)(MLP_TENSOR + at % 2));
+        small.zero_stage = stages[at / 2];
         if (!slot->allowed) continue;
         Sharding sharding = totals_sharding(slot);
         least = min_real(least, least_memory(context, shard, &small, &sharding, &slot->totals));

@@ -82,6 +82,9 @@ static void take_cheapest(const CostContext *context, const Shard *shard, const 
         to->recompute_seconds = min_real(to->recompute_seconds, from->recompute_seconds);
         take_least(to->recompute_messages, from->recompute_messages, sizeof(to->recompute_messages));
         take_least(to->recompute_bytes, from->recompute_bytes, sizeof(to->recompute_bytes));
+        double freed = max_real(to->part.freed_bytes, from->part.freed_bytes);
+        take_least((double *)&to->part, (const double *)&from->part, sizeof(to->part));
+        to->part.freed_bytes = freed;
     }
 }
 

@@ -39,7 +39,8 @@ StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) 
     CostContext setting = request_cost_context(request);
     StateDtypes dtypes = cost_context_state(&setting)->dtypes;
     if (dtypes.gradients == DTYPE_DEFAULT)
-        dtypes.gradients = ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32 : DTYPE_BF16;
+        dtypes.gradients =
+            ranked->plan.knobs.microbatches > 1 || cost_context_fp32_gradients(&setting) ? DTYPE_FP32 : DTYPE_BF16;
     return dtypes;
 }
 

@@ -74,7 +74,9 @@ int64_t gpu_job_chunk_layers(const GpuJob *job, int64_t chunk) {
 
 int64_t gpu_job_dropped(const GpuJob *job, Activation activation) {
     const int64_t *layers = job->ranked->plan.layout.layers[activation];
-    return activation_exists(job->model, activation) ? layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED] : 0;
+    return activation_exists(job->model, activation)
+               ? layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED] + layers[STATE_PARTLY]
+               : 0;
 }
 
 int64_t gpu_job_dropped_most(const GpuJob *job) {

@@ -34,6 +34,8 @@ struct PlanFacts {
 #define REFUSES_KV_COPIES "KV heads are split or copied over tensor: one of the two numbers has to divide the other"
 #define REFUSES_UNEVEN_STAGES "stages are equal: pipeline x virtual stages has to divide the layers"
 
+#define REFUSES_KEPT_WEIGHTS "it gathers sharded weights again for backward: they are not kept from forward on"
+
 /* heads % tensor, for every kind of layer. */
 bool facts_heads_divide(const PlanFacts *facts);
 

@@ -90,7 +90,7 @@ static bool require_policy(Builder *builder, const ActivationCost costs[ACTIVATI
         if (!costs[a].exists) continue;
         remat_layers(remat, (Activation)a, (int64_t)graph->layers, layers);
         possible = possible && (layers[STATE_OFFLOADED] == 0 || (offloads && costs[a].offloadable)) &&
-                   (layers[STATE_RECOMPUTED] == 0 || costs[a].recomputable);
+                   (layers[STATE_RECOMPUTED] + layers[STATE_PARTLY] == 0 || costs[a].recomputable);
     }
     return possible;
 }
@@ -115,11 +115,11 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
         node->units = graph->layers;
         node->strategies[node->strategy_count++].choice = STATE_SAVED;
         if (!costs[a].exists || cost_context_remat(builder->setting)) continue;
-        for (int state = STATE_RECOMPUTED; state <= STATE_OFFLOADED; state++) {
-            if (state == STATE_RECOMPUTED ? !costs[a].recomputable
-                                          : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
+        for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++) {
+            if (state != STATE_OFFLOADED ? !costs[a].recomputable
+                                         : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
-            if (graph->offer && !graph->offer->has[a][state]) continue;
+            if (graph->offer ? !graph->offer->has[a][state] : state == STATE_PARTLY) continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
             activation_adds(builder, &costs[a], state, &strategy->adds);

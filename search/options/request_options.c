@@ -382,6 +382,8 @@ static bool read_physics(const Resolving *to) {
         !read_stack(to))
         return false;
     request->question.precision = (Precision)precision;
+    request->asked.hbm_reserve = request->question.hbm_reserve;
+    request->asked.reserve_origin = given(to, OPTION_HBM_RESERVE) ? FROM_OPTION : FROM_DEFAULT;
     if (!(precision_peak(&request->question.chip, request->question.precision) > 0))
         return error_set(to->error, ERROR_INPUT, to->options->where[OPTION_PRECISION],
                          "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of",

@@ -155,7 +155,8 @@ static void layout_words(const Layout *layout, Prose *text) {
     for (ActivationState state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
         for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
             const int64_t *layers = layout->layers[a];
-            int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
+            int64_t all =
+                layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED] + layers[STATE_PARTLY];
             if (layers[state] == 0) continue;
             prose_add(text, "%s%s %s", between, activation_name(a), activation_state_name(state));
             if (layers[state] < all) prose_add(text, " in %lld of %lld", (long long)layers[state], (long long)all);

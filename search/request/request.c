@@ -34,6 +34,9 @@ void request_for(const Request *request, const Contender *contender, Request *ou
     out->question.profile = contender->profile;
     out->question.offer = contender->offer;
     out->question.host_update = contender->host_update;
+    out->question.hbm_reserve = out->asked.hbm_reserve;
+    if (out->asked.reserve_origin == FROM_DEFAULT)
+        out->question.hbm_reserve = max_real(out->question.hbm_reserve, contender->profile.least_reserve);
 }
 
 CostContext request_cost_context(const Request *request) {

@@ -126,6 +126,8 @@ typedef struct {
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
     bool offload;                  /* --offload was given: search/request/offload.h */
+    double hbm_reserve;            /* before software asks for more of it: Profile.least_reserve */
+    Origin reserve_origin;         /* FROM_DEFAULT: software may ask for more */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Asked;

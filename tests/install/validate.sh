@@ -12,8 +12,8 @@ trap 'rm -rf "$root"' EXIT
 cd "$SOURCE"
 page=docs/accuracy.md data=cost/measured/data
 
-# ---- the limits are a little above today's errors, so that an error that grows is seen ----
-train_error=median=3%,p90=10%,bias=7%,skipped=2%,memory-median=3%,memory-p90=8%,memory-fitting=0
+# ---- the limits are a little above today's errors, so that an error that grows is seen (bias: of llama3paper, three rows) ----
+train_error=median=3.3%,p90=14.5%,bias=45%,skipped=2%,memory-median=2.5%,memory-p90=8%,memory-fitting=0
 train_ranking=tau=0.9,tau-all=0.85,best=90%
 partial_error=memory-fitting=0
 

@@ -69,9 +69,17 @@ static bool add_ranking(cJSON *to, const char *key, const Ranking *ranking) {
            json_add_real(own, "best_distance", ranking->best_distance);
 }
 
+static bool add_memory_by_stack(cJSON *to, const Score *score) {
+    cJSON *stacks = json_add_object(to, "by_stack");
+    for (int64_t i = 0; i < score->memory_stacks && stacks; i++)
+        if (!add_figures_at(stacks, score->memory_by_stack[i].name, "runs", &score->memory_by_stack[i].bytes))
+            return false;
+    return stacks != NULL;
+}
+
 static bool add_memory(cJSON *to, const Validation *v) {
     cJSON *memory = json_add_object(to, "memory");
-    return memory && add_figures(memory, "runs", &v->score.memory) &&
+    return memory && add_memory_by_stack(memory, &v->score) && add_figures(memory, "runs", &v->score.memory) &&
            (v->score.memory.worst_at < 0 ||
             json_add_text(memory, "worst_id", v->scored[v->score.memory.worst_at].id)) &&
            json_add_whole(memory, "called_fitting_measured_not", v->called_fitting) &&

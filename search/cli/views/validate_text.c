@@ -24,8 +24,10 @@ static bool write_text(TextOut out, const ValidateParts *parts, bool verbose) {
     for (ScoreBy by = 0; by < BY_COUNT; by++) ok = text_table(out, &parts->groups[by]) && ok;
     ok = text_table(out, &parts->worst) && ok;
     text_paragraph(out, "Memory", &parts->memory);
+    ok = text_table(out, &parts->memory_by_stack) && ok;
     text_paragraph(out, "Order of plans", &parts->ranking);
-    return ok && (!verbose || text_table(out, &parts->every)) && text_table(out, &parts->skipped);
+    if (verbose) ok = ok && text_table(out, &parts->every) && text_table(out, &parts->memory_runs);
+    return ok && text_table(out, &parts->skipped);
 }
 
 bool validate_write_text(TextOut out, const ValidateView *view, Error *error) {
@@ -56,6 +58,10 @@ static bool write_markdown(FILE *out, const ValidateParts *parts) {
         ok = table_write_markdown(groups, out) && ok;
     }
     markdown_paragraph(out, "Memory", &parts->memory);
+    if (parts->memory_by_stack.rows > 0) {
+        fprintf(out, "\n");
+        ok = table_write_markdown(&parts->memory_by_stack, out) && ok;
+    }
     markdown_paragraph(out, "Order of plans", &parts->ranking);
     if (parts->worst.rows > 0) {
         fprintf(out, "\nThe worst:\n\n");

@@ -42,6 +42,7 @@ typedef struct {
     Prose headline, memory, ranking;
     Table groups[BY_COUNT];      /* errors of the groups of each label */
     Table worst, every, skipped; /* measured runs, the worst first; all as in the file; those that were not replayed */
+    Table memory_by_stack, memory_runs; /* HBM: errors of each software; every run where it was measured */
 } ValidateParts;
 
 /* Everything is in the arena. NULL means that memory is out. */

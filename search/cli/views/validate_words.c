@@ -169,6 +169,39 @@ static Table every_table(const ValidateView *view, Arena *arena) {
     return table;
 }
 
+static Table memory_stacks_table(const ValidateView *view, Arena *arena) {
+    const Score *score = &view->validation->score;
+    Table table = begin_table(arena, "HBM by software", "software|>runs|>median|>p90|>worst|>bias");
+    for (int64_t i = 0; i < score->memory_stacks; i++) {
+        const ErrorStats *bytes = &score->memory_by_stack[i].bytes;
+        char runs[NUMBER_TEXT_SIZE], texts[4][NUMBER_TEXT_SIZE];
+        snprintf(runs, sizeof runs, "%lld", (long long)bytes->count);
+        const char *cells[] = {score->memory_by_stack[i].name,      runs,
+                               error_text(bytes->median, texts[0]), error_text(bytes->p90, texts[1]),
+                               error_text(bytes->worst, texts[2]),  signed_error_text(bytes->bias, texts[3])};
+        table_row(&table, cells);
+    }
+    return table;
+}
+
+static Table memory_runs_table(const ValidateView *view, Arena *arena) {
+    const Validation *v = view->validation;
+    Table table = begin_table(arena, "HBM of every run", "run|>measured HBM|>predicted HBM|>error|plan|software");
+    for (int64_t i = 0; i < v->replayed; i++) {
+        const Outcome *o = v->of_scored[i];
+        char texts[3][NUMBER_TEXT_SIZE];
+        if (!(o->measured_bytes > 0)) continue;
+        const char *cells[] = {o->run->id,
+                               number_bytes(o->measured_bytes, texts[0]),
+                               number_bytes(o->prediction.memory_bytes, texts[1]),
+                               signed_error_text(o->prediction.memory_bytes / o->measured_bytes - 1, texts[2]),
+                               o->plan,
+                               o->stack};
+        table_row(&table, cells);
+    }
+    return table;
+}
+
 static Table skipped_table(const ValidateView *view, Arena *arena) {
     const Validation *v = view->validation;
     Table table = begin_table(arena, "Not replayed", "run|why");
@@ -188,7 +221,10 @@ ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *err
     parts->worst = worst_table(view, arena);
     parts->every = every_table(view, arena);
     parts->skipped = skipped_table(view, arena);
-    ok = !parts->worst.failed && !parts->every.failed && !parts->skipped.failed;
+    parts->memory_by_stack = memory_stacks_table(view, arena);
+    parts->memory_runs = memory_runs_table(view, arena);
+    ok = !parts->worst.failed && !parts->every.failed && !parts->skipped.failed && !parts->memory_by_stack.failed &&
+         !parts->memory_runs.failed;
     for (ScoreBy by = 0; by < BY_COUNT; by++) {
         parts->groups[by] = groups_table(view, by, arena);
         ok = ok && !parts->groups[by].failed;

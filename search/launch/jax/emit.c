@@ -140,7 +140,7 @@ static void write_state(const Request *request, const ActivationState *state, Ac
 
 /* Which layers of a stage do what: cut where any activation's state changes, counted from the first recomputed one. */
 static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
-    static const ActivationState ORDER[] = {STATE_RECOMPUTED, STATE_OFFLOADED, STATE_SAVED};
+    static const ActivationState ORDER[] = {STATE_RECOMPUTED, STATE_PARTLY, STATE_OFFLOADED, STATE_SAVED};
     const Layout *layout = &ranked->plan.layout;
     int64_t layers = stage_layers(&ranked->plan), at = 0;
     fprintf(out,

@@ -62,7 +62,7 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         const int64_t *layers = layout->layers[a];
         if (!activation_exists(&request->question.model, a)) continue;
-        int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED];
+        int64_t all = layers[STATE_SAVED] + layers[STATE_RECOMPUTED] + layers[STATE_OFFLOADED] + layers[STATE_PARTLY];
         ActivationState state = layout_least(layout, a);
         char *list = maxtext_tensors(a)[0] ? mixed : unnamed;
         size_t room = maxtext_tensors(a)[0] ? sizeof mixed : sizeof unnamed, length = strlen(list);
@@ -82,7 +82,8 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
                   unnamed);
     RematRule written = {.required = true};
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        written.state[a] = maxtext_tensors(a)[0] ? layout_least(layout, a) : STATE_RECOMPUTED;
+        written.state[a] =
+            maxtext_tensors(a)[0] && layout->layers[a][STATE_PARTLY] == 0 ? layout_least(layout, a) : STATE_RECOMPUTED;
     emit_note(notes,
               "no more HBM, but slower than predicted: `shardopt explain` with --remat \"%s\" prices what is "
               "written here",
@@ -203,12 +204,7 @@ void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNo
     const Plan *plan = &ranked->plan;
     StateDtypes dtypes = emit_state_dtypes(request, ranked);
     bool tensor = plan->degrees.of[ROLE_TENSOR] > 1;
-    bool shards = plan->degrees.of[ROLE_FSDP] * plan->degrees.of[ROLE_SEQUENCE] * plan->degrees.of[ROLE_EXPERT] > 1;
     note_remat(request, ranked, notes);
-    if (shards && !plan->knobs.regather)
-        emit_note(notes,
-                  "weights come together again for backward, the plan kept them from forward: more traffic, less "
-                  "HBM");
     if (tensor && plan->layout.sharding.residual == RESIDUAL_REPLICATED)
         emit_note(notes, "the residual stream is split over tensor along d_model, the plan had it whole: as much "
                          "traffic, less HBM");

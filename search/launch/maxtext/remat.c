@@ -24,7 +24,7 @@ static const char *const TENSORS[ACTIVATION_COUNT][MAXTEXT_TENSORS_MAX] = {
 const char *const *maxtext_tensors(Activation activation) { return TENSORS[activation]; }
 
 const char *maxtext_state(ActivationState state) {
-    static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload"};
+    static const char *const WORDS[STATE_COUNT] = {"device", "remat", "offload", "remat"};
     return WORDS[state];
 }
 
@@ -36,7 +36,8 @@ static const char *custom(const Model *model, const Layout *layout, char text[RE
         int states = (layers[STATE_SAVED] > 0) + (layers[STATE_RECOMPUTED] > 0) + (layers[STATE_OFFLOADED] > 0);
         ActivationState state = layout_least(layout, a);
         if (!activation_exists(model, a)) continue;
-        if (states > 1 || (!tensors[0] && state != STATE_RECOMPUTED)) return NULL; /* the same in all layers */
+        if (states > 1 || layers[STATE_PARTLY] > 0 || (!tensors[0] && state != STATE_RECOMPUTED))
+            return NULL; /* the same in all layers */
         if (state == (a == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED)) continue;
         for (int i = 0; i < MAXTEXT_TENSORS_MAX && tensors[i]; i++)
             used += (size_t)snprintf(text + used, REMAT_TEXT_SIZE - used, " %s=%s", tensors[i], maxtext_state(state));
@@ -65,18 +66,21 @@ const char *maxtext_remat_words(const Model *model, const Layout *layout, char t
     return custom(model, layout, text);
 }
 
+enum { MAXTEXT_STATES = STATE_OFFLOADED + 1 }; /* saved, recomputed, offloaded */
+
 /* Every state of the tensors that have a name; the layer's input is never recomputed. */
 void maxtext_remat_rules(RematList *list, const Model *model) {
     Activation named[ACTIVATION_COUNT];
     int count = 0, combinations = 1;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if (maxtext_tensors(a)[0] && activation_exists(model, a)) named[count++] = a, combinations *= STATE_COUNT;
+        if (maxtext_tensors(a)[0] && activation_exists(model, a)) named[count++] = a, combinations *= MAXTEXT_STATES;
     for (int n = 0; n < combinations; n++) {
         ActivationState state[ACTIVATION_COUNT];
         int rest = n;
         for (int a = 0; a < ACTIVATION_COUNT; a++) state[a] = STATE_RECOMPUTED;
         state[ACTIVATION_LAYER_INPUT] = STATE_SAVED;
-        for (int i = 0; i < count; i++, rest /= STATE_COUNT) state[named[i]] = (ActivationState)(rest % STATE_COUNT);
+        for (int i = 0; i < count; i++, rest /= MAXTEXT_STATES)
+            state[named[i]] = (ActivationState)(rest % MAXTEXT_STATES);
         if (state[ACTIVATION_LAYER_INPUT] != STATE_RECOMPUTED) remat_list_add(list, state, 0);
     }
 }

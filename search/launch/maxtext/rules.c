@@ -77,6 +77,8 @@ const char *maxtext_refuses(const PlanFacts *facts) {
                   "shard_optimizer_over_data (ZeRO-1) excludes fsdp");
     REFUSE_UNLESS(facts_weights_divide(facts),
                   "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
+    /* XLA keeps the shards of a scanned layer, whatever the remat policy (compiled for v5p by libtpu 0.0.50.1) */
+    REFUSE_UNLESS(facts->plan->knobs.regather, REFUSES_KEPT_WEIGHTS);
     REFUSE_UNLESS(maxtext_whole_tokens(facts), "per_device_batch_size x max_target_length has to be a whole number");
     return NULL;
 }

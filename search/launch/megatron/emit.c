@@ -184,8 +184,6 @@ void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitN
         emit_note(notes,
                   "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
                   "without --grad-reduce-in-bf16 both are fp32");
-    if (job.shards && !job.knobs->regather)
-        emit_note(notes, "weights kept from forward to backward were costed; Megatron-FSDP gathers them again");
     if (strcmp(request->asked.optimizer, "adamw") != 0 && request->asked.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
                   request->asked.optimizer);

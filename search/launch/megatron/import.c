@@ -131,6 +131,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, const DataSha
         config_note(file, "%" PRId64 " instances of the distributed optimizer are priced as one", sharding->outer);
     if (of[ROLE_DATA] > 1 || (!sharding->shards && of[ROLE_SEQUENCE] > 1))
         import_knob(plan, KNOB_ZERO_STAGE, sharding->zero);
+    if (sharding->shards && of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, true);
     return true;
 }
 

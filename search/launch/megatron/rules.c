@@ -45,6 +45,7 @@ const char *megatron_refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(facts->expert == 1, "experts re-use dense ranks there: an expert grid (folded), no axis of its own");
     REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || facts_sequence_shards(facts),
                   "Megatron-FSDP shards parameters over context ranks too");
+    REFUSE_UNLESS(facts->plan->knobs.regather, REFUSES_KEPT_WEIGHTS);
     REFUSE_UNLESS(megatron_has_layers(facts->model),
                   "it has no ALiBi, and no layer whose attention and MLP read the same input");
     return NULL;

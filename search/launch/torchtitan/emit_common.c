@@ -2,7 +2,8 @@
 #include "search/launch/torchtitan/emit.h"
 
 #include "base/util.h"
-#include "cost/state/remat.h"
+#include "cost/stage/stage.h"
+#include "search/answer/plan_words.h"
 
 #include <inttypes.h>
 
@@ -35,14 +36,29 @@ const TitanModel *titan_model(const Model *model) {
     return NULL;
 }
 
+/* The state of an activation under a way of checkpointing. */
+static ActivationState checkpointed(TitanCheckpoint way, Activation activation) {
+    if (way == TITAN_FULL) return activation == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED;
+    return way == TITAN_SELECTIVE ? remat_selective_by_op(activation) : STATE_SAVED;
+}
+
+/* The way with the least recomputation whose layers keep no more bytes than the plan's. */
 TitanCheckpoint titan_checkpoint(const GpuJob *job) {
-    TitanCheckpoint checkpoint = gpu_job_layers_for_inputs(job) > 0 ? TITAN_SELECTIVE : TITAN_KEEP;
-    for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++) {
-        if (gpu_job_dropped(job, a) == 0) continue;
-        if (!remat_selective_by_op(a)) return TITAN_FULL;
-        checkpoint = TITAN_SELECTIVE;
+    CostContext setting = ranked_cost_context(job->request, job->ranked);
+    const Plan *plan = &job->ranked->plan;
+    ActivationCost costs[ACTIVATION_COUNT];
+    Shard shard;
+    if (!shard_of_plan(job->model, &setting.work, &plan->degrees, &plan->knobs, PADDING_ANY, &shard)) return TITAN_FULL;
+    activation_costs(&setting, &shard, &plan->knobs, &plan->layout.sharding, costs);
+    for (TitanCheckpoint way = TITAN_KEEP; way < TITAN_FULL; way++) {
+        double kept = 0, wanted = 0;
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+            wanted += layout_kept_bytes(&costs[a], &plan->layout, a);
+            kept += (double)job->layers * activation_kept_bytes(&costs[a], checkpointed(way, a));
+        }
+        if (kept <= wanted * (1 + 1e-9)) return way;
     }
-    return checkpoint;
+    return TITAN_FULL;
 }
 
 /* What torch.distributed.pipelining.schedules.get_schedule_class() knows; LoopedBFS is GPipe over chunks. */
@@ -73,8 +89,6 @@ void titan_write_chunks(const GpuJob *job, const char *head, const char *indent,
 }
 
 const char *titan_cannot(const GpuJob *job) {
-    if (gpu_job_layers_for_inputs(job) > job->layers)
-        return "it keeps the inputs of layers, which this plan has on the host; plan with --remat full";
     if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
     return NULL;
 }
@@ -86,11 +100,8 @@ void titan_note(const GpuJob *job, EmitNotes *notes) {
     TitanCheckpoint checkpoint = titan_checkpoint(job);
     bool exact = true;
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
-        int64_t dropped = gpu_job_dropped(job, a);
-        bool given_up = activation_exists(job->model, a) && (checkpoint == TITAN_FULL ? a != ACTIVATION_LAYER_INPUT
-                                                             : checkpoint == TITAN_SELECTIVE ? remat_selective_by_op(a)
-                                                                                             : false);
-        exact = exact && layout->layers[a][STATE_OFFLOADED] == 0 && dropped == (given_up ? job->layers : 0);
+        exact = exact &&
+                (!activation_exists(job->model, a) || layout->layers[a][checkpointed(checkpoint, a)] == job->layers);
     }
     if (!exact) {
         emit_note(notes,

@@ -225,8 +225,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     return import_batch(file, request, "training.global_batch_size", global, micro, plan, error);
 }
 
-/* Modes none, selective ("op", or every so many layers), full. Of selective by op see cost/measured/replay_plan.c:
- * gate and up are one activation here, of which torchtitan keeps one. */
+/* Modes none, selective ("op", or every so many layers), full. */
 static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     const char *function = function_mode(file), *mode = config_text(file, "activation_checkpoint.mode", "selective");
     const char *option = config_text(file, "activation_checkpoint.selective_ac_option", "2");
@@ -236,10 +235,8 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
         snprintf(plan->remat, sizeof plan->remat, "%s", mode);
     } else if (strcmp(mode, "selective") == 0 && strcmp(option, "op") == 0) {
         RematRule rule = {.required = true};
-        for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-            rule.state[a] = remat_selective_by_op(a) ? STATE_RECOMPUTED : STATE_SAVED;
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) rule.state[a] = remat_selective_by_op(a);
         remat_text(&rule, plan->remat);
-        config_note(file, "selective_ac_option=op keeps every second matmul: gate and up are priced as both kept");
     } else if (strcmp(mode, "selective") == 0) {
         int64_t every;
         if (!config_whole(file, "activation_checkpoint.selective_ac_option", 1, 1 << 20, 2, &every, error))

@@ -11,14 +11,14 @@ const char *torchtitan_remat_words(const Model *model, const Layout *layout, cha
     const char *policy = remat_policy(model, layout, &layers);
     if (!policy || layers > 0) return NULL;
     if (strcmp(policy, "none") == 0) return strcpy(text, "no activation_checkpoint");
+    if (strcmp(policy, "selective_by_op") == 0) return strcpy(text, "activation_checkpoint=SelectiveAC");
     return strcmp(policy, "full") == 0 ? strcpy(text, "activation_checkpoint=FullAC") : NULL;
 }
 
 void torchtitan_remat_rules(RematList *list, const Model *model) {
     (void)model;
     ActivationState selective[ACTIVATION_COUNT];
-    for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        selective[a] = remat_selective_by_op(a) ? STATE_RECOMPUTED : STATE_SAVED;
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) selective[a] = remat_selective_by_op(a);
     remat_list_add_none(list);
     remat_list_add(list, selective, 0);
     remat_list_add_full(list, 0);

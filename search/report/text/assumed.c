@@ -123,8 +123,12 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
         prose_add(&text, ", longer than the model's %s", number_grouped(request->question.model.max_seq, a));
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
               origin_text(request->asked.tokens_origin, "20 per parameter"));
+    TrainingState state = *cost_context_state(&setting);
+    if (cost_context_fp32_gradients(&setting)) state.dtypes.gradients = DTYPE_FP32;
     prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),
-              training_state_words(cost_context_state(&setting), words));
+              training_state_words(&state, words));
+    if (ranked && cost_context_copy_bytes(&setting, &ranked->plan.knobs) == 0)
+        prose_add(&text, ", weights cast from the master where they are used");
     prose_add(&text, "; %s of HBM (%s) reserved", share_text(request->question.hbm_reserve, b),
               number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
     if (request->question.offload == OFFLOAD_NONE && host_is_known(&request->question.chip))

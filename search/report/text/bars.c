@@ -55,7 +55,7 @@ static void add_remat(const Request *request, const Layout *layout, Prose *to) {
     bool recomputed = false, offloaded = false;
     remat_name(&request->question.model, layout, name);
     for (int i = 0; i < ACTIVATION_COUNT; i++) {
-        recomputed = recomputed || layout->layers[i][STATE_RECOMPUTED] > 0;
+        recomputed = recomputed || layout->layers[i][STATE_RECOMPUTED] + layout->layers[i][STATE_PARTLY] > 0;
         offloaded = offloaded || layout->layers[i][STATE_OFFLOADED] > 0;
     }
     if (!recomputed && !offloaded)

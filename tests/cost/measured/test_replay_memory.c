@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares measured memory with the model's, under the published runs and the profiles that come with the program. This
- * is a gate, a little above the errors reached (train: median 1.5%, 90th percentile 5%; partial, from which no figure
+ * is a gate, a little above the errors reached (train: median 1.6%, 90th percentile 6.5%; partial, from which no figure
  * was made: 2.2%, 6.2%). */
 #include "base/util.h"
 #include "cost/measured/replay.h"
@@ -42,7 +42,7 @@ Test(run_memory, error_of_published_runs) {
         const char *file;
         int measured, replayed; /* rows; for Primus and Colossal-AI no batch, sequence or dimensions are known */
         double median, p90;
-    } FILES[] = {{SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", 45, 45, 0.03, 0.08},
+    } FILES[] = {{SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", 81, 81, 0.03, 0.1},
                  {SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.tsv", 30, 13, 0.04, 0.09}};
     static const struct {
         const char *family;
@@ -86,7 +86,7 @@ Test(run_memory, error_of_published_runs) {
     free(world);
 }
 
-/* Every run that ran did fit: of 574 runs 16 are called too large, most of them of unknown recomputation. */
+/* Every run that ran did fit: of 798 runs 28 are called too large, most of them of unknown recomputation. */
 Test(run_memory, what_ran_is_not_called_too_large) {
     World *world = malloc(sizeof *world);
     Replay *replay = malloc(sizeof *replay);
@@ -105,7 +105,7 @@ Test(run_memory, what_ran_is_not_called_too_large) {
         large += memory_total(&estimate->memory) > replay->chip.hbm_bytes.value;
     }
     cr_expect_geq(replayed, 500);
-    cr_expect_leq(large, 20, "%d of %d", (int)large, (int)replayed);
+    cr_expect_leq(large, 32, "%d of %d", (int)large, (int)replayed);
     arena_free(&world->arena);
     free(estimate);
     free(replay);

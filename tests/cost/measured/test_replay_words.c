@@ -40,7 +40,7 @@ static const struct {
     {"torchtitan", "full, every 2 layers", 16, 16, 16},
     {"torchtitan", "selective (every other layer)", 16, 16, 16},
     {"torchtitan", "full (every 4 layers)", 8, 8, 8},
-    {"torchtitan", "selective (op)", 32, 16, 0},
+    {"torchtitan", "selective (op)", 32, 0, 0},
     {"Megatron-LM", "selective", 0, 0, 32},
     {"MaxText (JAX)", "selective (minimal)", 32, 0, 32},
 };
@@ -53,6 +53,19 @@ Test(words_of_run, recomputation) {
         cr_expect_eq(layout->layers[ACTIVATION_PRODUCT][STATE_RECOMPUTED], REMAT[i].product, "%s", REMAT[i].remat);
         cr_expect_eq(layout->layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED], REMAT[i].gate_up, "%s", REMAT[i].remat);
         cr_expect_eq(layout->layers[ACTIVATION_CONTEXT][STATE_RECOMPUTED], REMAT[i].context, "%s", REMAT[i].remat);
+    }
+}
+
+/* A capacity factor pads experts in place of the router's load; other notes leave that open. */
+Test(words_of_run, capacity) {
+    static const struct {
+        const char *notes;
+        double factor;
+    } ROWS[] = {{"inferred: plan; capacity factor 1.25", 1.25}, {"dropless", 0}, {"capacity factor unknown", 0}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Run run = run_of("MaxText (JAX)");
+        run.model = "mixtral-8x7b", run.notes = ROWS[i].notes;
+        cr_expect_eq(replayed(&run)->model.training.capacity_factor, ROWS[i].factor, "%s", ROWS[i].notes);
     }
 }
 

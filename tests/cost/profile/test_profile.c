@@ -74,8 +74,8 @@ Test(profile, default_is_the_chips) {
                   error.where, error.text);
         cr_expect_str_eq(profile.name, ROWS[i].name);
         cr_expect_str_eq(profile.stack, ROWS[i].stack);
-        /* a fit moves them, but not far from the figures that another fit to the same runs found */
-        cr_expect_float_eq(profile.matrix_efficiency, ROWS[i].matrix, 0.1 * ROWS[i].matrix, "%s: %g", ROWS[i].chip,
+        /* a fit moves them, but not far from the figures that another fit to most of these runs found */
+        cr_expect_float_eq(profile.matrix_efficiency, ROWS[i].matrix, 0.15 * ROWS[i].matrix, "%s: %g", ROWS[i].chip,
                            profile.matrix_efficiency);
         cr_expect_float_eq(profile.nvlink_efficiency, ROWS[i].nvlink, 0.1 * ROWS[i].nvlink, "%s: %g", ROWS[i].chip,
                            profile.nvlink_efficiency);

@@ -99,10 +99,11 @@ Test(remat, bad_words) {
         {"auto:3", "give it alone"},
         {"full:99999999999", "to 16384"},
         {"save_everything_that_there_is_and_then_some_more_of_it", "is no policy"},
-        {"qkv=kept", "saved, recomputed or offloaded"},
+        {"qkv=kept", "saved, recomputed, offloaded or partly"},
         {"qkv=saved qkv=saved", "twice"},
         {"query=saved", "gate_up"},
         {"layer_input=recomputed", "saved or offloaded"},
+        {"layer_input=partly", "saved or offloaded"},
         {"qkv=saved full", "is no activation"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -85,7 +85,7 @@ static const Row MACHINES[] = {
     {"software that is asked for",
      "$P --model 8b --chip h100 --nodes 2 --stack torchtitan --top 1 --format json -o $D/s.json && "
      "grep -c '\"stack\": \"torch-fsdp\"' $D/s.json",
-     0, "2", NULL},
+     0, "4", NULL},
     {"and comes back", "$P explain --from $D/s.json | tr '\\n' ' '", 0, "profile h100, software torch-fsdp", NULL},
     {"software of a chip", "$P chips v6e", 0, "other software (--stack): maxtext-tpu-2023, mlperf-google", NULL},
     {"Trainium's instances", "$P --model gpt2 --chip trainium1 --slice 4x4 --slices 4 --top 1", 0,

@@ -216,7 +216,7 @@ Test(stories, kimi_moves_experts_or_tokens) {
                      "'%s microbatches=1'",
                      BATCHES[batch], WAYS[way]);
             cJSON *report = ask(words, &code);
-            cr_assert_eq(code, 0, "%s", words);
+            cr_assert(code == 0 || code == 3, "%s", words); /* 3: receive buffers for the worst routing do not fit */
             seconds[batch][way] = number(plan_at(report, 1), "step.seconds");
             cJSON_Delete(report);
         }
@@ -238,13 +238,14 @@ Test(stories, a_hundred_and_five_layers) {
     cJSON_Delete(report);
 }
 
-/* Eight experts on chips of 16 GB: the experts are what must be split. */
+/* Eight experts on chips of 16 GB: fsdp splits them. Over an expert axis each chip would need room for the tokens of
+ * all chips of its group (dropless), which is as much as the weights that it saves. */
 Test(stories, mixtral_on_v5e) {
     int code;
     cJSON *report = ask("--model mixtral-8x22b --chip v5e --slice 16x16 --batch 2Mi --seq 4096", &code);
     cr_expect(code == 0 || code == 4); /* 4: one layout of many that offload in parts is left open, 0.1% below */
-    double expert = number(plan_at(report, 1), "axes.expert");
-    cr_expect(expert >= 4 && expert <= 8, "expert=%g", expert);
+    double expert = number(plan_at(report, 1), "axes.expert"), fsdp = number(plan_at(report, 1), "axes.fsdp");
+    cr_expect(expert == 1 && fsdp >= 64, "expert=%g fsdp=%g", expert, fsdp);
     cr_expect_leq(number(plan_at(report, 1), "memory.total_bytes"), number(plan_at(report, 1), "memory.limit_bytes"));
     cJSON_Delete(report);
 }

@@ -28,7 +28,7 @@ typedef struct {
     ContextMethod context;
     Schedule schedule; /* 0: 1F1B, interleaved where there are chunks */
     int64_t ulysses, folded, folded_tensor;
-    bool replicates, overlap;
+    bool replicates, overlap, kept;
     PaddingSet padding;
     bool tpu, latent, offload, tied, parallel, alibi;
     int64_t window;
@@ -39,6 +39,7 @@ static const Row ROWS[] = {
     {.name = "replicas alone", .data = 8, .expected = ALL},
     {.name = "fsdp alone", .fsdp = 8, .expected = ALL},
     {.name = "tensor alone", .tensor = 8, .expected = ALL},
+    {.name = "weights that are kept for backward", .fsdp = 8, .kept = true, .expected = ALL & ~(MAXTEXT | MEGATRON)},
 
     /* heads, KV heads */
     {.name = "heads do not divide", .heads = 36, .kv_heads = 36, .tensor = 8, .expected = 0},
@@ -314,6 +315,7 @@ static LauncherSet launchers_of_row(const Row *row) {
                            .microbatch_sequences = or_default(row->microbatch_sequences, 1),
                            .virtual_stages = or_default(row->virtual_stages, 1),
                            .zero_stage = row->zero,
+                           .regather = !row->kept,
                            .offload_optimizer = row->offload,
                            .methods = {.context = row->context,
                                        .ulysses = row->ulysses,
@@ -342,7 +344,7 @@ Test(launch, all_kinds_count) {
                    .kinds = {{.count = 2, .heads = 8, .kv_heads = 8}, {.count = 2, .heads = 6, .kv_heads = 6}}};
     Work work = {.sequences = 8, .seq = 8192};
     Plan plan = {.degrees.of = {4, 1, 1, 1, 1, 1},
-                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
+                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
     Mesh mesh = {0};
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), 0u);
     plan.degrees.of[ROLE_TENSOR] = 2;
@@ -357,7 +359,7 @@ Test(launch, refusals_are_sentences) {
     Mesh gpus = {.axis_count = 1, .axes = {{.level = LEVEL_NVLINK, .size = 8}}};
     Mesh tpus = {.axis_count = 1, .axes = {{.level = LEVEL_ICI, .size = 8}}};
     Plan plan = {.degrees.of = {16, 1, 1, 1, 1, 1},
-                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1}};
+                 .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
     for (int launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
         for (int tpu = 0; tpu < 2; tpu++) {
             const Mesh *mesh = tpu ? &tpus : &gpus;
@@ -378,9 +380,12 @@ Test(launch, maxtext_pipelines_one_kind) {
                    .kinds = {{.count = 16, .heads = 32, .kv_heads = 8}, {.count = 16, .heads = 32, .kv_heads = 8}}};
     Work work = {.sequences = 1024, .seq = 8192};
     Mesh mesh = {.axis_count = 1, .axes = {{.level = LEVEL_ICI, .size = 8}}};
-    Plan plan = {
-        .degrees.of = {1, 1, 1, 1, 1, 4},
-        .knobs = {.microbatches = 8, .microbatch_sequences = 1, .virtual_stages = 1, .schedule = SCHEDULE_GPIPE}};
+    Plan plan = {.degrees.of = {1, 1, 1, 1, 1, 4},
+                 .knobs = {.microbatches = 8,
+                           .microbatch_sequences = 1,
+                           .virtual_stages = 1,
+                           .schedule = SCHEDULE_GPIPE,
+                           .regather = true}};
     cr_expect(strstr(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh), "one kind of layer"));
     model.kind_count = 1;
     cr_expect_null(launch_refusal(LAUNCHER_MAXTEXT, &model, &work, &plan, 0, &mesh));

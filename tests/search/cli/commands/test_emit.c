@@ -17,8 +17,11 @@ static const struct {
     {"a plan that is named", "$P emit jax --model 8b --chip v5e --slice 4x4 --batch 256Ki -q --plan 'fsdp=16'", 0,
      "MESH_AXES = {\"fsdp\": 16}", ""},
     {"what is approximate is a warning and a comment",
-     "$P emit maxtext --model 8b --slice 2x2x4 --batch 256Ki --plan 'fsdp=16 regather=false' --remat full", 0,
-     "# NOTE: weights come together again", "warning: emit maxtext: weights come together again"},
+     "$P emit maxtext --model 8b --slice 2x2x4 --batch 256Ki --plan 'fsdp=16' --remat full:16", 0,
+     "# NOTE: one remat policy for all layers", "warning: emit maxtext: one remat policy for all layers"},
+    {"what it does not do is refused",
+     "$P emit maxtext --model 8b --slice 2x2x4 --batch 256Ki --plan 'fsdp=16 regather=false' --remat full", 2, "",
+     "it gathers sharded weights again for backward"},
     {"a report of other times",
      "sed 's/\"seconds\": [0-9.]*/\"seconds\": 1.25/' $D/report.json >$D/other.json; "
      "$P emit jax --from $D/other.json",
