@@ -24,8 +24,8 @@ double merged_seconds(const StepRule *rule, const Resources *resources, const Ra
 double most_chunks(const CostContext *context, double stages);
 
 /* The knobs of least time with the methods, microbatch and split of the layers of `member`. */
-/* The ZeRO stages, one of which holds no more memory than any other of a family, and how many: the last one, which shards
- * most; but where software casts the master, a replica without ZeRO needs no copy for compute. */
+/* The ZeRO stages, one of which holds no more memory than any other of a family, and how many: the last one, which
+ * shards most; but where software casts the master, a replica without ZeRO needs no copy for compute. */
 int least_zero_stages(const CostContext *context, int zero_stage, int stages[2]);
 
 Knobs least_time(const Shard *shard, const Knobs *member);

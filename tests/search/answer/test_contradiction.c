@@ -5,7 +5,7 @@
 #include "search/report/compare_to_best.h"
 #include "tests/search/asked.h"
 
-static const char OPEN[] = "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --seq 4096 --max-idle 0 --top 1";
+static const char OPEN[] = "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --seq 4096 --max-idle 0 --top 1 --for any";
 
 /* With the bounds of degrees times as much, tuples that hold the best plans are cut. */
 static SearchResult search_with_error(Request *request, double bound_error, Arena *arena) {
