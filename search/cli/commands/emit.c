@@ -8,6 +8,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/launch/launcher.h"
@@ -120,6 +121,17 @@ static const char *refuses_all(const EmitFormat *format, const Request *request)
                           &request->question.machine.mesh);
 }
 
+/* A configuration that nobody has proven is not written: what is known of it is said. */
+static void say_interrupted(const EmitFormat *format, const SearchResult *result, FILE *err) {
+    char step[NUMBER_TEXT_SIZE], gap[NUMBER_TEXT_SIZE];
+    if (result->plan_count == 0)
+        fprintf(err, "shardopt: emit %s: interrupted before a plan was found; nothing is written\n", format->name);
+    else
+        fprintf(err, "shardopt: emit %s: interrupted; the best so far takes %s (gap %s); nothing is written\n",
+                format->name, step_text(result->plans[0].estimate.time.seconds, step),
+                share_text(result->certificate.gap, gap));
+}
+
 static bool emit(const Options *options, const EmitFormat *format, Arena *arena, Streams streams, SearchResult *result,
                  Error *error) {
     OutputChoice choice;
@@ -130,7 +142,9 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
         !find_plan(options, format, arena, &choice, streams.err, request, result, error))
         return false;
     const char *refusal = result->plan_count == 0 ? refuses_all(format, request) : NULL;
-    if (refusal)
+    if (interrupt_came(NULL))
+        say_interrupted(format, result, streams.err);
+    else if (refusal)
         fprintf(streams.err, "shardopt: emit %s: %s takes no plan of this: %s\n", format->name,
                 launcher_name(emit_format_launcher(format)), refusal);
     else if (result->plan_count == 0)
@@ -154,7 +168,11 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (line->argument_count > 1)
         return error_set(error, ERROR_INPUT, line->arguments[1], "is one format too many; give one"), EXIT_USAGE;
     options_of_line(line, &options);
-    return emit(&options, format, line->arena, streams, &result, error) ? exit_of_result(&result) : EXIT_USAGE;
+    InterruptScope scope;
+    interrupt_begin(&scope);
+    bool ok = emit(&options, format, line->arena, streams, &result, error);
+    interrupt_end(&scope);
+    return ok ? exit_of_result(&result) : EXIT_USAGE;
 }
 
 const Command COMMAND_EMIT = {
