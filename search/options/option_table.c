@@ -264,9 +264,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .asks = true,
          .help = "what may go to the host: none, optimizer, activations, all (auto)",
          .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
-                    "By itself (auto): all on TPUs and where the link to the host is coherent (GH200, GB200, GB300); "
-                    "over PCIe none, but what --require or --remat ask for, and all where nothing fits without, which "
-                    "the report then says.",
+                    "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
+                    "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
+                    "ask for. Where nothing fits so, all, which the report then says.",
          .values = "auto none optimizer activations all"},
     [OPTION_HBM_RESERVE] = {.name = "hbm-reserve",
                             .takes = "SHARE",

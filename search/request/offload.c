@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What the optimizer on the host has to gain before it is worth what it asks of the host: few measured runs have it. */
+static const double OPTIMIZER_GAIN = 0.05;
+
 void request_settle_offload(Request *request) {
     const Chip *chip = &request->question.chip;
     const RematRule *remat = &request->question.remat;
@@ -16,12 +19,14 @@ void request_settle_offload(Request *request) {
     }
     for (int a = 0; a < ACTIVATION_COUNT && remat->required; a++)
         activations = activations || remat->state[a] == STATE_OFFLOADED;
-    bool all = !chip_has_domains(chip) || chip->coherent_host || (optimizer && activations);
+    activations = activations || !chip_has_domains(chip) || chip->coherent_host;
+    bool all = optimizer && activations;
     request->question.offload = all           ? OFFLOAD_ALL
                                 : optimizer   ? OFFLOAD_OPTIMIZER
                                 : activations ? OFFLOAD_ACTIVATIONS
                                               : OFFLOAD_NONE;
     request->space.offload_open = !all && host_is_known(chip);
+    request->space.offload_gain = activations && request->space.offload_open ? OPTIMIZER_GAIN : 0;
 }
 
 bool request_offload(const char *text, const char *where, Request *request, Error *error) {

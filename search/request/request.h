@@ -84,6 +84,7 @@ typedef struct {
     int requirement_count;
     LauncherSet launchers;  /* --for; 0 means any */
     bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
+    double offload_gain;    /* and where the step is faster by this share with everything there; 0: not for that */
     bool offload_opened;    /* so it was */
     double max_idle;        /* share */
     double batch_tolerance; /* share */

@@ -160,11 +160,31 @@ static bool search_asked(const Request *request, bool resort, Arena *arena, Sear
                                         : search_one(request, arena, result, error);
 }
 
+/* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster there
+ * by as much as the request wants. */
+static bool opens_offload(const Request *opened, const SearchResult *result, bool *out, Error *error) {
+    Arena arena = {0};
+    SearchResult faster = {0};
+    double gain = opened->space.offload_gain;
+    bool proven = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted;
+    *out = proven && result->plan_count == 0;
+    if (!proven || result->plan_count == 0 || gain <= 0) return true;
+    Request limited = *opened;
+    limited.control.top = 1;
+    limited.control.each = false;
+    limited.control.variants = false;
+    limited.control.keep_ledger = false;
+    limited.control.limit_seconds = result->plans[0].ranked_seconds / (1 + gain);
+    bool ok = search_asked(&limited, false, &arena, &faster, error);
+    *out = ok && faster.plan_count > 0;
+    arena_free(&arena);
+    return ok;
+}
+
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     bool opens = request->space.offload_open && request->control.limit_seconds == 0;
     if (!search_asked(request, !opens, arena, result, error)) return false;
-    bool none_fits = result->plan_count == 0 && result->certificate.proof == PROOF_OPTIMAL && !result->interrupted;
-    if (!opens || !none_fits) return true;
+    if (!opens) return true;
     double seconds = result->seconds;
     Request *opened = ARENA_NEW(arena, Request, 1);
     if (!opened) return error_memory(error);
@@ -172,6 +192,9 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     opened->question.offload = OFFLOAD_ALL;
     opened->space.offload_open = false;
     opened->space.offload_opened = true;
+    bool needed;
+    if (!opens_offload(opened, result, &needed, error)) return false;
+    if (!needed) return true;
     if (!search_asked(opened, true, arena, result, error)) return false;
     result->seconds += seconds;
     return true;
