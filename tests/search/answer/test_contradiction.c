@@ -8,7 +8,7 @@
 
 /* Requests, one of which has its best plan among tuples of degrees that a wrong bound cuts. */
 static const char *const OPEN[] = {
-    "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --seq 4096 --max-idle 0 --top 1",
+    "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --seq 4096 --max-idle 0 --top 1 --offload all",
     "plan --model 8b --chip v5e --slice 4x4 --batch 32Ki --seq 2048 --max-idle 0 --top 1",
     "plan --model 8b --chip h100 --nodes 2 --batch 256Ki --seq 4096 --max-idle 0 --top 1",
     "plan --model 70b --chip h100 --nodes 8 --batch 1Mi --seq 8192 --max-idle 0 --top 1 --for megatron",

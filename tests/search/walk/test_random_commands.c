@@ -188,6 +188,7 @@ Test(random_commands, way_of_searching_makes_no_difference) {
         CommandDraw command;
         random_command(seed, &command);
         if (!choose_reserve(&command)) continue;
+        if (seed % 2 && !strstr(command.text, "--offload")) command_add(&command, " --offload all");
         command_add(&command, " --top %lld --threads 1", (long long)DRAW_FROM(&command.draw, 1, 3));
         check_command(command.text);
         if (problems != PROBLEMS) fprintf(stderr, "%llu shardopt %s\n", (unsigned long long)seed, command.text);
