@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
+#include "search/options/measured_run.h"
 #include "search/options/options.h"
 #include "search/proof/certificate.h"
 #include "search/report/html/write.h"
@@ -174,7 +175,8 @@ int shardopt_search(const shardopt_request *request, const shardopt_hooks *hooks
     bool ok = !request->model_json ||
               (json = json_parse(request->model_json, request->model_length, request->model_name, &own)) != NULL;
     ok = ok && resolve(request, json, made, &own) && report_make(&made->request, &made->arena, &made->report, &own) &&
-         data_files_name_all(&made->report, &made->arena, &own);
+         data_files_name_all(&made->report, &made->arena, &own) &&
+         measured_run_add(&made->report, &made->arena, &own);
     cJSON_Delete(json);
     if (!ok) {
         shardopt_report_free(made);

@@ -160,8 +160,8 @@ static bool search_asked(const Request *request, bool resort, Arena *arena, Sear
                                         : search_one(request, arena, result, error);
 }
 
-/* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster there
- * by as much as the request wants. */
+/* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster
+ * there by as much as the request wants. */
 static bool opens_offload(const Request *opened, const SearchResult *result, bool *out, Error *error) {
     Arena arena = {0};
     SearchResult faster = {0};

@@ -62,6 +62,7 @@ static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *
     }
     if (!request_from_options(&words, arena, out, error)) return false;
     out->control.top = 1;
+    out->control.different = false;
     if (checking->apart) out->control.threads = 1;
     return true;
 }
@@ -159,6 +160,7 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
 static bool best_request(const Options *options, Arena *arena, Request *out, Error *error) {
     if (!one_plan_open(options, arena, out, error)) return false;
     out->control.top = 1;
+    out->control.different = false;
     out->control.variants = false;
     return true;
 }

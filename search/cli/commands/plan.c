@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/cli/measured_run.h"
+#include "search/options/measured_run.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"

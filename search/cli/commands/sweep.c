@@ -80,6 +80,7 @@ static Request *request_of(const Sweep *sweep, int64_t point, Arena *arena, Erro
     sweep_point_options(&sweep->options, &sweep->header.grid, point, words);
     if (!request_from_options(words, arena, request, failure)) return NULL;
     request->control.top = 1;
+    request->control.different = false;
     return request;
 }
 

@@ -93,7 +93,7 @@ Test(report_effects, more_memory_never_costs_time) {
     static const struct {
         const char *name, *command;
     } ROWS[] = {
-        {"whole search", "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --top 1 --hbm-reserve"},
+        {"whole search", "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --top 1 --offload all --hbm-reserve"},
         {"one plan's layouts", "plan --model 70b --chip h100 --nodes 16 --batch 1Mi --top 1 --require fsdp=32,tensor=4,"
                                "data=1,pipeline=1,microbatches=1 --offload all --hbm-reserve"},
     };

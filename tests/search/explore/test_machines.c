@@ -13,8 +13,10 @@ static bool has_torus(const Machine *machine) {
 Test(machines, a_torus_is_offered_what_a_torus_has) {
     AskedSearch asked;
     int tori = 0, folded = 0;
-    asked_open(&asked, "plan --model qwen1.5-moe-a2.7b --chip v5e --slice 2x2 --slices 4 --seq 1024 --sequences 16 "
-                       "--max-idle 80% --optimizer sgd --hbm-reserve 0 --require expert=1,pipeline=1 --top 200");
+    asked_open(
+        &asked,
+        "plan --model qwen1.5-moe-a2.7b --chip v5e --slice 2x2 --slices 4 --seq 1024 --sequences 16 --offload all "
+        "--max-idle 80% --optimizer sgd --hbm-reserve 0 --require expert=1,pipeline=1 --top 200");
     for (int i = 0; i < asked.result.plan_count; i++) {
         const RankedPlan *ranked = &asked.result.plans[i];
         bool folds = ranked->plan.knobs.methods.grid.expert > 0, torus = has_torus(&ranked->machine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/cli/measured_run.h"
+#include "search/options/measured_run.h"
 
 #include "base/file.h"
 #include "cost/measured/nearest.h"

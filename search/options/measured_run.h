@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/measured_run.h: what a report says of the measured run that is nearest to it. */
-#ifndef SHARDOPT_SEARCH_CLI_MEASURED_RUN_H
-#define SHARDOPT_SEARCH_CLI_MEASURED_RUN_H
+/* search/options/measured_run.h: what a report says of the measured run that is nearest to it. */
+#ifndef SHARDOPT_SEARCH_OPTIONS_MEASURED_RUN_H
+#define SHARDOPT_SEARCH_OPTIONS_MEASURED_RUN_H
 
 #include "search/report/report.h"
 
