@@ -9,6 +9,9 @@
 #include <string.h>
 
 static const double ROW_HEADROOM_SHARE = 0.15;
+/* A row that is slower than plan 1 by more than this says little, and to find it takes long; so does headroom that costs
+ * more than the other. */
+static const double ROW_BEHIND_MOST = 0.25, HEADROOM_COST_MOST = 0.1;
 static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
 
 typedef struct {
@@ -135,7 +138,8 @@ static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch
         if (!row->changed) return -1;
         request_copy(report->request, row->changed);
         if (!KINDS[i](report->request, &report->result.plans[0], row)) continue;
-        questions[count++].changed = *row->changed;
+        questions[count].changed = *row->changed;
+        questions[count++].limit_seconds = (1 + ROW_BEHIND_MOST) * report->result.plans[0].ranked_seconds;
     }
     return count;
 }
@@ -147,7 +151,8 @@ static int list_headroom(Report *report, SideSearch *questions) {
         if (reserve + HEADROOM_SHARES[i] >= 0.9) continue;
         report->headroom[count].free_share = HEADROOM_SHARES[i];
         request_copy(report->request, &questions[count].changed);
-        questions[count++].changed.question.hbm_reserve = reserve + HEADROOM_SHARES[i];
+        questions[count].changed.question.hbm_reserve = reserve + HEADROOM_SHARES[i];
+        questions[count++].limit_seconds = (1 + HEADROOM_COST_MOST) * report->result.plans[0].ranked_seconds;
     }
     return count;
 }

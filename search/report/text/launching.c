@@ -79,7 +79,7 @@ static void add_headroom(const Report *report, Prose *to) {
             prose_item(&steps, ", ", "%.0f%% %s", 100 * headroom->free_share,
                        strcmp(change_text(headroom->relative, change), "none") == 0 ? "+0.0%" : change);
         else
-            prose_item(&steps, ", ", "%.0f%% does not fit", 100 * headroom->free_share);
+            prose_item(&steps, ", ", "%.0f%% more than 10%%", 100 * headroom->free_share);
     }
     if (steps.used > 0) prose_item(to, " ", "More HBM left free costs: %s.", steps.text);
 }
