@@ -109,6 +109,13 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(gate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
+# Requests as people make them: whether the first plan can be launched as it is printed.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/first_answers/run.py
+           $<TARGET_FILE:shardopt>)
+  set_tests_properties(first_answers PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+endif()
+
 # Pages in headless Chromium, where it, Node and what drives them are there: tests/browser/run.sh says what is missing.
 if(TARGET shardopt AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME browser_look COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/browser/run.sh $<TARGET_FILE:shardopt>

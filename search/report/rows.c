@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const double ROW_HEADROOM_SHARE = 0.15;
-/* A row that is slower than plan 1 by more than this says little, and to find it takes long; so does headroom that costs
- * more than the other. */
+/* A row that is slower than plan 1 by more than this says little, and takes long to find; so does headroom that costs
+ * more. */
 static const double ROW_BEHIND_MOST = 0.25, HEADROOM_COST_MOST = 0.1;
 static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
 
