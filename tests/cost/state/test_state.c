@@ -370,9 +370,9 @@ Test(state, offloaded_to_cpus) {
         double tokens, room;      /* room: on the host, as a share of state and accumulated gradients (16 bytes) */
         double share, down_share; /* updated there; what is left of the copies down */
     } rows[] = {
-        {"nothing hides", 1e-6, 2, 1, 1},
+        {"nothing hides", 1, 2, 1, 1},
         {"copies of gradients hide, nothing else does", 1e9, 2, 1, 0},
-        {"half has no room", 1e-6, 0.5, 0.5, 1},
+        {"half has no room", 1, 0.5, 0.5, 1},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(book_model(8192, 28672), 1e15, rows[i].tokens);
