@@ -148,7 +148,9 @@ class Shardopt:
     @staticmethod
     def explain(program, plan, count):
         with tempfile.TemporaryDirectory() as folder:
-            words = words_of(program, ["explain", "--format", "json"], plan, count, folder)
+            # The layer takes bf16 weights, as a kernel does: what a framework keeps of them beside is no part of it.
+            words = words_of(program, ["explain", "--format", "json", "--state-dtypes", "parameters=bf16 master=none"],
+                             plan, count, folder)
             return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["plans"][0]
 
     def traffic(self):
