@@ -5,10 +5,11 @@
 #include "cost/time/slack.h"
 #include "cost/time/step_terms.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, double bubble_share) {
+MergedTime merged_time(const StepRule *rule, const Resources *resources, const Rates *rates) {
     StepTerm compute_term = step_compute_term(rule);
     double of_compute[PHASE_COUNT], certain = 0, critical = 0;
     for (int phase = 0; phase < PHASE_COUNT; phase++) of_compute[phase] = step_compute_seconds(resources, phase);
@@ -25,7 +26,12 @@ double merged_seconds(const StepRule *rule, const Resources *resources, const Ra
         if (term.critical) critical += exposed;
         longest = max_real(longest, term.hidden * term_whole(&term, seconds));
     }
-    return certain + longest + bubble_share * (compute + critical) + rule->optimizer_seconds + rule->other_seconds;
+    return (MergedTime){.main = certain + longest, .passes = compute + critical};
+}
+
+double merged_seconds(const StepRule *rule, const Resources *resources, const Rates *rates, double bubble_share) {
+    MergedTime time = merged_time(rule, resources, rates);
+    return time.main + bubble_share * time.passes + rule->optimizer_seconds + rule->other_seconds;
 }
 
 double most_chunks(const CostContext *context, double stages) {
@@ -85,22 +91,53 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
     rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
 }
 
-double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most) {
+/* Idle seconds of a step beside each second of a microbatch's passes, with at most `most` microbatches. */
+static double idle_share(const CostContext *context, const Shard *shard, double most) {
+    double stages = shard->pipeline;
+    return stage_pace(context, shard).others *
+           schedule_least_share(stages, most, most_chunks(context, stages), WEIGHT_GRADIENTS_MOST);
+}
+
+/* Rule and resources of a shard of least time with one choice of the MLP. */
+static void least_inputs(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const TotalsSlot *slot,
+                         StepRule *rule, Resources *resources) {
     const CostContext *context = bounds->context;
+    Sharding sharding = totals_sharding(slot);
+    least_rule(context, shard, knobs, &slot->totals, rule);
+    relax_rule(bounds, shard, 0, rule);
+    resources_of_sums(context, shard, knobs, &sharding, &slot->totals, resources);
+    totals_add_required(context, shard, slot, resources);
+}
+
+double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most) {
     Knobs knobs = least_time(shard, member);
-    double stages = shard->pipeline, best = INFINITY, others = stage_pace(context, shard).others;
-    double share = schedule_least_share(stages, most, most_chunks(context, stages), WEIGHT_GRADIENTS_MOST) / most;
+    double best = INFINITY, share = idle_share(bounds->context, shard, most) / most;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
-        Sharding sharding = totals_sharding(slot);
         StepRule rule;
         Resources resources;
-        least_rule(context, shard, &knobs, &slot->totals, &rule);
-        relax_rule(bounds, shard, 0, &rule);
-        resources_of_sums(context, shard, &knobs, &sharding, &slot->totals, &resources);
-        totals_add_required(context, shard, slot, &resources);
-        best = min_real(best, merged_seconds(&rule, &resources, least, others * share));
+        least_inputs(bounds, shard, &knobs, slot, &rule, &resources);
+        best = min_real(best, merged_seconds(&rule, &resources, least, share));
+    }
+    return best * SLACK;
+}
+
+double shard_bound_idle_beside(const Bounds *bounds, const Rates *least, const Shard *shard, const Shard *small,
+                               const Knobs *member, double most) {
+    Knobs knobs = least_time(shard, member);
+    double best = INFINITY, share = idle_share(bounds->context, small, most);
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        StepRule rule;
+        Resources resources;
+        least_inputs(bounds, shard, &knobs, slot, &rule, &resources);
+        double work = merged_seconds(&rule, &resources, least, 0);
+        slot = totals_cache_get(bounds, small, &knobs.methods, (MlpChoice)mlp);
+        assert(slot->allowed); /* sequences decide nothing about shardings */
+        least_inputs(bounds, small, &knobs, slot, &rule, &resources);
+        best = min_real(best, work + share * merged_time(&rule, &resources, least).passes);
     }
     return best * SLACK;
 }

@@ -15,6 +15,13 @@
  * and no part of the rest. */
 static const double WEIGHT_GRADIENTS_MOST = 1.0 / 3;
 
+/* The seconds of all microbatches and of what moves once a step, with parts A and B taken as one, and those of the
+ * passes beside which stages idle. */
+typedef struct {
+    double main, passes;
+} MergedTime;
+MergedTime merged_time(const StepRule *rule, const Resources *resources, const Rates *rates);
+
 /* The step with parts A and B taken as one ("Merged parts"), which holds for every number of chunks:
  * max(a, b) + max(c, d) >= max(a + c, b + d). Each group is alone on an axis, and idle time is `bubble_share` of all
  * passes. A reader of the table of terms. */
@@ -41,6 +48,11 @@ void relax_rule(const Bounds *bounds, const Shard *shard, double share, StepRule
 /* Least seconds of a shard, whatever its other knobs, with at most `most` microbatches. INFINITY means that nothing
  * is allowed. */
 double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most);
+
+/* The same with idle time beside the passes of `small`, one microbatch of the same shard that has no more sequences
+ * than any microbatch in question: a microbatch takes no less than a smaller one. */
+double shard_bound_idle_beside(const Bounds *bounds, const Rates *least, const Shard *shard, const Shard *small,
+                               const Knobs *member, double most);
 
 /* Least bytes of a shard, whatever its other knobs. */
 double shard_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member);

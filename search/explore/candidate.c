@@ -25,7 +25,7 @@ static bool candidate_open(Candidate *candidate, OpenTuple *tuple, int64_t index
     if (!layout_graph(&tuple->problem->setting, &admission->shard, &candidate->knobs, &candidate->arena,
                       &candidate->graph, &tuple->explorer->error))
         return false;
-    layout_relax(&candidate->graph, &tuple->least[candidate->methods_index], &candidate->relaxation);
+    layout_relax(&candidate->graph, open_tuple_least(tuple, candidate->methods_index), &candidate->relaxation);
     return true;
 }
 

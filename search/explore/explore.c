@@ -70,7 +70,7 @@ static bool count_knobs_within(OpenTuple *tuple, int64_t index, const Knobs *lik
     Admission admission;
     if (explorer_stops(tuple->explorer)) return false;
     if (!knobs_compete(&knobs, like) || !knobs_admitted(tuple, &knobs, &admission)) return true;
-    const Rates *least = &tuple->least[knob_space_methods(&tuple->space, index)];
+    const Rates *least = open_tuple_least(tuple, knob_space_methods(&tuple->space, index));
     Bounds bounds = explorer_bounds(tuple->explorer);
     double bytes, bound = knob_bound(&bounds, &admission.shard, &knobs, least, &bytes);
     if (bound * problem->scale > limit) return true;

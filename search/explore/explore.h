@@ -10,13 +10,17 @@
  * threshold (ranked) to explorer->plans; what is above may be left out. */
 bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold);
 
+/* Why nothing is left of a range of batches. */
+typedef struct {
+    bool refused;          /* no launcher that was asked for takes the degrees */
+    double bound, missing; /* the least bound above the threshold, and the least bytes above the limit, or INFINITY */
+} RangeVerdict;
+
 /* Whether no plan of these degrees with the problem's batch, or with a smaller one that its replicas divide, can be
  * within `threshold` (ranked) and fit. Theorem: with fewer sequences a microbatch takes the same time, and idle time,
  * updates and reductions are shared by fewer sequences, so that nothing gets faster per sequence; memory is asked for
- * with the gradients of one microbatch. *bound is the least bound among those above the threshold, and *missing the
- * least bytes above the limit among those that do not fit; INFINITY where there are none. False also where the search
- * was interrupted. */
-bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, double *bound, double *missing);
+ * with the gradients of one microbatch. False also where the search was interrupted. */
+bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, RangeVerdict *out);
 
 /* How many plans (knobs and placements) of a plan's degrees and schedule have a relaxed time within `limit` (ranked). */
 bool explore_count_within(Explorer *explorer, const BestPlan *plan, double limit, Count *within);

@@ -4,6 +4,7 @@
 #include "search/explore/knob_list.h"
 
 #include "base/util.h"
+#include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
 #include "search/explore/admission.h"
 #include "search/explore/family_frontier.h"
@@ -14,8 +15,9 @@ typedef struct {
     OpenTuple *tuple;
     FamilyFrontier frontier; /* of the family in question */
     BoundedIndexList *list;
-    double threshold; /* ranked; what is above is out */
-    bool brute;       /* nothing is cut by a bound */
+    double threshold;   /* ranked; what is above is out */
+    bool brute;         /* nothing is cut by a bound */
+    SizesVerdict sizes; /* of the setting in question, and of those that share sizes with it */
 } KnobListing;
 
 static ExploreStats *stats_of(const KnobListing *listing) { return &listing->tuple->explorer->stats; }
@@ -54,7 +56,7 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
                           KnobOutcome *out) {
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
-    const Rates *least = &tuple->least[knob_space_methods(&tuple->space, index)];
+    const Rates *least = open_tuple_least(tuple, knob_space_methods(&tuple->space, index));
     double limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
     Bounds bounds = explorer_bounds(tuple->explorer);
     BoundRows rows;
@@ -75,8 +77,8 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
     return true;
 }
 
-/* One knob setting. `resident` is what became of the same setting without offloading the optimizer's state; NULL means
- * that this one does not offload it. */
+/* One knob setting, of a family in its order. `resident` is what became of the same setting without offloading the
+ * optimizer's state; NULL means that this one does not offload it. */
 static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *resident, KnobOutcome *out) {
     OpenTuple *tuple = listing->tuple;
     if (resident && !resident->listed && (resident->reason == PRUNED_INDIVISIBLE || resident->reason == PRUNED_EQUAL)) {
@@ -85,7 +87,8 @@ static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *re
     }
     Knobs knobs = knob_space_at(&tuple->space, index);
     Admission admission;
-    if (!knobs_admitted(tuple, &knobs, &admission)) {
+    if (index % knob_sizes_shared(&tuple->space) == 0) listing->sizes = knobs_sizes(tuple, &knobs);
+    if (!knobs_admitted_of_sizes(tuple, &knobs, &listing->sizes, &admission)) {
         *out = knob_out(listing, admission.reason, INFINITY);
         return true;
     }
@@ -110,15 +113,15 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
     const ExploreProblem *problem = tuple->problem;
     FamilyFrontier *frontier = &listing->frontier;
     family_frontier_begin(frontier, knob_space_methods(&tuple->space, first));
-    const Rates *least = &tuple->least[frontier->methods_index];
+    const Rates *least = open_tuple_least(tuple, frontier->methods_index);
     Bounds bounds = explorer_bounds(tuple->explorer);
     family_rows(&bounds, shard, knobs, least, listing->threshold / problem->scale, &frontier->rows);
     *bytes = frontier->rows.least_bytes;
     frontier->bound = rows_seconds(&frontier->rows, least) * problem->scale;
 }
 
-/* Whether a whole family is out: its sizes do not divide, it cannot fit, or its bound at the least rates is above the
- * threshold. Otherwise listing->frontier is begun. */
+/* Whether a whole family is out: no launcher takes it, its sizes do not divide, it cannot fit, or its bound at the
+ * least rates is above the threshold. Otherwise listing->frontier is begun. */
 static bool family_cut(KnobListing *listing, int64_t family) {
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
@@ -127,6 +130,10 @@ static bool family_cut(KnobListing *listing, int64_t family) {
     Count plans = tuple->placement_total * (Count)size;
     Knobs knobs = knob_space_at(&tuple->space, first);
     Shard shard;
+    if (!listing->brute && !methods_admitted(problem, tuple->degrees, &knobs.methods, knobs.stages)) {
+        stats->pruned[PRUNED_REQUIRE] += plans;
+        return true;
+    }
     knobs.virtual_stages = 1; /* with more chunks nothing divides better */
     if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding,
                        &shard)) {
@@ -172,7 +179,10 @@ static bool list_family(KnobListing *listing, int64_t family) {
 typedef struct {
     int64_t first_index, index_step; /* numbers of their methods */
     StageSplit split;
-    Methods methods; /* of the first */
+    Methods methods;             /* of the first */
+    const int64_t *microbatches; /* numbers of those that may divide, in rising order */
+    int64_t microbatch_count;
+    double context_seconds; /* context_bound() */
 } MethodFamily;
 
 static int64_t family_at(const KnobSpace *space, const MethodFamily *methods, int context, int64_t microbatch) {
@@ -180,7 +190,7 @@ static int64_t family_at(const KnobSpace *space, const MethodFamily *methods, in
     return (microbatch * space->method_count + index) * space->split_count + (int64_t)methods->split;
 }
 
-/* Whether microbatches first .. last are all out by the bound of the range. */
+/* Whether those of the numbers first .. last in methods->microbatches are all out by the bound of the range. */
 static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last) {
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
@@ -188,17 +198,24 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
     ExploreStats *stats = stats_of(listing);
     double bytes, limit = cost_context_memory_limit(&problem->setting);
     /* What fits in no microbatch at all is out for good, even where it is too slow as well. */
-    bool whole = first == 0 && last == space->microbatch_count - 1;
+    bool whole = first == 0 && last == methods->microbatch_count - 1;
     Bounds bounds = explorer_bounds(tuple->explorer);
-    MicrobatchRange range = {tuple->degrees, &methods->methods, methods->split, space->microbatch_sequences[first],
-                             space->microbatch_sequences[last]};
+    MicrobatchRange range = {.degrees = tuple->degrees,
+                             .methods = &methods->methods,
+                             .split = methods->split,
+                             .context_seconds = methods->context_seconds,
+                             .low = space->microbatch_sequences[methods->microbatches[first]],
+                             .high = space->microbatch_sequences[methods->microbatches[last]]};
     double enough = whole ? INFINITY : listing->threshold / problem->scale;
-    double bound = range_bound(&bounds, &range, &tuple->least[methods->first_index], enough, &bytes) * problem->scale;
-    if (!(bound < INFINITY)) return false; /* families whose sizes do not divide say so themselves */
+    const Rates *least = open_tuple_least(tuple, methods->first_index);
+    double wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
+    double bound = range_bound(&bounds, &range, least, enough, &bytes) * problem->scale * wrong;
+    if (!(bound < INFINITY)) return false; /* families of which no sharding is allowed say so themselves */
     Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
                   (Count)(last - first + 1);
     if (bytes > limit) {
-        Knobs knobs = knob_space_at(space, family_at(space, methods, 0, first) * knob_family_size(space));
+        int64_t family = family_at(space, methods, 0, methods->microbatches[first]);
+        Knobs knobs = knob_space_at(space, family * knob_family_size(space));
         stats->pruned[PRUNED_MEMORY] += plans;
         note_missing(listing, &knobs, bytes - limit);
         return true;
@@ -209,7 +226,8 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
     return true;
 }
 
-/* Microbatches first .. last, in halves: what the bound of a range leaves goes family by family into the list. */
+/* Numbers first .. last in methods->microbatches, in halves: what the bound of a range leaves goes family by family
+ * into the list. */
 static bool list_range(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last) {
     const KnobSpace *space = &listing->tuple->space;
     bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
@@ -220,16 +238,58 @@ static bool list_range(KnobListing *listing, const MethodFamily *methods, int64_
         return list_range(listing, methods, first, middle) && list_range(listing, methods, middle + 1, last);
     }
     for (int context = 0; context < space->methods.context_count; context++)
-        if (!list_family(listing, family_at(space, methods, context, first))) return false;
+        if (!list_family(listing, family_at(space, methods, context, methods->microbatches[first]))) return false;
     return true;
 }
 
-static bool list_methods(KnobListing *listing, int64_t index, int64_t step, StageSplit split) {
-    const KnobSpace *space = &listing->tuple->space;
-    MethodFamily methods = {index, step, split, method_space_at(&space->methods, index)};
-    bool ok = list_range(listing, &methods, 0, space->microbatch_count - 1);
+/* One grid, layout of the parameters and split; `like` has all but the methods. */
+static bool list_methods(KnobListing *listing, int64_t index, const MethodFamily *like) {
+    OpenTuple *tuple = listing->tuple;
+    const KnobSpace *space = &tuple->space;
+    MethodFamily methods = *like;
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    methods.first_index = index;
+    methods.methods = method_space_at(&space->methods, index);
+    Count each = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count;
+    if (!listing->brute &&
+        !contexts_admitted(tuple->problem, tuple->degrees, &space->methods, &methods.methods, methods.split)) {
+        stats_of(listing)->pruned[PRUNED_REQUIRE] += each * (Count)space->microbatch_count;
+        return true;
+    }
+    if (!listing->brute && !methods_divide(&bounds, tuple->degrees, &methods.methods, methods.split))
+        methods.microbatch_count = 0;
+    stats_of(listing)->pruned[PRUNED_INDIVISIBLE] += each * (Count)(space->microbatch_count - methods.microbatch_count);
+    bool ok = methods.microbatch_count == 0 || list_range(listing, &methods, 0, methods.microbatch_count - 1);
     family_frontier_free(&listing->frontier);
     return ok;
+}
+
+/* The numbers of the microbatches that may divide: unless replicas are padded, those of which a whole number is a
+ * replica's share. */
+static bool list_microbatches(const KnobListing *listing, MethodFamily *methods) {
+    OpenTuple *tuple = listing->tuple;
+    const KnobSpace *space = &tuple->space;
+    bool any = listing->brute || tuple->problem->padding == PADDING_ANY;
+    int64_t *numbers = ARENA_NEW(tuple->arena, int64_t, (size_t)space->microbatch_count);
+    if (!numbers) return error_memory(&tuple->explorer->error);
+    for (int64_t i = 0; i < space->microbatch_count; i++)
+        if (any || space->per_replica % space->microbatch_sequences[i] == 0) numbers[methods->microbatch_count++] = i;
+    methods->microbatches = numbers;
+    return true;
+}
+
+/* Everything with one split of the layers. */
+static bool list_split(KnobListing *listing, const MethodFamily *like, StageSplit split) {
+    OpenTuple *tuple = listing->tuple;
+    MethodFamily methods = *like;
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    methods.split = split;
+    if (!listing->brute)
+        methods.context_seconds =
+            context_bound(&bounds, tuple->problem->least, tuple->degrees, &tuple->space.methods, split);
+    for (int64_t index = 0; index < methods.index_step; index++)
+        if (!list_methods(listing, index, &methods)) return false;
+    return true;
 }
 
 bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
@@ -239,10 +299,10 @@ bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
                            .threshold = tuple->explorer->stats.threshold * CUT,
                            .brute = tuple->problem->request->control.brute_force};
     if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
-    int64_t step = space->method_count / space->methods.context_count;
-    for (int64_t index = 0; index < step; index++)
-        for (int split = 0; split < space->split_count; split++)
-            if (!list_methods(&listing, index, step, (StageSplit)split)) return false;
+    MethodFamily methods = {.index_step = space->method_count / space->methods.context_count};
+    if (!list_microbatches(&listing, &methods)) return false;
+    for (int split = 0; split < space->split_count; split++)
+        if (!list_split(&listing, &methods, (StageSplit)split)) return false;
     bounded_indices_sort(list->items, list->count);
     return true;
 }

@@ -12,18 +12,25 @@ bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degree
         return false;
     size_t methods = (size_t)tuple->space.method_count;
     tuple->least = ARENA_NEW(arena, Rates, methods);
+    tuple->least_known = ARENA_NEW(arena, bool, methods);
     tuple->on = ARENA_NEW(arena, MachinePlacements, (size_t)problem->machine_count);
-    if (!tuple->least || !tuple->on) return error_memory(&explorer->error);
-    for (int64_t i = 0; i < tuple->space.method_count; i++) {
-        Methods one = method_space_at(&tuple->space.methods, i);
-        lower_bound_rates_of(problem->least, degrees, &one, &tuple->least[i]);
-        lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &one, &tuple->least[i]);
-    }
+    if (!tuple->least || !tuple->least_known || !tuple->on) return error_memory(&explorer->error);
     for (int i = 0; i < problem->machine_count; i++) {
         tuple->on[i].total = placement_count(problem->tables[i], degrees);
         tuple->placement_total += tuple->on[i].total;
     }
     return true;
+}
+
+const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index) {
+    const ExploreProblem *problem = tuple->problem;
+    Rates *least = &tuple->least[methods_index];
+    if (tuple->least_known[methods_index]) return least;
+    Methods methods = method_space_at(&tuple->space.methods, methods_index);
+    lower_bound_rates_of(problem->least, tuple->degrees, &methods, least);
+    lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, tuple->degrees, &methods, least);
+    tuple->least_known[methods_index] = true;
+    return least;
 }
 
 bool open_tuple_launchers(OpenTuple *tuple, int machine) {
@@ -135,7 +142,7 @@ void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_in
 void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out) {
     const ExploreProblem *problem = tuple->problem;
     if (problem->machine_count == 1) {
-        *out = tuple->least[methods_index];
+        *out = *open_tuple_least(tuple, methods_index);
         return;
     }
     Methods methods = method_space_at(&tuple->space.methods, methods_index);

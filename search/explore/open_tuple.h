@@ -32,10 +32,14 @@ typedef struct {
     KnobSpace space;
     Count placement_total; /* over all machines */
     MachinePlacements *on; /* by machine of the problem */
-    Rates *least;          /* over all machines, by number of the methods */
+    Rates *least;          /* over all machines, by number of the methods: open_tuple_least() */
+    bool *least_known;
 } OpenTuple;
 
 bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
+
+/* The least rates over all machines under the methods of one number, made when they are first asked for. */
+const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index);
 
 /* Makes the placements in question on one machine, and the table of their rates under the methods of one number. */
 bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index);

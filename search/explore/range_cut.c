@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
+#include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
+#include "search/explore/admission.h"
 #include "search/explore/explore.h"
 
 #include <math.h>
@@ -10,11 +12,14 @@
 typedef struct {
     Explorer *explorer;
     const Degrees *degrees;
-    double threshold;      /* ranked */
-    Methods methods;       /* of the ranges that are looked at now */
-    Rates least;           /* under these methods, over all machines */
-    StageSplit split;      /* likewise */
-    double bound, missing; /* the least so far of what is too slow, and of what is too large */
+    double threshold;            /* ranked */
+    Methods methods;             /* of the ranges that are looked at now */
+    Rates least;                 /* under these methods, over all machines */
+    StageSplit split;            /* likewise */
+    const MethodSpace *contexts; /* of the degrees */
+    bool refused;                /* no launcher that was asked for takes anything */
+    double context_seconds[2];   /* context_bound(), by split */
+    double bound, missing;       /* the least so far of what is too slow, and of what is too large */
 } RangeCut;
 
 /* Whether microbatches of low .. high sequences are all too slow or too large, in halves where one bound does not say
@@ -24,8 +29,14 @@ static bool microbatch_range_is_cut(RangeCut *cut, int64_t low, int64_t high) {
     double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
     if (explorer_stops(cut->explorer)) return false;
     Bounds bounds = explorer_bounds(cut->explorer);
-    MicrobatchRange range = {cut->degrees, &cut->methods, cut->split, low, high};
+    MicrobatchRange range = {.degrees = cut->degrees,
+                             .methods = &cut->methods,
+                             .split = cut->split,
+                             .context_seconds = cut->context_seconds[cut->split],
+                             .low = low,
+                             .high = high};
     double seconds = range_bound(&bounds, &range, &cut->least, cut->threshold * CUT / scale, &bytes) * scale * SLACK;
+    seconds *= 1 + problem->request->control.range_error;
     if (!(seconds < INFINITY)) return true;
     if (seconds > cut->threshold * CUT) {
         cut->bound = min_real(cut->bound, seconds);
@@ -49,22 +60,33 @@ static bool methods_are_cut(RangeCut *cut) {
     lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &cut->methods, &cut->least);
     for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++) {
         cut->split = (StageSplit)split;
+        if (!contexts_admitted(problem, degrees, cut->contexts, &cut->methods, cut->split)) continue;
+        cut->refused = false;
         if (!microbatch_range_is_cut(cut, 1, most)) return false;
     }
     return true;
 }
 
-bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, double *bound, double *missing) {
-    RangeCut cut = {
-        .explorer = explorer, .degrees = degrees, .threshold = threshold, .bound = INFINITY, .missing = INFINITY};
-    MethodSpace space;
+bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, RangeVerdict *out) {
+    MethodSpace space, contexts;
+    RangeCut cut = {.explorer = explorer,
+                    .degrees = degrees,
+                    .threshold = threshold,
+                    .contexts = &contexts,
+                    .refused = true,
+                    .bound = INFINITY,
+                    .missing = INFINITY};
     method_space(degrees, &explorer->problem->offers, &space);
+    contexts = space;
+    Bounds bounds = explorer_bounds(explorer);
+    for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
+        cut.context_seconds[split] =
+            context_bound(&bounds, explorer->problem->least, degrees, &space, (StageSplit)split);
     space.context_count = 1; /* the bound of a range holds for all context methods */
     for (int64_t index = 0; index < method_space_size(&space); index++) {
         cut.methods = method_space_at(&space, index);
         if (!methods_are_cut(&cut)) return false;
     }
-    *bound = cut.bound;
-    *missing = cut.missing;
+    *out = (RangeVerdict){.refused = cut.refused, .bound = cut.bound, .missing = cut.missing};
     return true;
 }

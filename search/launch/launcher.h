@@ -55,9 +55,11 @@ typedef struct {
     bool usual_on_tpus, usual_on_gpus;
 
     /* ---- what it refuses ---- */
-    bool gpus_only;                                /* it speaks NCCL */
-    PaddingSet pads;                               /* what it pads, or splits unevenly */
-    const char *(*refuses)(const PlanFacts *);     /* a sentence that names the rule; NULL: it takes the plan */
+    bool gpus_only;  /* it speaks NCCL */
+    PaddingSet pads; /* what it pads, or splits unevenly */
+    /* A sentence that names the rule; NULL: it takes the plan. What is refused in the plainest form that
+     * launchers_taking_some() asks about has to be refused in every form. */
+    const char *(*refuses)(const PlanFacts *);
     bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
     HostUpdate host_update;                        /* who updates the state there */
 
@@ -126,6 +128,14 @@ bool nesting_named(const char *name, Nesting *out);
 /* Which launchers take the degrees, knobs and padding of a plan, wherever its roles lie. */
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh);
+
+/* Which of the launchers asked for may take some knob setting with these degrees and with the methods, schedule and
+ * split of the layers of `like`, whatever its other knobs. Theorem: no rule of a launcher refuses as many
+ * microbatches as stages, of as many sequences as a stage has chips but for fsdp and data, in one chunk, without
+ * overlap or offloading, without ZeRO and with weights gathered again, if it takes anything else;
+ * tests/search/launch/test_rules.c tries it on random plans. */
+LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+                                  const Knobs *like, const Mesh *mesh);
 
 /* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
  * them. */

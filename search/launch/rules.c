@@ -94,6 +94,24 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
     return refusal_of(launcher_at(launcher), &facts, padding);
 }
 
+LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+                                  const Knobs *like, const Mesh *mesh) {
+    const int64_t *of = degrees->of;
+    Plan plan = {.degrees = *degrees, .knobs = *like};
+    plan.knobs.microbatches = of[ROLE_PIPELINE];
+    plan.knobs.microbatch_sequences = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_PIPELINE];
+    plan.knobs.virtual_stages = 1;
+    plan.knobs.zero_stage = 0;
+    plan.knobs.regather = true;
+    plan.knobs.offload_optimizer = false;
+    plan.knobs.methods.tensor_overlap = false;
+    PlanFacts facts = facts_of(model, work, &plan, mesh);
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if ((asked >> i & 1) && !refusal_of(launcher_at(i), &facts, 0)) set |= 1u << i;
+    return set;
+}
+
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh) {
     PlanFacts facts = facts_of(model, work, plan, mesh);

@@ -28,6 +28,9 @@ enum { QUESTIONS_MAX = 12 }; /* at once */
 /* A copy of the request to change: one plan, cutting allowed. */
 void request_copy(const Request *request, Request *copy);
 
+/* Tells a search for a changed request to look first at the degrees of a plan that is known for `request`. */
+void request_seed(const Request *request, const RankedPlan *plan, Request *changed);
+
 /* The same on the machine of a plan, with its order of roles, nothing idle. */
 void request_fix_machine(const RankedPlan *best, Request *changed);
 

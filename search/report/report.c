@@ -16,6 +16,7 @@ void request_copy(const Request *request, Request *copy) {
     copy->control.top = 1;
     copy->control.variants = false;
     copy->control.keep_ledger = false;
+    copy->control.seed_count = 0;
     copy->space.offload_open = false; /* what may go to the host is what the answer has there */
 }
 
@@ -26,6 +27,7 @@ static bool ask_within(Report *report, Request *changed, double limit, SideAnswe
     *out = (SideAnswer){.cut_short = report->seconds_left == 0 || world_stops(&changed->control.world)};
     if (out->cut_short) return true;
     changed->control.limit_seconds = limit;
+    changed->control.within_limit_is_little = false;
     changed->control.time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
@@ -37,6 +39,14 @@ static bool ask_within(Report *report, Request *changed, double limit, SideAnswe
     if (report->seconds_left > 0) report->seconds_left = max_real(0, report->seconds_left - result.seconds);
     arena_free(&arena);
     return ok;
+}
+
+void request_seed(const Request *request, const RankedPlan *plan, Request *changed) {
+    SearchControl *control = &changed->control;
+    if (control->seed_count == SEEDS_MAX) return;
+    double per_sequence = plan->ranked_seconds / (double)request->question.work.sequences;
+    control->seeds[control->seed_count++] =
+        (SearchSeed){plan->plan.degrees, per_sequence * (double)changed->question.work.sequences};
 }
 
 /* What plan 1 takes per sequence, for the sequences of the changed request. */
@@ -57,6 +67,7 @@ SideSearch *side_searches_new(int count, Error *error) {
 
 static bool ask_question(Report *report, SideSearch *question, Error *error) {
     double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
+    if (report->result.plan_count > 0) request_seed(report->request, &report->result.plans[0], &question->changed);
     return ask_within(report, &question->changed, limit, &question->answer, error);
 }
 

@@ -64,8 +64,7 @@ static bool ask_usual(const Request *request, const RankedPlan *first, KindRow *
 
 static bool (*const KINDS[])(const Request *request, const RankedPlan *first, KindRow *row) = {ask_pipeline,
                                                                                                ask_headroom, ask_usual};
-_Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + HEADROOM_STEPS + 1 <= QUESTIONS_MAX,
-               "all are asked at once");
+_Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + 1 <= QUESTIONS_MAX, "all are asked at once");
 
 /* ---- the rows ---- */
 
@@ -144,28 +143,49 @@ static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch
     return count;
 }
 
-static int list_headroom(Report *report, SideSearch *questions) {
-    double reserve = report->request->question.hbm_reserve;
-    int count = 0;
-    for (int i = 0; i < HEADROOM_STEPS; i++) {
-        if (reserve + HEADROOM_SHARES[i] >= 0.9) continue;
-        report->headroom[count].free_share = HEADROOM_SHARES[i];
-        request_copy(report->request, &questions[count].changed);
-        questions[count].changed.question.hbm_reserve = reserve + HEADROOM_SHARES[i];
-        questions[count++].limit_seconds = (1 + HEADROOM_COST_MOST) * report->result.plans[0].ranked_seconds;
-    }
-    return count;
+/* Whether a plan leaves so much free that it is one of the changed request's plans as well. Where it is not certain by
+ * more than rounding, it does not. */
+static bool fits_in(const RankedPlan *plan, const Request *changed) {
+    CostContext context = request_cost_context(changed);
+    return memory_total(&plan->estimate.memory) <= cost_context_memory_limit(&context) * (1 - 1e-6);
 }
 
-static void take_headroom(Report *report, const SideSearch *questions, int count) {
-    for (int i = 0; i < count; i++) {
-        Headroom *headroom = &report->headroom[i];
-        if (questions[i].answer.cut_short) return;
-        headroom->found = questions[i].answer.found;
-        if (headroom->found)
-            headroom->relative = questions[i].answer.best.ranked_seconds / report->result.plans[0].ranked_seconds - 1;
-        report->headroom_count = i + 1;
+/* One step of headroom beyond the last one, whose best plan is *best; *out is filled. */
+static bool ask_headroom_step(Report *report, RankedPlan *best, SideSearch *question, Headroom *out, Error *error) {
+    const RankedPlan *first = &report->result.plans[0];
+    out->found = true;
+    if (!fits_in(best, &question->changed)) {
+        question->limit_seconds = (1 + HEADROOM_COST_MOST) * first->ranked_seconds;
+        request_seed(report->request, best, &question->changed);
+        if (!report_ask_all(report, question, 1, error)) return false;
+        out->found = question->answer.found;
+        *best = out->found ? question->answer.best : *best;
+        best->request = first->request;
     }
+    out->relative = best->ranked_seconds / first->ranked_seconds - 1;
+    return true;
+}
+
+/* What more headroom costs, from the least on. The best plan with less of it is looked at first: where it leaves as
+ * much free, it is the best here too, since less fits here; and where there was none up to the limit, there is none
+ * here. */
+static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
+    RankedPlan best = report->result.plans[0];
+    bool none = false;
+    for (int i = 0; i < HEADROOM_STEPS; i++) {
+        SideSearch *question = ARENA_NEW(arena, SideSearch, 1);
+        if (!question) return error_memory(error);
+        request_copy(report->request, &question->changed);
+        question->changed.question.hbm_reserve += HEADROOM_SHARES[i];
+        if (question->changed.question.hbm_reserve >= 0.9) continue;
+        Headroom *headroom = &report->headroom[report->headroom_count];
+        *headroom = (Headroom){.free_share = HEADROOM_SHARES[i]};
+        if (!none && !ask_headroom_step(report, &best, question, headroom, error)) return false;
+        if (question->answer.cut_short) return true;
+        none = !headroom->found;
+        report->headroom_count++;
+    }
+    return true;
 }
 
 bool report_make_rows(Report *report, Arena *arena, Error *error) {
@@ -175,15 +195,12 @@ bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
-    int steps = list_headroom(report, questions + rows);
-    int all = rows + steps;
-    bool has_free = ask_free(report, &questions[all]);
-    bool ok = report_ask_all(report, questions, all + has_free, error);
+    bool has_free = ask_free(report, &questions[rows]);
+    bool ok = report_ask_all(report, questions, rows + has_free, error) && ask_headrooms(report, arena, error);
     if (ok) {
         for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
-        take_headroom(report, questions + rows, steps);
-        report->has_free = has_free && questions[all].answer.found;
-        if (report->has_free) report->free = questions[all].answer.best;
+        report->has_free = has_free && questions[rows].answer.found;
+        if (report->has_free) report->free = questions[rows].answer.best;
         ok = take_rows(report, kinds, rows, arena, error);
     }
     free(questions);

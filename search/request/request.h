@@ -93,6 +93,13 @@ typedef struct {
     int pin_count;      /* 0 means any placement */
 } SpaceRules;
 
+/* Degrees at which a good plan is expected, with about the ranked time of it. */
+typedef struct {
+    Degrees degrees;
+    double seconds;
+} SearchSeed;
+enum { SEEDS_MAX = 4 };
+
 /* How a search is run: what it returns, when it ends, on how many threads. */
 typedef struct {
     int top;
@@ -108,8 +115,14 @@ typedef struct {
     World world;               /* clock, interrupt and progress, handed in by the caller */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
+    bool within_limit_is_little; /* there is hardly anything up to the limit: the search goes to it at once */
+    /* Looked at first, so that the rest is compared with what is found there. They change how long a search takes, and
+     * not what it answers. */
+    SearchSeed seeds[SEEDS_MAX];
+    int seed_count;
     /* Tests alone set it, to see that a wrong bound is noticed: the bounds of degrees are multiplied by 1 + this. */
     double bound_error;
+    double range_error; /* the same for the bounds of ranges of microbatches */
 } SearchControl;
 
 /* The words that were given, for reports to print again, and where numbers came from. */

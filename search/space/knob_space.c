@@ -231,6 +231,10 @@ int64_t knob_family_size(const KnobSpace *space) {
     return space->pipe_count * space->overlap_count * space->zero_count * space->regather_count * space->offload_count;
 }
 
+int64_t knob_sizes_shared(const KnobSpace *space) {
+    return space->zero_count * space->regather_count * space->offload_count;
+}
+
 int64_t knob_space_methods(const KnobSpace *space, int64_t index) {
     return index / knob_family_size(space) / space->split_count % space->method_count;
 }

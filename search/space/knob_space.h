@@ -79,6 +79,9 @@ int64_t knob_family_count(const KnobSpace *space);
 int64_t knob_family_size(const KnobSpace *space);
 Knobs knob_space_at(const KnobSpace *space, int64_t index);
 
+/* So many settings from each multiple of it on share their sizes: they differ in ZeRO, gathering and offloading. */
+int64_t knob_sizes_shared(const KnobSpace *space);
+
 /* Which of the methods a knob setting of the space has: overlap aside, who communicates depends on it alone. */
 int64_t knob_space_methods(const KnobSpace *space, int64_t index);
 

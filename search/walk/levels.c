@@ -51,20 +51,21 @@ static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, dou
     const TupleList *tuples = &search->tuples;
     ExploreStats *stats = &explorer->stats;
     const Degrees *degrees = degrees_of(search, entry);
-    double bound, missing;
+    RangeVerdict verdict;
     if (search->request->control.brute_force) return false;
     ExploreProblem problem =
         tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
     explorer->problem = &problem;
-    bool cut = tuple_range_is_cut(explorer, degrees, limit, &bound, &missing);
+    bool cut = tuple_range_is_cut(explorer, degrees, limit, &verdict);
     explorer->problem = NULL;
     if (!cut) return false;
-    stats->pruned[bound < INFINITY     ? PRUNED_DEGREE_BOUND
-                  : missing < INFINITY ? PRUNED_MEMORY
-                                       : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
+    stats->pruned[verdict.refused              ? PRUNED_REQUIRE
+                  : verdict.bound < INFINITY   ? PRUNED_DEGREE_BOUND
+                  : verdict.missing < INFINITY ? PRUNED_MEMORY
+                                               : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
     stats->threshold = limit;
-    explore_note_cut(stats, bound);
-    explore_note_missing(stats, degrees, &(Knobs){0}, missing);
+    explore_note_cut(stats, verdict.bound);
+    explore_note_missing(stats, degrees, &(Knobs){0}, verdict.missing);
     return true;
 }
 
@@ -147,8 +148,9 @@ static void open_entry(Search *search, int64_t index, double limit, Opening *ope
 static bool run_block(Walk *walk, int64_t from, int64_t to, Error *error) {
     Search *search = walk->search;
     double limit = min_real(walk->level, search_threshold(search));
+    int threads = (int)min_whole(search->threads, to - from); /* who has nothing to do would wait busily */
     bool ok = true;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(search->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = from; i < to; i++) open_entry(search, walk->order[i].index, limit, &walk->openings[i - from]);
     for (int64_t i = from; i < to; i++) {
         Opening *opening = &walk->openings[i - from];
@@ -208,15 +210,50 @@ static double least_bound(const Search *search) {
     return least;
 }
 
+/* Opens one entry at the level of the walk. */
+static bool open_alone(Walk *walk, int64_t index, Error *error) {
+    walk->order[0] = (BoundedIndex){walk->search->tuples.entries[index].bound, index};
+    walk->count = 1;
+    return run_block(walk, 0, 1, error);
+}
+
+/* Looks for a plan of a seed's degrees, a little above its time at first. */
+static bool open_seed(Walk *walk, const SearchSeed *seed, Error *error) {
+    static const double STEPS[] = {1 + 1e-6, 1.02, 1.1, 1.3};
+    Search *search = walk->search;
+    for (int64_t i = 0; i < search->tuples.entry_count; i++) {
+        const TupleBatches *entry = &search->tuples.entries[i];
+        if (entry->first > 0 || degrees_compare(degrees_of(search, entry), &seed->degrees) != 0) continue;
+        for (size_t step = 0; step < COUNT_OF(STEPS) && !search_is_over(search); step++) {
+            walk->level = seed->seconds * STEPS[step];
+            if (entry->bound > walk->level) continue;
+            if (search_beats(search, entry->bound)) break;
+            if (!open_alone(walk, i, error)) return false;
+        }
+    }
+    return true;
+}
+
+static bool open_seeds(Walk *walk, Error *error) {
+    const SearchControl *control = &walk->search->request->control;
+    for (int i = 0; i < control->seed_count && !control->brute_force; i++)
+        if (!open_seed(walk, &control->seeds[i], error)) return false;
+    walk->level = 0;
+    return true;
+}
+
 static bool run_levels(Walk *walk, Error *error) {
     Search *search = walk->search;
     bool brute = search->request->control.brute_force, done = search->tuples.entry_count == 0;
     double step = LEVEL_STEP;
+    if (!open_seeds(walk, error)) return false;
     for (int levels = 0; !done && !search_is_over(search); levels++) {
         double least = least_bound(search);
         if (isinf(least) || search_beats(search, least)) break;
-        /* Where the best are known, of other machines or orders, there is nothing to go up for. */
-        if (levels == 0) done = brute || search->best_count == search->request->control.top;
+        /* Where the best are known, of seeds, other machines or orders, there is nothing to go up for. */
+        if (levels == 0)
+            done = brute || search->best_count == search->request->control.top ||
+                   search->request->control.within_limit_is_little;
         walk->level = done ? INFINITY : (1 + step) * max_real(walk->level, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
         list_level(walk);

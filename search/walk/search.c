@@ -6,7 +6,10 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool search_is_over(Search *search) {
     const SearchControl *control = &search->request->control;
@@ -175,6 +178,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     limited.control.variants = false;
     limited.control.keep_ledger = false;
     limited.control.limit_seconds = result->plans[0].ranked_seconds / (1 + gain);
+    limited.control.within_limit_is_little = true;
     bool ok = search_asked(&limited, false, &arena, &faster, error);
     *out = ok && faster.plan_count > 0;
     arena_free(&arena);

@@ -294,7 +294,15 @@ static const Row ROWS[] = {
 
 static int64_t or_default(int64_t value, int64_t fallback) { return value > 0 ? value : fallback; }
 
-static LauncherSet launchers_of_row(const Row *row) {
+/* What a row says, as launchers are asked. */
+typedef struct {
+    Model model;
+    Work work;
+    Plan plan;
+    Mesh mesh;
+} RowPlan;
+
+static RowPlan plan_of_row(const Row *row) {
     Model model = {.layers = or_default(row->layers, 32), .d_model = or_default(row->d_model, 4096), .kind_count = 1};
     model.kinds[0] = (LayerKind){.count = model.layers,
                                  .heads = or_default(row->heads, 32),
@@ -327,7 +335,12 @@ static LauncherSet launchers_of_row(const Row *row) {
                                        : row->pipeline > 1       ? SCHEDULE_1F1B
                                                                  : SCHEDULE_NONE}};
     Mesh mesh = {.axis_count = 1, .axes = {{.level = row->tpu ? LEVEL_ICI : LEVEL_NVLINK, .size = 8}}};
-    return plan_launchers(&model, &work, &plan, row->padding, &mesh);
+    return (RowPlan){model, work, plan, mesh};
+}
+
+static LauncherSet launchers_of_row(const Row *row) {
+    RowPlan at = plan_of_row(row);
+    return plan_launchers(&at.model, &at.work, &at.plan, row->padding, &at.mesh);
 }
 
 Test(launch, rules) {
@@ -349,6 +362,62 @@ Test(launch, all_kinds_count) {
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), 0u);
     plan.degrees.of[ROLE_TENSOR] = 2;
     cr_expect_eq(plan_launchers(&model, &work, &plan, 0, &mesh), (LauncherSet)ALL);
+}
+
+static int64_t pick(uint64_t *state, const int64_t *from, size_t count) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return from[(*state >> 33) % count];
+}
+#define PICK(...) pick(&state, (const int64_t[]){__VA_ARGS__}, COUNT_OF(((const int64_t[]){__VA_ARGS__})))
+
+/* Random rows whose degrees are small and whose other knobs are anything. */
+static Row random_row(uint64_t from) {
+    uint64_t state = from * 0x9E3779B97F4A7C15u;
+    Row row = {.name = "random",
+               .heads = PICK(16, 32, 48),
+               .kv_heads = PICK(4, 8, 16),
+               .layers = PICK(24, 30, 32, 61),
+               .tensor = PICK(1, 1, 2, 4),
+               .sequence = PICK(1, 1, 2, 4),
+               .fsdp = PICK(1, 1, 2, 8),
+               .data = PICK(1, 1, 2, 8),
+               .expert = PICK(1, 1, 1, 2),
+               .pipeline = PICK(1, 1, 2, 4),
+               .microbatches = PICK(1, 2, 3, 4, 6, 8, 12, 16),
+               .microbatch_sequences = PICK(1, 2, 3, 8, 16, 64),
+               .zero = (int)PICK(0, 1, 2),
+               .kept = PICK(0, 1) != 0,
+               .offload = PICK(0, 1) != 0,
+               .replicates = PICK(0, 1) != 0,
+               .overlap = PICK(0, 1) != 0,
+               .tpu = PICK(0, 1) != 0};
+    row.context =
+        row.sequence > 1 ? (ContextMethod)PICK(CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES) : CONTEXT_NONE;
+    row.ulysses = row.context == CONTEXT_ULYSSES ? row.sequence : 1;
+    row.folded = row.expert == 1 ? PICK(0, 0, 2, 4) : 0;
+    row.schedule = row.pipeline > 1
+                       ? (Schedule)PICK(SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_CIRCULAR)
+                       : SCHEDULE_NONE;
+    row.virtual_stages = row.schedule == SCHEDULE_INTERLEAVED || row.schedule == SCHEDULE_CIRCULAR ? PICK(2, 3, 4) : 1;
+    return row;
+}
+
+/* Whoever takes a plan is one of those that take something with its degrees, methods, schedule and split. */
+Test(launch, who_takes_a_plan_may_take_some) {
+    enum { ROWS_TRIED = 400000 };
+    int taken[LAUNCHER_COUNT] = {0}, none = 0;
+    for (uint64_t i = 0; i < ROWS_TRIED; i++) {
+        Row row = random_row(i);
+        RowPlan at = plan_of_row(&row);
+        LauncherSet set = plan_launchers(&at.model, &at.work, &at.plan, 0, &at.mesh);
+        LauncherSet some = launchers_taking_some(ALL, &at.model, &at.work, &at.plan.degrees, &at.plan.knobs, &at.mesh);
+        cr_assert_eq(set & ~some, 0u, "%llu: %#x, some %#x", (unsigned long long)i, set, some);
+        for (int launcher = 0; launcher < LAUNCHER_COUNT; launcher++) taken[launcher] += set >> launcher & 1;
+        none += some == 0;
+    }
+    for (int launcher = 0; launcher < LAUNCHER_COUNT; launcher++)
+        cr_expect_gt(taken[launcher], 100, "%s: %d", launcher_name(launcher), taken[launcher]);
+    cr_expect_gt(none, 100);
 }
 
 /* What is refused is said, by the rule that is broken; the sentence and the set never disagree. */

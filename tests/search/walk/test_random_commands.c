@@ -143,12 +143,29 @@ static void check_limits(Request request, const SearchResult *result, const char
     }
 }
 
+/* Seeds, good or bad, and a search that goes to its limit at once. */
+static void check_seeds(Request request, const SearchResult *result, const char *text) {
+    static const double FACTORS[] = {0.7, 1, 1.2};
+    const RankedPlan *last = &result->plans[result->plan_count - 1];
+    for (size_t i = 0; i < COUNT_OF(FACTORS); i++) {
+        Arena arena = {0};
+        request.control.seed_count = 2;
+        request.control.seeds[0] = (SearchSeed){last->plan.degrees, FACTORS[i] * last->ranked_seconds};
+        request.control.seeds[1] = (SearchSeed){{{1, 1, 1, 1, 1, 1}}, 1};
+        request.control.within_limit_is_little = i == 0;
+        SearchResult other = run(&request, &arena, text);
+        check_same(result, &other, request.control.top, "seeds", text);
+        arena_free(&arena);
+    }
+}
+
 /* The same as brute force without any bound, time and identity. */
 static void check_brute(Request request, const SearchResult *result, const char *text) {
     static Brute brute;
     Arena arena = {0};
     if (result->certificate.plans_covered > BRUTE_MOST || request.space.nesting_all) return;
-    if (request.contender_count > 0) return; /* it knows one space and one profile */
+    /* it knows one space and one profile */
+    if (request.contender_count > 0 || result->request->space.offload_opened) return;
     seen.brute++;
     brute_run(&request, &arena, &brute);
     int count = brute.count < request.control.top ? brute.count : request.control.top;
@@ -177,6 +194,7 @@ static void check_command(const char *text) {
         check_brute(request, &result, text);
         /* A search with a limit does not open offloading where nothing else fits. */
         if (result.plan_count > 0 && !result.request->space.offload_opened) check_limits(request, &result, text);
+        if (result.plan_count > 0) check_seeds(request, &result, text);
     }
     arena_free(&arena);
 }
