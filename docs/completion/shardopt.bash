@@ -4,7 +4,7 @@
 
 _shardopt_names() { "$1" "$2" --format json 2>/dev/null | sed -n 's/^    "name": "\(.*\)",$/\1/p'; }
 
-_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge help'
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference help'
 
 _shardopt_options() { # COMMAND
     case $1 in
@@ -20,6 +20,7 @@ _shardopt_options() { # COMMAND
     diff) echo '--format --output --exit-code --quiet --help' ;;
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --help' ;;
+    inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --timing --quiet --help' ;;
     esac
 }
 
@@ -69,6 +70,21 @@ _shardopt_values() { # COMMAND OPTION
         case $2 in
         --format) echo 'text json csv markdown html' ;;
         --output) echo '@files' ;;
+        esac
+        ;;
+    inference)
+        case $2 in
+        --model) echo '@models' ;;
+        --chip) echo '@chips' ;;
+        --lengths) echo '@files' ;;
+        --engine) echo 'vllm sglang tensorrt-llm maxtext any' ;;
+        --mode) echo 'aggregated disaggregated any decode prefill' ;;
+        --objective) echo 'throughput latency cost chips' ;;
+        --precision) echo 'bf16 fp8 int8 mxfp4 nvfp4 int4' ;;
+        --kv-dtype) echo 'bf16 fp8 int8 int4' ;;
+        --profile) echo 'default ideal' ;;
+        --format) echo 'text json markdown csv' ;;
+        --file) echo '@files' ;;
         esac
         ;;
     *)

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-const Command *const COMMANDS[COMMAND_COUNT] = {&COMMAND_PLAN,   &COMMAND_EXPLAIN,  &COMMAND_EMIT,      &COMMAND_MODELS,
-                                                &COMMAND_CHIPS,  &COMMAND_VALIDATE, &COMMAND_CALIBRATE, &COMMAND_CHECK,
-                                                &COMMAND_LAYOUT, &COMMAND_DIFF,     &COMMAND_SWEEP,     &COMMAND_MERGE};
+const Command *const COMMANDS[COMMAND_COUNT] = {
+    &COMMAND_PLAN,     &COMMAND_EXPLAIN,   &COMMAND_EMIT,     &COMMAND_MODELS, &COMMAND_CHIPS,
+    &COMMAND_VALIDATE, &COMMAND_CALIBRATE, &COMMAND_CHECK,    &COMMAND_LAYOUT, &COMMAND_DIFF,
+    &COMMAND_SWEEP,    &COMMAND_MERGE,     &COMMAND_INFERENCE};
 
 const Command *command_named(const char *name, Error *error) {
     const char *names[COMMAND_COUNT];

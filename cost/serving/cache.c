@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/serving/cache.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
+    if (kind->attention == ATTENTION_LATENT)
+        return bytes_per_number * (double)(kind->kv_lora_rank + kind->qk_rope_head_dim);
+    return 2 * bytes_per_number * (double)kind->kv_heads * (double)kind->head_dim;
+}
+
+double cache_bytes_per_token(const Model *model, double bytes_per_number) {
+    double bytes = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        bytes += (double)model->kinds[i].count * cache_bytes_per_layer(&model->kinds[i], bytes_per_number);
+    return bytes;
+}
+
+double cache_span(const LayerKind *kind, double tokens) {
+    return kind->window > 0 ? min_real(tokens, (double)kind->window) : tokens;
+}
+
+double cache_bytes_per_sequence(const Model *model, double bytes_per_number, double tokens, double page) {
+    double bytes = 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        double span = ceil(cache_span(&model->kinds[i], tokens) / page) * page;
+        bytes += (double)model->kinds[i].count * span * cache_bytes_per_layer(&model->kinds[i], bytes_per_number);
+    }
+    return bytes;
+}
+
+static int64_t heads_of_cache(const LayerKind *kind) {
+    return kind->attention == ATTENTION_LATENT ? 1 : max_whole(1, kind->kv_heads);
+}
+
+int64_t cache_copies(const LayerKind *kind, int64_t tensor) { return max_whole(1, tensor / heads_of_cache(kind)); }
+
+double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t further) {
+    int64_t heads = heads_of_cache(kind);
+    double own = (double)divide_up(heads, min_whole(tensor, heads)) / (double)heads;
+    return own / (double)further;
+}
+
+int64_t cache_sequences(double free_bytes, double bytes_per_sequence) {
+    if (!(free_bytes > 0)) return 0;
+    double sequences = floor(free_bytes / bytes_per_sequence);
+    return sequences < 1e15 ? (int64_t)sequences : INT64_C(1000000000000000);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/serving/cache.h: the cache of keys and values: how many bytes a token and a sequence take, and what of that one
+ * chip holds. Source: "How to Scale Your Model", part 7; MLA: DeepSeek-V2 (arXiv 2405.04434), section 2.1. */
+#ifndef SHARDOPT_COST_SERVING_CACHE_H
+#define SHARDOPT_COST_SERVING_CACHE_H
+
+#include "models/model.h"
+
+#include <stdint.h>
+
+/* Bytes that one token adds in one layer of the kind, over all chips and without any copy: 2 x heads x width, or the
+ * latent and its rotated part. */
+double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
+
+/* The same for all layers. */
+double cache_bytes_per_token(const Model *model, double bytes_per_number);
+
+/* Tokens that a layer keeps of a sequence: all, or its window. */
+double cache_span(const LayerKind *kind, double tokens);
+
+/* Bytes of one sequence of `tokens` in all layers; pages are filled up where page > 1. */
+double cache_bytes_per_sequence(const Model *model, double bytes_per_number, double tokens, double page);
+
+/* The share of a layer's cache of one sequence that each chip of a tensor group holds: heads divide it up to their
+ * number and are copied beyond it (MLA has one head for this), and `further` ways by batch or sequence divide what the
+ * copies hold. */
+double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t further);
+
+/* How many chips of the tensor group hold the same heads: the ways that batch or sequence can still divide. */
+int64_t cache_copies(const LayerKind *kind, int64_t tensor);
+
+/* The number of sequences that fit into `free_bytes`. */
+int64_t cache_sequences(double free_bytes, double bytes_per_sequence);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/serving/matrices.h"
+
+#include "base/util.h"
+#include "models/parameters.h"
+
+#include <math.h>
+
+bool model_has_experts(const Model *model) { return model_layers_with(model, true) > 0; }
+
+double experts_touched(double share_of_expert, double tokens) {
+    if (share_of_expert >= 1) return 1;
+    return -expm1(tokens * log1p(-share_of_expert));
+}
+
+StoredType matrix_type(const Model *model, const WorkerLayout *layout, const ServingProfile *profile, bool expert,
+                       bool quantised) {
+    bool narrow = layout->weights == STORED_MXFP4 || layout->weights == STORED_NVFP4;
+    if (!(profile->unquantised_bytes > 0)) return layout->weights;
+    if (!quantised) return STORED_BF16;
+    return narrow && !expert && model_has_experts(model) ? STORED_BF16 : layout->weights;
+}
+
+double head_parameters(const Model *model, const WorkerLayout *layout) {
+    return (double)divide_up(model->vocab, layout->tensor) * (double)model->d_model;
+}
+
+static void add(WorkerMatrices *to, double parameters, bool of_group, bool quantised) {
+    if (parameters > 0) to->list[to->count++] = (WorkerMatrix){parameters, of_group, quantised};
+}
+
+/* Heads of keys and values beyond their number are copied: a chip never has less than one. */
+static void add_heads(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {
+    double d = (double)model->d_model, h = (double)kind->head_dim;
+    double heads = (double)kind->heads / (double)tensor;
+    double kv_heads = (double)divide_up(kind->kv_heads, min_whole(tensor, kind->kv_heads));
+    add(to, d * (heads + 2 * kv_heads) * h, false, true);
+    add(to, d * heads * h, false, true);
+}
+
+/* MLA: what leads into the latents has no heads and is copied; what leads out of them is cut by heads. */
+static void add_latent(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {
+    double d = (double)model->d_model, heads = (double)kind->heads / (double)tensor;
+    double q = (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim), rank = (double)kind->kv_lora_rank;
+    double into = d * (rank + (double)kind->qk_rope_head_dim);
+    if (kind->q_lora_rank > 0) {
+        add(to, into + d * (double)kind->q_lora_rank, false, true);
+        add(to, (double)kind->q_lora_rank * heads * q, false, true);
+    } else
+        add(to, into + d * heads * q, false, true);
+    add(to, rank * heads * (double)(kind->qk_nope_head_dim + kind->v_head_dim), false, true);
+    add(to, d * heads * (double)kind->v_head_dim, false, true);
+}
+
+/* A dense model spreads its MLPs over the whole group; beside experts they are cut over tensor alone, and copied for
+ * each group that attends. */
+static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *to) {
+    bool of_group = layout->attention_data > 1 && !model_has_experts(model);
+    double ways = (double)(of_group ? worker_group(layout) : layout->tensor), d = (double)model->d_model;
+    double width = (double)kind->d_ff / ways, shared = (double)kind->d_ff_shared / (double)layout->tensor;
+    add(to, (kind->gated ? 2 : 1) * d * width, of_group, true);
+    add(to, d * width, of_group, true);
+    add(to, (kind->gated ? 2 : 1) * d * shared, false, true);
+    add(to, d * shared, false, true);
+}
+
+void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *out) {
+    Parameters all = layer_parameters(model, kind);
+    *out = (WorkerMatrices){.other_parameters = (double)(all.norms + all.biases)};
+    if (kind->attention == ATTENTION_LATENT)
+        add_latent(model, kind, layout->tensor, out);
+    else
+        add_heads(model, kind, layout->tensor, out);
+    add_mlp(model, kind, layout, out);
+    if (kind->experts == 0) return;
+    add(out, (double)all.router, false, false);
+    out->experts = (double)kind->experts / (double)layout->expert;
+    out->expert_parameters =
+        (kind->gated ? 3 : 2) * (double)model->d_model * (double)kind->d_ff_expert / (double)layout->expert_tensor;
+    out->expert_share = (double)kind->top_k / (double)kind->experts;
+    out->expert_ranks = layout->expert;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/serving/serving_profile.h"
+
+#include "base/json.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* To add a figure, add a line. */
+static const struct {
+    const char *key;
+    size_t offset;
+    double low, high;
+} FIGURES[] = {
+#define FIGURE(name, low, high)                                                                                        \
+    { #name, offsetof(ServingProfile, name), low, high }
+#define FIGURE_AT(name, suffix, index, low, high)                                                                      \
+    { #name "_" suffix, offsetof(ServingProfile, name) + (index) * sizeof(double), low, high }
+    FIGURE_AT(matmul_floor_seconds, "bf16", ARITHMETIC_BF16, 0, 1e-2),
+    FIGURE_AT(matmul_floor_seconds, "fp8", ARITHMETIC_FP8, 0, 1e-2),
+    FIGURE_AT(matmul_floor_seconds, "fp4", ARITHMETIC_FP4, 0, 1e-2),
+    FIGURE_AT(matmul_hbm_share, "bf16", ARITHMETIC_BF16, 0.01, 1),
+    FIGURE_AT(matmul_hbm_share, "fp8", ARITHMETIC_FP8, 0.01, 1),
+    FIGURE_AT(matmul_hbm_share, "fp4", ARITHMETIC_FP4, 0.01, 1),
+    FIGURE_AT(matmul_flops_share, "bf16", ARITHMETIC_BF16, 0.01, 1),
+    FIGURE_AT(matmul_flops_share, "fp8", ARITHMETIC_FP8, 0.01, 1),
+    FIGURE_AT(matmul_flops_share, "fp4", ARITHMETIC_FP4, 0.01, 1),
+    FIGURE(attention_floor_seconds, 0, 1e-2),
+    FIGURE_AT(attention_hbm_share, "bf16", 0, 0.01, 1),
+    FIGURE_AT(attention_hbm_share, "fp8", 1, 0.01, 1),
+    FIGURE(latent_floor_seconds, 0, 1e-2),
+    FIGURE_AT(latent_hbm_share, "bf16", 0, 0.01, 1),
+    FIGURE_AT(latent_hbm_share, "fp8", 1, 0.01, 1),
+    FIGURE(prefill_attention_flops_share, 0.01, 1),
+    FIGURE(expert_floor_seconds, 0, 1e-2),
+    FIGURE(expert_hbm_share, 0.01, 1),
+    FIGURE(expert_flops_share, 0.01, 1),
+    FIGURE(routing_skew, 0, 10),
+    FIGURE(layer_seconds, 0, 1),
+    FIGURE(step_seconds, 0, 1),
+    FIGURE(collective_floor_seconds, 0, 1e-2),
+    FIGURE(exchange_floor_seconds, 0, 1e-2),
+    FIGURE(link_share, 0.01, 1),
+    FIGURE(exchange_share, 0.01, 1),
+    FIGURE(dispatch_bytes, 0.5, 4),
+    FIGURE(overlap, 0, 1),
+    FIGURE(unquantised_bytes, 0, 4),
+    FIGURE(draft_share, 0, 100),
+    FIGURE(memory_fraction, 0.1, 1),
+    FIGURE(workspace_bytes, 0, 1e11),
+    FIGURE(activations_share, 0, 4),
+    FIGURE(page_tokens, 1, 65536),
+    FIGURE(prefill_load, 0.01, 1),
+    FIGURE(queue, 0, 1),
+    FIGURE(likely_factor, 1, 10),
+#undef FIGURE
+#undef FIGURE_AT
+};
+
+typedef struct {
+    const char *where;
+    ServingProfile *profile;
+    bool seen[COUNT_OF(FIGURES)];
+    Error *error;
+} Reading;
+
+static bool read_figure(Reading *to, const cJSON *figure) {
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
+        if (strcmp(figure->string, FIGURES[i].key) != 0) continue;
+        double *value = (double *)((char *)to->profile + FIGURES[i].offset);
+        char source[SERVING_SOURCE_SIZE];
+        to->seen[i] = true;
+        return json_real(figure, "value", FIGURES[i].low, FIGURES[i].high, to->where, value, to->error) &&
+               json_text(figure, "source", to->where, source, sizeof source, to->error);
+    }
+    return error_set(to->error, ERROR_INPUT, to->where,
+                     "there is no figure %.60s; cost/serving/profiles/ideal.json has "
+                     "them all",
+                     figure->string);
+}
+
+static bool read_figures(Reading *to, const cJSON *owner) {
+    const cJSON *figure;
+    cJSON_ArrayForEach(figure, json_at(owner, "figures")) {
+        if (!read_figure(to, figure)) return false;
+    }
+    return true;
+}
+
+/* A chip that has no narrow matmuls needs no figures of them: its narrow weights are widened. */
+static bool all_given(const Reading *to, const Chip *chip) {
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
+        bool narrow = strstr(FIGURES[i].key, "fp4") && !(chip->fp4_flops_per_second.value > 0);
+        if (!to->seen[i] && !narrow)
+            return error_set(to->error, ERROR_INPUT, to->where, "has no figure %s for %s; give one", FIGURES[i].key,
+                             chip->name);
+    }
+    return true;
+}
+
+static bool names_include(const cJSON *owner, const char *key, const char *name) {
+    const cJSON *one;
+    cJSON_ArrayForEach(one, json_at(owner, key)) {
+        if (cJSON_IsString(one) && strcmp(one->valuestring, name) == 0) return true;
+    }
+    return false;
+}
+
+static const cJSON *entry_of(const cJSON *json, const char *list, const char *key, const char *name) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, json_at(json, list)) {
+        const cJSON *said = json_at(entry, key);
+        if (names_include(entry, key, name) || (cJSON_IsString(said) && strcmp(said->valuestring, name) == 0))
+            return entry;
+    }
+    return NULL;
+}
+
+/* A table of messages. A time that falls where the message grows is the switch of an algorithm: the larger time of a
+ * smaller message stands for it, so that a step never gets quicker by having more to do. */
+static bool read_table(Reading *to, const cJSON *json) {
+    ServingProfile *profile = to->profile;
+    const cJSON *bytes = json_at(json, "bytes"), *seconds = json_at(json, "seconds");
+    int count = cJSON_GetArraySize(bytes);
+    if (profile->table_count == MESSAGE_TABLES_MAX || count < 2 || count > MESSAGE_POINTS_MAX ||
+        cJSON_GetArraySize(seconds) != count)
+        return error_set(to->error, ERROR_INPUT, to->where,
+                         "all_reduce: give at most %d tables, each with the same 2 to %d "
+                         "numbers of bytes and seconds",
+                         MESSAGE_TABLES_MAX, MESSAGE_POINTS_MAX);
+    MessageTable *table = &profile->tables[profile->table_count++];
+    *table = (MessageTable){.count = count};
+    if (!json_text(json, "engine", to->where, table->engine, sizeof table->engine, to->error) ||
+        !json_whole(json, "ranks", 2, 1 << 20, to->where, &table->ranks, to->error))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const cJSON *b = cJSON_GetArrayItem(bytes, i), *s = cJSON_GetArrayItem(seconds, i);
+        if (!cJSON_IsNumber(b) || !cJSON_IsNumber(s) || !(s->valuedouble > 0) ||
+            !(b->valuedouble > (i > 0 ? table->bytes[i - 1] : 0)))
+            return error_set(to->error, ERROR_INPUT, to->where,
+                             "all_reduce: bytes have to rise, and seconds to be above 0");
+        table->bytes[i] = b->valuedouble;
+        table->seconds[i] = i > 0 ? max_real(table->seconds[i - 1], s->valuedouble) : s->valuedouble;
+    }
+    return true;
+}
+
+static bool read_tables(Reading *to, const cJSON *entry) {
+    const cJSON *table;
+    cJSON_ArrayForEach(table, json_at(entry, "all_reduce")) {
+        if (!read_table(to, table)) return false;
+    }
+    return true;
+}
+
+/* Keeps the tables of one engine; without one, the quickest of each number of ranks. */
+static void keep_tables(ServingProfile *profile, const char *engine) {
+    int kept = 0;
+    bool own = false;
+    for (int i = 0; i < profile->table_count; i++)
+        own = own || (engine && strcmp(profile->tables[i].engine, engine) == 0);
+    for (int i = 0; i < profile->table_count; i++) {
+        if (own && strcmp(profile->tables[i].engine, engine) != 0) continue;
+        int same = 0;
+        while (same < kept && profile->tables[same].ranks != profile->tables[i].ranks) same++;
+        MessageTable *into = &profile->tables[same];
+        if (same == kept)
+            profile->tables[kept++] = profile->tables[i];
+        else
+            for (int p = 0; p < into->count && p < profile->tables[i].count; p++)
+                into->seconds[p] = min_real(into->seconds[p], profile->tables[i].seconds[p]);
+    }
+    profile->table_count = kept;
+}
+
+bool serving_profile_from_json(const cJSON *json, const char *where, const Chip *chip, const char *engine,
+                               ServingProfile *out, Error *error) {
+    ServingProfile profile = {0};
+    Reading to = {.where = where, .profile = &profile, .error = error};
+    const char *general = chip_has_domains(chip) ? "@gpu" : "@tpu";
+    const cJSON *kin = entry_of(json, "chips", "chips", general), *own = entry_of(json, "chips", "chips", chip->name);
+    const cJSON *engines = entry_of(json, "engines", "engine", engine ? engine : "none");
+    if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
+        !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
+        !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
+        !all_given(&to, chip))
+        return false;
+    if (kin && (!own || cJSON_GetArraySize(json_at(own, "figures")) == 0))
+        snprintf(profile.borrowed, sizeof profile.borrowed, "%s", chip_has_domains(chip) ? "H100" : "v6e");
+    for (int a = ARITHMETIC_BF16 + 1; a < ARITHMETIC_COUNT; a++)
+        if (!(profile.matmul_hbm_share[a] > 0)) {
+            profile.matmul_floor_seconds[a] = profile.matmul_floor_seconds[ARITHMETIC_BF16];
+            profile.matmul_hbm_share[a] = profile.matmul_hbm_share[ARITHMETIC_BF16];
+            profile.matmul_flops_share[a] = profile.matmul_flops_share[ARITHMETIC_BF16];
+        }
+    keep_tables(&profile, engine);
+    *out = profile;
+    return true;
+}
+
+StoredType serving_published_weights(const cJSON *json, const char *model) {
+    const cJSON *said = json_at(entry_of(json, "published_weights", "models", model), "weights");
+    for (int type = 0; type < STORED_COUNT; type++)
+        if (cJSON_IsString(said) && strcmp(said->valuestring, stored_name((StoredType)type)) == 0)
+            return (StoredType)type;
+    return STORED_BF16;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/serving/serving_profile.h: what serving kernels, small messages and engines really reach, as data: every figure
+ * of cost/serving/profiles/NAME.json has its source. A kernel takes floor + max(bytes / (share x HBM), FLOPs / (share x
+ * peak)). The profile `ideal` has shares of 1 and floors of 0. */
+#ifndef SHARDOPT_COST_SERVING_SERVING_PROFILE_H
+#define SHARDOPT_COST_SERVING_SERVING_PROFILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "cost/serving/stored_type.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+enum { SERVING_NAME_SIZE = 64, SERVING_SOURCE_SIZE = 384, MESSAGE_POINTS_MAX = 12, MESSAGE_TABLES_MAX = 16 };
+
+/* Measured times of one collective inside a scale-up domain: seconds at rising bytes of one rank's message. */
+typedef struct {
+    char engine[SERVING_NAME_SIZE];
+    int64_t ranks;
+    int count;
+    double bytes[MESSAGE_POINTS_MAX], seconds[MESSAGE_POINTS_MAX]; /* neither ever falls */
+} MessageTable;
+
+typedef struct {
+    char name[SERVING_NAME_SIZE];
+    char source[SERVING_SOURCE_SIZE];
+    char borrowed[SERVING_NAME_SIZE]; /* "GPUs in general": the chip has no figures of its own; "" otherwise */
+
+    double matmul_floor_seconds[ARITHMETIC_COUNT];
+    double matmul_hbm_share[ARITHMETIC_COUNT];
+    double matmul_flops_share[ARITHMETIC_COUNT];
+    double attention_floor_seconds;                   /* of decode, for each layer */
+    double attention_hbm_share[2];                    /* of a cache of 16 bits, and of fewer */
+    double latent_floor_seconds, latent_hbm_share[2]; /* the same of MLA */
+    double prefill_attention_flops_share;             /* of bf16 peak */
+    double expert_floor_seconds, expert_hbm_share, expert_flops_share;
+    double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
+    double layer_seconds, step_seconds;
+    double collective_floor_seconds, exchange_floor_seconds;
+    double link_share, exchange_share; /* of the link's rate */
+    double dispatch_bytes;             /* of one number of a token on its way to an expert */
+    double overlap;                    /* 0: communication follows the kernels; 1: the longer of the two counts */
+    double unquantised_bytes;          /* of embedding, head and router; 0: as the other weights */
+    double draft_share;                /* of a layer and the head that one draft takes */
+    double memory_fraction;            /* of HBM that the engine may use */
+    double workspace_bytes;            /* graphs and communication buffers of a chip */
+    double activations_share;          /* of the activations of a step that is held at once; 0: they are not counted */
+    double page_tokens;
+    double prefill_load;  /* the share of the capacity of prefill at which TTFT is given */
+    double queue;         /* 1: the wait of a queue counts in TTFT; 0: an empty server */
+    double likely_factor; /* nine of ten measured times lie below prediction times this */
+
+    MessageTable tables[MESSAGE_TABLES_MAX]; /* all_reduce, of this chip */
+    int table_count;
+} ServingProfile;
+
+/* Reads the figures of a chip from a parsed profile: those of all, then of GPUs or TPUs in general, then the chip's
+ * own, then those of `engine` (NULL: none in particular, which has the quickest collectives of any engine). */
+bool serving_profile_from_json(const cJSON *json, const char *where, const Chip *chip, const char *engine,
+                               ServingProfile *out, Error *error);
+
+/* The type in which the model's authors publish its weights; bf16 where the profile names no other. */
+StoredType serving_published_weights(const cJSON *json, const char *model);
+
+/* Opens "default", "ideal", a name of cost/serving/profiles, or a file. The caller frees it with cJSON_Delete. */
+cJSON *serving_profile_open(const char *argument, Arena *arena, const char **path, Error *error);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/serving/step.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+const char *step_term_name(StepTerm term) {
+    static const char *const NAMES[STEP_TERMS] = {"matmul", "attention", "experts", "reduce", "exchange",
+                                                  "layers", "head",      "pass",    "draft",  "host"};
+    return NAMES[term];
+}
+
+const char *held_by_name(HeldBy held) {
+    static const char *const NAMES[HELD_COUNT] = {"hbm", "compute", "network", "latency"};
+    return NAMES[held];
+}
+
+/* What one stage does with one microbatch, on one chip. */
+typedef struct {
+    double sequences;     /* of its attention rank */
+    double tokens;        /* of its attention rank: of sequences that decode, and of prompts */
+    double prompt_tokens; /* of these, those of prompts */
+    double group_tokens;
+    double queries; /* tokens of one sequence that decodes */
+} Microbatch;
+
+static void add_kernel(StepCost *cost, StepTerm term, double times, StepKernel of, double tokens) {
+    double compute = tokens * of.token_seconds, seconds = of.floor_seconds + max_real(of.bytes_seconds, compute);
+    cost->terms[term] += times * seconds;
+    cost->held[HELD_BY_LATENCY] += times * of.floor_seconds;
+    cost->held[of.bytes_seconds >= compute ? HELD_BY_HBM : HELD_BY_COMPUTE] += times * (seconds - of.floor_seconds);
+}
+
+static void add_message(StepCost *cost, StepTerm term, double times, const MessageCost *message, double bytes) {
+    double seconds = message_seconds(message, bytes);
+    cost->terms[term] += times * seconds;
+    cost->held[HELD_BY_NETWORK] += times * seconds;
+}
+
+static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *kind, const StepLoad *load,
+                          const Microbatch *batch) {
+    double context = kind->window > 0 ? min_real(load->context, kind->window) : load->context;
+    double seen = kind->window > 0 ? min_real(load->prompt_context, kind->window) : load->prompt_context;
+    double own = ceil(batch->sequences / (double)plan->layout.kv_batch);
+    StepKernel decode = {batch->sequences > 0 ? kind->attention_floor : 0, own * context * kind->cached_seconds,
+                         kind->pair_seconds, false};
+    StepKernel prompt = {0, 0, kind->prompt_pair_seconds, false};
+    add_kernel(cost, STEP_ATTENTION, kind->layers, decode, batch->sequences * batch->queries * context);
+    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen);
+}
+
+static void add_experts(StepCost *cost, const StepKind *kind, const Microbatch *batch) {
+    if (!(kind->expert_share > 0)) return;
+    StepKernel experts = {kind->experts_floor,
+                          kind->experts_bytes_seconds * experts_touched(kind->expert_share, batch->group_tokens),
+                          kind->experts_token_seconds, true};
+    add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_tokens);
+}
+
+/* An MLP cut in two dimensions gathers D over one and F over the other ("How to Scale Your Model", part 7: 2 B D / X +
+ * 4 B F / YZ) in place of an all_reduce of D. */
+static void add_stationary(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
+    double x = (double)plan->layout.stationary, y = (double)plan->layout.tensor / x;
+    double bytes = batch->tokens * (plan->token_bytes / x + 2 * plan->wide_bytes / y);
+    add_message(cost, STEP_REDUCE, kind->layers, &plan->links.gather, bytes);
+}
+
+/* Queries go where the cache lies, and results come back: to whoever has the sequence, or to whoever has a part of
+ * it. */
+static void add_cache_moves(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
+    double bytes = batch->sequences * batch->queries * plan->query_bytes;
+    if (!(batch->sequences > 0)) return;
+    if (plan->layout.kv_batch > 1) add_message(cost, STEP_REDUCE, 2 * kind->layers, &plan->links.shuffle, bytes);
+    if (plan->layout.kv_sequence > 1) add_message(cost, STEP_REDUCE, 2 * kind->layers, &plan->links.gather, bytes);
+}
+
+/* Tokens to experts and back: routed one by one, or gathered whole and scattered, whichever is quicker. */
+static void add_exchange(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
+    double bytes = batch->group_tokens * plan->token_bytes;
+    double whole = 2 * message_seconds(&plan->links.collect, bytes);
+    double routed = message_seconds(&plan->links.dispatch, batch->group_tokens * plan->dispatch_bytes) +
+                    message_seconds(&plan->links.dispatch, batch->group_tokens * plan->combine_bytes);
+    double seconds = kind->exchanges && routed < whole && plan->layout.expert > 1 ? routed : whole;
+    if (!kind->exchanges && !kind->collects) return;
+    cost->terms[STEP_EXCHANGE] += kind->layers * seconds;
+    cost->held[HELD_BY_NETWORK] += kind->layers * seconds;
+}
+
+static void add_kind(StepCost *cost, const StepPlan *plan, const StepKind *kind, const StepLoad *load,
+                     const Microbatch *batch) {
+    bool flat = plan->layout.stationary > 1;
+    for (int i = 0; i < kind->kernel_count; i++)
+        add_kernel(cost, STEP_MATMUL, kind->layers, kind->kernels[i],
+                   kind->kernels[i].of_group ? batch->group_tokens : batch->tokens);
+    add_attention(cost, plan, kind, load, batch);
+    add_experts(cost, kind, batch);
+    add_message(cost, STEP_REDUCE, kind->layers * (kind->reduces - flat), &plan->links.reduce,
+                batch->tokens * plan->token_bytes);
+    if (flat) add_stationary(cost, plan, kind, batch);
+    add_cache_moves(cost, plan, kind, batch);
+    add_exchange(cost, plan, kind, batch);
+    cost->terms[STEP_LAYERS] += kind->layers * plan->layer_seconds;
+    cost->held[HELD_BY_LATENCY] += kind->layers * plan->layer_seconds;
+}
+
+/* A draft runs one layer and the head, a token for each sequence. */
+static void add_drafts(StepCost *cost, const StepPlan *plan) {
+    double drafts = (double)plan->speculation.drafts * plan->draft_share, layers = 0;
+    if (!(drafts > 0)) return;
+    for (int term = 0; term < STEP_HEAD; term++) layers += cost->terms[term];
+    double seconds = drafts * (layers / plan->layers + cost->terms[STEP_HEAD]) / (double)(plan->speculation.drafts + 1);
+    cost->terms[STEP_DRAFT] = max_real(seconds, drafts * plan->layer_seconds);
+}
+
+/* Communication that is hidden takes the time that it exceeds the kernels by. */
+static double total(const StepCost *cost, double overlap) {
+    double kernels = 0, messages = 0;
+    for (int term = 0; term < STEP_TERMS; term++) {
+        bool moves = term == STEP_REDUCE || term == STEP_EXCHANGE || term == STEP_PASS;
+        *(moves ? &messages : &kernels) += cost->terms[term];
+    }
+    return (1 - overlap) * (kernels + messages) + overlap * max_real(kernels, messages);
+}
+
+void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
+    double stages = (double)plan->layout.pipeline, ranks = (double)plan->layout.attention_data;
+    Microbatch batch = {.queries = (double)(plan->speculation.drafts + 1)};
+    StepCost cost = {0};
+    batch.sequences = ceil(ceil(load->sequences / stages) / ranks);
+    batch.prompt_tokens = load->prompt_tokens / (stages * ranks);
+    batch.tokens = batch.sequences * batch.queries + batch.prompt_tokens;
+    batch.group_tokens = batch.tokens * ranks;
+    for (int i = 0; i < plan->kind_count; i++) add_kind(&cost, plan, &plan->kinds[i], load, &batch);
+    add_kernel(&cost, STEP_HEAD, 1, plan->head, batch.sequences * batch.queries);
+    add_drafts(&cost, plan);
+    add_message(&cost, STEP_PASS, 1, &plan->links.pass, batch.tokens * plan->token_bytes / (double)plan->layout.tensor);
+    for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages;
+    for (int held = 0; held < HELD_COUNT; held++) cost.held[held] *= stages;
+    cost.terms[STEP_HOST] = plan->step_seconds;
+    cost.held[HELD_BY_LATENCY] += plan->step_seconds;
+    cost.seconds = total(&cost, plan->overlap);
+    *out = cost;
+}

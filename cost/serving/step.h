@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/serving/step.h: the time of one step of a worker: decoding sequences and prompt tokens together. A kernel takes
+ * floor + max(bytes / (share x HBM), FLOPs / (share x peak)); a message max(floor, bytes / links). Everything grows
+ * with the batch and with the tokens, which is what lets the search cut whole ranges of batches.
+ *
+ * The book's step (part 7) is step_roofline(): every byte and FLOP in perfect balance over all chips, no floors. It is
+ * a lower bound of worker_step(). */
+#ifndef SHARDOPT_COST_SERVING_STEP_H
+#define SHARDOPT_COST_SERVING_STEP_H
+
+#include "cost/serving/load.h"
+#include "cost/serving/matrices.h"
+#include "cost/serving/worker.h"
+#include "mesh/chip.h"
+
+/* ---- the book's formulas ---- */
+
+/* max(FLOPs / rate, bytes / bandwidth). */
+double roofline_seconds(double flops, double flops_per_second, double bytes, double bytes_per_second);
+
+/* Bytes of a matmul [tokens, d] x [d, f]: both operands and the result. */
+double matmul_bytes(double tokens, double d, double f, double weight_bytes, double activation_bytes);
+double matmul_flops(double tokens, double d, double f);
+
+/* Tokens from which a matmul is bound by compute: weights alone count (infinite d and f), or everything does. */
+double critical_tokens(double flops_per_second, double bytes_per_second, double weight_bytes);
+double critical_tokens_of(double flops_per_second, double bytes_per_second, double d, double f);
+
+/* FLOPs per byte of attention: T new tokens of N query heads against S cached ones of K heads, 16 bits. */
+double attention_intensity(double cached, double tokens, double heads, double kv_heads);
+/* The same of MLA in decode: every head reads the one latent. */
+double latent_intensity(double heads, double rank, double rope);
+/* FLOPs of attention of T tokens against S each, all layers: 4 T S N H L; a causal prompt has half of it. */
+double attention_flops(double tokens, double cached, double heads, double head_dim, double layers);
+
+typedef struct {
+    double chips, flops_per_second, bytes_per_second; /* of one chip */
+    double weight_bytes, parameters;                  /* of the model; parameters that a token uses */
+} Roofline;
+
+/* t = B x KV / (n W) + max(2 B P / (n C), bytes / (n W)). */
+double step_roofline(const Roofline *machine, double batch, double cache_bytes_per_sequence);
+/* 2 P T / (n C share), and the FLOPs of attention over the same. */
+double prefill_roofline(const Roofline *machine, double tokens, double attention_flops, double flops_share);
+
+/* ---- a worker ---- */
+
+typedef enum {
+    STEP_MATMUL,
+    STEP_ATTENTION,
+    STEP_EXPERTS,
+    STEP_REDUCE,   /* all_reduce over tensor, and what moves the cache's queries and results */
+    STEP_EXCHANGE, /* tokens to experts and back */
+    STEP_LAYERS,   /* small kernels */
+    STEP_HEAD,
+    STEP_PASS, /* between stages */
+    STEP_DRAFT,
+    STEP_HOST,
+    STEP_TERMS
+} StepTerm;
+const char *step_term_name(StepTerm term); /* "matmul" "attention" ... */
+
+/* What holds a step up: the largest of what bytes, FLOPs, messages and floors take. */
+typedef enum { HELD_BY_HBM, HELD_BY_COMPUTE, HELD_BY_NETWORK, HELD_BY_LATENCY, HELD_COUNT } HeldBy;
+const char *held_by_name(HeldBy held); /* "hbm" "compute" "network" "latency" */
+
+typedef struct {
+    double sequences;      /* of the worker that decode */
+    double context;        /* cached tokens of each, mean */
+    double prompt_tokens;  /* of the worker in this step */
+    double prompt_context; /* keys that each of them attends to, mean */
+} StepLoad;
+
+typedef struct {
+    double seconds;
+    double terms[STEP_TERMS]; /* add up to seconds, unless communication is hidden */
+    double held[HELD_COUNT];
+} StepCost;
+
+typedef struct StepPlan StepPlan; /* everything of a layout that no batch changes */
+
+/* Room for a plan: values only, so it may be copied. */
+typedef struct {
+    double floor_seconds, bytes_seconds, token_seconds;
+    bool of_group;
+} StepKernel;
+
+typedef struct {
+    double layers; /* of the longest stage */
+    StepKernel kernels[WORKER_MATRICES_MAX];
+    int kernel_count;
+    double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window;
+    double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
+    double reduces;                                                                   /* all_reduces over tensor */
+    bool collects, exchanges; /* MLPs of a dense model over the group; tokens to experts and back */
+} StepKind;
+
+struct StepPlan {
+    StepKind kinds[MODEL_KINDS_MAX];
+    int kind_count;
+    WorkerLinks links;
+    WorkerLayout layout;
+    StepKernel head;
+    double token_bytes; /* of an activation between layers: d_model of 16 bits */
+    double query_bytes; /* of all heads' queries, which moves where the cache is cut by batch or sequence */
+    double wide_bytes;  /* of the widest hidden activation, for MLPs cut in two dimensions */
+    double dispatch_bytes, combine_bytes; /* of a token on its way to its experts and back, all copies */
+    double layer_seconds, step_seconds, overlap, draft_share, layers;
+    Speculation speculation;
+};
+
+typedef struct {
+    const Model *model;
+    const Chip *device; /* one device: half a chip of two */
+    const ServingProfile *profile;
+    Speculation speculation;
+} ServedModel;
+
+/* `links` as worker_links() makes them. */
+void step_plan(const ServedModel *served, const WorkerLayout *layout, const WorkerLinks *links, StepPlan *out);
+
+/* The step. Pure; grows with each member of the load. */
+void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out);
+
+#endif

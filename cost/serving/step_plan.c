@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Everything of a layout that no batch changes: kernels as a floor, the seconds of their weights and the seconds of a
+ * token. */
+#include "base/util.h"
+#include "cost/serving/cache.h"
+#include "cost/serving/step.h"
+
+#include <math.h>
+
+typedef struct {
+    const ServedModel *served;
+    const WorkerLayout *layout;
+} Planning;
+
+static StepKernel kernel(const Planning *to, double parameters, StoredType type, bool of_group) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    Arithmetic arithmetic = stored_arithmetic(type, device);
+    double hbm = device->hbm_bytes_per_second.value * profile->matmul_hbm_share[arithmetic];
+    double peak = arithmetic_peak(device, arithmetic) * profile->matmul_flops_share[arithmetic];
+    return (StepKernel){profile->matmul_floor_seconds[arithmetic], parameters * stored_bytes(type) / hbm,
+                        2 * parameters / peak, of_group};
+}
+
+/* Decode reads the cache and multiplies each of its tokens with every query head; a prompt's tokens multiply alone,
+ * since a block of them shares what is read. */
+static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *out) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    const WorkerLayout *layout = to->layout;
+    bool latent = kind->attention == ATTENTION_LATENT, narrow = layout->cache != STORED_BF16;
+    double share = latent ? profile->latent_hbm_share[narrow] : profile->attention_hbm_share[narrow];
+    double heads = (double)kind->heads / (double)layout->tensor, peak = device->bf16_flops_per_second.value;
+    double decode = latent ? 2 * (double)(2 * kind->kv_lora_rank + kind->qk_rope_head_dim) : 4 * (double)kind->head_dim;
+    double prompt = latent ? 2 * (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim + kind->v_head_dim)
+                           : 4 * (double)kind->head_dim;
+    out->attention_floor = latent ? profile->latent_floor_seconds : profile->attention_floor_seconds;
+    out->cached_seconds = cache_bytes_per_layer(kind, stored_bytes(layout->cache)) *
+                          cache_share_of_chip(kind, layout->tensor, 1) / (double)layout->kv_sequence /
+                          (device->hbm_bytes_per_second.value * share);
+    /* Where copies of a head divide sequences or tokens among them, each serves the queries of all: as many FLOPs. */
+    out->pair_seconds = decode * heads / peak;
+    out->prompt_pair_seconds = prompt * heads / (peak * profile->prefill_attention_flops_share);
+    out->window = (double)kind->window;
+}
+
+static void plan_experts(const Planning *to, const WorkerMatrices *matrices, StepKind *out) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    if (!(matrices->experts > 0)) return;
+    StoredType type = matrix_type(to->served->model, to->layout, profile, true, true);
+    Arithmetic arithmetic = stored_arithmetic(type, device);
+    double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
+    double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
+    double skew = 1 + profile->routing_skew * log2((double)matrices->expert_ranks);
+    double all = matrices->experts * matrices->expert_parameters;
+    out->expert_share = matrices->expert_share;
+    out->experts_floor = profile->expert_floor_seconds;
+    out->experts_bytes_seconds = all * stored_bytes(type) / hbm;
+    out->experts_token_seconds =
+        2 * all * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks) / peak;
+}
+
+/* Two all_reduces over tensor, behind attention and behind the MLP. Where groups of tensor share experts, tokens go to
+ * them and back instead; where they share the MLPs of a dense model, tokens are gathered and scattered. */
+static void plan_kind(const Planning *to, const LayerKind *kind, double stage_share, StepKind *out) {
+    WorkerMatrices matrices;
+    const Model *model = to->served->model;
+    worker_matrices(model, kind, to->layout, &matrices);
+    *out = (StepKind){.layers = (double)kind->count * stage_share, .kernel_count = matrices.count};
+    for (int i = 0; i < matrices.count; i++) {
+        const WorkerMatrix *matrix = &matrices.list[i];
+        StoredType type = matrix_type(model, to->layout, to->served->profile, false, matrix->quantised);
+        out->kernels[i] = kernel(to, matrix->parameters, type, matrix->of_group);
+    }
+    plan_attention(to, kind, out);
+    plan_experts(to, &matrices, out);
+    bool shared = to->layout->attention_data > 1;
+    out->exchanges = shared && matrices.experts > 0;
+    out->collects = shared && !model_has_experts(model);
+    out->reduces = out->exchanges || out->collects || kind->parallel_block ? 1 : 2;
+}
+
+static double widest_query(const Model *model) {
+    double widest = 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        double width = kind->attention == ATTENTION_LATENT ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim)
+                                                           : (double)kind->head_dim;
+        widest = max_real(widest, (double)kind->heads * width);
+    }
+    return widest;
+}
+
+static double widest_hidden(const Model *model) {
+    double widest = 0;
+    for (int i = 0; i < model->kind_count; i++) widest = max_real(widest, (double)model->kinds[i].d_ff);
+    return widest;
+}
+
+void step_plan(const ServedModel *served, const WorkerLayout *layout, const WorkerLinks *links, StepPlan *out) {
+    Planning to = {served, layout};
+    const Model *model = served->model;
+    const ServingProfile *profile = served->profile;
+    double longest = (double)divide_up(model->layers, layout->pipeline), routed = 0;
+    *out = (StepPlan){.kind_count = model->kind_count, .links = *links, .layout = *layout};
+    for (int i = 0; i < model->kind_count; i++) {
+        plan_kind(&to, &model->kinds[i], longest / (double)model->layers, &out->kinds[i]);
+        routed = max_real(routed, (double)model->kinds[i].top_k);
+    }
+    out->head = kernel(&to, head_parameters(model, layout), matrix_type(model, layout, profile, false, false), false);
+    out->token_bytes = 2 * (double)model->d_model;
+    out->query_bytes = 2 * widest_query(model);
+    out->wide_bytes = 2 * widest_hidden(model);
+    out->dispatch_bytes = routed * profile->dispatch_bytes * (double)model->d_model;
+    out->combine_bytes = routed * 2 * (double)model->d_model;
+    out->layer_seconds = profile->layer_seconds;
+    out->step_seconds = profile->step_seconds;
+    out->overlap = profile->overlap;
+    out->draft_share = profile->draft_share;
+    out->layers = longest;
+    out->speculation = served->speculation;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/answer.h"
+
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One search over the modes that are asked for, under one engine. */
+static bool search_engine(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
+                          ServingCount *count, Error *error) {
+    Exploring to = {.question = question,
+                    .boxes = boxes,
+                    .engine = engine,
+                    .front = front,
+                    .count = count,
+                    .began = world_clock(&question->world),
+                    .error = error};
+    for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
+        if (!(question->modes >> mode & 1)) continue;
+        if (engine != NO_ENGINE && mode == SERVE_DISAGGREGATED && !engine_at(engine)->two_pools) continue;
+        to.mode = (ServingMode)mode;
+        bool ok = mode == SERVE_DISAGGREGATED ? explore_two_pools(&to)
+                  : mode == SERVE_PREFILL     ? explore_prompts(&to)
+                                              : explore_one_pool(&to);
+        if (!ok) return error && error->kind != ERROR_NONE ? false : error_memory(error);
+    }
+    return true;
+}
+
+/* Every engine that is asked for, or none in particular. */
+static bool search_all(const ServingQuestion *question, const BoxList *boxes, ServingFront *front, ServingCount *count,
+                       Error *error) {
+    count->complete = true;
+    if (question->any_engine) return search_engine(question, boxes, NO_ENGINE, front, count, error);
+    for (int engine = 0; engine < engine_count(); engine++)
+        if (question->engines >> engine & 1 && !search_engine(question, boxes, engine, front, count, error))
+            return false;
+    return true;
+}
+
+static const ServingPoint *best_of(const ServingQuestion *question, const ServingFront *front) {
+    const ServingPoint *best = NULL;
+    for (int i = 0; i < front->count; i++) {
+        const ServingPoint *one = &front->points[i];
+        bool better = !best || (question->objective == SERVE_LATENCY ? one->per_user > best->per_user
+                                : question->objective == SERVE_CHIPS ? one->chips_used < best->chips_used
+                                                                     : one->per_chip > best->per_chip);
+        if (better) best = one;
+    }
+    return best;
+}
+
+/* The best under the goals: once with the margin of the model's error, once by its mean. */
+static bool find_best(const ServingQuestion *question, ServingAnswer *out, Error *error) {
+    ServingQuestion under = *question;
+    for (int margin = 1; margin >= 0 && !out->has_best; margin--) {
+        ServingFront front = {0};
+        ServingCount count = {0};
+        double factor = margin ? out->likely_factor : 1;
+        under.tpot_limit_seconds = out->tpot_goal_seconds / factor;
+        under.ttft_limit_seconds = out->ttft_goal_seconds / factor;
+        bool ok = search_all(&under, &out->boxes, &front, &count, error);
+        const ServingPoint *best = ok ? best_of(question, &front) : NULL;
+        if (best) {
+            out->best = *best;
+            out->has_best = true;
+            out->with_margin = margin || !(out->likely_factor > 1);
+        }
+        front_free(&front);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* How many times a point exceeds the limits that were asked for, at most. */
+static double excess(const ServingQuestion *question, const ServingPoint *point) {
+    double most = 0;
+    if (question->tpot_limit_seconds > 0) most = point->tpot_seconds / question->tpot_limit_seconds;
+    if (question->ttft_limit_seconds > 0) most = max_real(most, point->ttft_seconds / question->ttft_limit_seconds);
+    if (question->rate > 0) most = max_real(most, question->rate / point->requests_per_second);
+    return most;
+}
+
+static bool find_nearest(const ServingQuestion *question, ServingAnswer *out, Error *error) {
+    ServingQuestion free = *question;
+    ServingFront front = {0};
+    ServingCount count = {0};
+    free.tpot_limit_seconds = free.ttft_limit_seconds = free.rate = 0;
+    if (!search_all(&free, &out->boxes, &front, &count, error)) return front_free(&front), false;
+    for (int i = 0; i < front.count; i++)
+        if (!out->has_nearest || excess(question, &front.points[i]) < excess(question, &out->nearest)) {
+            out->nearest = front.points[i];
+            out->has_nearest = true;
+        }
+    front_free(&front);
+    return true;
+}
+
+/* ---- points that differ in kind ---- */
+
+static bool same_point(const ServingPoint *a, const ServingPoint *b) {
+    return a->per_user == b->per_user && a->per_chip == b->per_chip;
+}
+
+static void add_kind(ServingAnswer *answer, const char *kind, const ServingPoint *point) {
+    for (int i = 0; i < answer->kind_count; i++)
+        if (same_point(&answer->kinds[i].point, point)) return;
+    if (answer->kind_count < SERVING_KINDS_MAX) answer->kinds[answer->kind_count++] = (ServingKind){kind, *point};
+}
+
+static const ServingPoint *balanced(const ServingFront *front) {
+    const ServingPoint *best = NULL;
+    for (int i = 0; i < front->count; i++)
+        if (!best || front->points[i].per_user * front->points[i].per_chip > best->per_user * best->per_chip)
+            best = &front->points[i];
+    return best;
+}
+
+static const ServingPoint *best_of_mode(const ServingFront *front, ServingMode mode) {
+    const ServingPoint *best = NULL;
+    for (int i = 0; i < front->count; i++)
+        if (front->points[i].mode == mode &&
+            (!best || front->points[i].per_user * front->points[i].per_chip > best->per_user * best->per_chip))
+            best = &front->points[i];
+    return best;
+}
+
+static void find_kinds(ServingAnswer *out) {
+    const ServingFront *front = &out->front;
+    if (out->has_best) add_kind(out, "best", &out->best);
+    if (front->count == 0) return;
+    add_kind(out, "lowest latency", &front->points[0]);
+    add_kind(out, "most per chip", &front->points[front->count - 1]);
+    add_kind(out, "balanced", balanced(front));
+    ServingMode other = out->has_best && out->best.mode == SERVE_AGGREGATED ? SERVE_DISAGGREGATED : SERVE_AGGREGATED;
+    const ServingPoint *point = best_of_mode(front, other);
+    if (point) add_kind(out, other == SERVE_AGGREGATED ? "one pool" : "two pools", point);
+}
+
+/* All chips of a domain (of a torus: all) in tensor, as far as heads divide. */
+static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Error *error) {
+    ServingQuestion usual = *question;
+    ServingFront front = {0};
+    ServingCount count = {0};
+    int64_t devices = 1, heads = question->model.kinds[0].heads;
+    for (int a = 0; a < question->machine.mesh.axis_count; a++)
+        if (!axis_is_across(&question->machine.mesh.axes[a])) devices *= question->machine.mesh.axes[a].size;
+    while (devices > 1 && heads % devices != 0) devices--;
+    if (devices == 1 || usual.requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
+    usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices};
+    usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
+    usual.modes = 1u << SERVE_AGGREGATED;
+    double factor = out->with_margin ? out->likely_factor : 1;
+    usual.tpot_limit_seconds = out->tpot_goal_seconds / factor;
+    usual.ttft_limit_seconds = out->ttft_goal_seconds / factor;
+    bool ok = search_all(&usual, &out->boxes, &front, &count, error);
+    const ServingPoint *best = ok ? best_of(question, &front) : NULL;
+    out->has_usual = best != NULL;
+    if (best) out->usual = *best;
+    front_free(&front);
+    return ok;
+}
+
+bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    ServingQuestion physical = *question;
+    *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
+    bool phase = !(question->modes & (1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED));
+    out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
+    out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
+    physical.any_engine = true;
+    if (!boxes_enumerate(question, arena, &out->boxes, error) ||
+        !search_all(question, &out->boxes, &out->front, &out->count, error))
+        return false;
+    if (!question->any_engine && !search_all(&physical, &out->boxes, &out->physical, &out->physical_count, error))
+        return false;
+    bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
+    if (out->front.count == 0 && asked && !find_nearest(question, out, error)) return false;
+    if (out->front.count > 0 && !find_best(question, out, error)) return false;
+    if (out->has_best && !phase && !find_usual(question, out, error)) return false;
+    find_kinds(out);
+    return true;
+}
+
+void serving_answer_free(ServingAnswer *answer) {
+    front_free(&answer->front);
+    front_free(&answer->physical);
+}
+
+EngineSet point_launchable_by(const ServingQuestion *question, const ServingPoint *point) {
+    EngineSet set = 0, chip = engines_of_chip(&question->chip);
+    for (int e = 0; e < engine_count(); e++) {
+        const Engine *engine = engine_at(e);
+        bool takes = chip >> e & 1 && (point->pool_count == 1 || engine->two_pools);
+        for (int i = 0; i < point->pool_count && takes; i++) {
+            const WorkerLayout *layout = &point->pools[i].on.layout;
+            EngineAsk ask = {&question->model, &question->chip, layout};
+            takes =
+                engine->weights >> layout->weights & 1 && engine->caches >> layout->cache & 1 && !engine->refuses(&ask);
+        }
+        if (takes) set |= 1u << e;
+    }
+    return set;
+}

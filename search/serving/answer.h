@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/answer.h: the whole answer: the front of what engines can launch, the front that divides and fits, the
+ * best point for the limits, points that differ in kind, and what the usual layout loses. */
+#ifndef SHARDOPT_SEARCH_SERVING_ANSWER_H
+#define SHARDOPT_SEARCH_SERVING_ANSWER_H
+
+#include "search/serving/explore.h"
+
+enum { SERVING_KINDS_MAX = 5 };
+
+/* The limits by which the best point is chosen where none are asked for: users read some 20 tokens a second, and MLPerf
+ * Inference v5.1 gives the server scenario of Llama-2-70B 2 s to the first token (mlcommons, 2025). */
+static const double TPOT_GOAL_SECONDS = 0.05, TTFT_GOAL_SECONDS = 2;
+
+typedef struct {
+    const char *kind; /* "lowest latency" */
+    ServingPoint point;
+} ServingKind;
+
+typedef struct {
+    ServingFront front;    /* of the engines asked for; of none with any_engine */
+    ServingFront physical; /* of what divides and fits; empty with any_engine */
+    ServingCount count, physical_count;
+    BoxList boxes;
+    double ttft_goal_seconds, tpot_goal_seconds; /* by which the best was chosen */
+    bool has_best, with_margin;                  /* with_margin: nine in ten by the model's own error keep the goals */
+    ServingPoint best;
+    bool has_nearest; /* nothing keeps the limits: what comes nearest */
+    ServingPoint nearest;
+    ServingKind kinds[SERVING_KINDS_MAX];
+    int kind_count;
+    bool has_usual; /* all chips of a domain in tensor */
+    ServingPoint usual;
+    double likely_factor;
+} ServingAnswer;
+
+/* Searches. Points refer to boxes in the arena and to the question. */
+bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error);
+
+void serving_answer_free(ServingAnswer *answer);
+
+/* The engines that take a point as it is: each pool in the rules of one. */
+EngineSet point_launchable_by(const ServingQuestion *question, const ServingPoint *point);
+
+#endif

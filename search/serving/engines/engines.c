@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The one list of engines. */
+#include "search/serving/engines/engine.h"
+
+#include "base/util.h"
+#include "cost/serving/matrices.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const Engine *const ENGINES[] = {&ENGINE_VLLM, &ENGINE_SGLANG, &ENGINE_TENSORRT_LLM, &ENGINE_MAXTEXT};
+_Static_assert(COUNT_OF(ENGINES) <= ENGINES_MAX, "a set has a bit for each");
+
+int engine_count(void) { return (int)COUNT_OF(ENGINES); }
+
+const Engine *engine_at(int number) { return ENGINES[number]; }
+
+int engine_named(const char *name) {
+    for (int i = 0; i < engine_count(); i++)
+        if (name_matches(ENGINES[i]->name, name)) return i;
+    return -1;
+}
+
+/* TensorRT-LLM runs on NVIDIA's GPUs alone, which are those with NVLink: a switch. */
+EngineSet engines_of_chip(const Chip *chip) {
+    EngineSet set = 0;
+    for (int i = 0; i < engine_count(); i++) {
+        bool nvidia_alone = ENGINES[i] == &ENGINE_TENSORRT_LLM;
+        bool takes = chip_has_domains(chip) ? ENGINES[i]->on_gpus : ENGINES[i]->on_tpus;
+        if (takes && !(nvidia_alone && chip->scaleup == SCALEUP_MESH)) set |= 1u << i;
+    }
+    return set;
+}
+
+/* Experts of block-wise fp8 have a scale for each 128 columns; a shard that cuts a block is refused (Qwen3-235B: 1,536
+ * / 8 = 192). */
+enum { FP8_BLOCK = 128 };
+
+const char *engine_common_refuses(const EngineAsk *ask) {
+    const WorkerLayout *layout = ask->layout;
+    if (layout->kv_batch > 1) return "caches are not cut by batch within a tensor group";
+    if (layout->stationary > 1) return "matmuls are not cut in two dimensions";
+    for (int i = 0; i < ask->model->kind_count; i++) {
+        const LayerKind *kind = &ask->model->kinds[i];
+        if (kind->experts > 0 && layout->weights == STORED_FP8 && layout->expert_tensor > 1 &&
+            (kind->d_ff_expert / layout->expert_tensor) % FP8_BLOCK != 0)
+            return "a block of fp8 weights would be cut";
+    }
+    return NULL;
+}
+
+void engine_say(char out[ENGINE_WORDS_SIZE], const char *format, ...) {
+    size_t used = strlen(out);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out + used, ENGINE_WORDS_SIZE - used, format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/point.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+int64_t question_chips(const ServingQuestion *question, int64_t devices) {
+    return divide_up(devices, max_whole(1, question->chip.devices_per_chip));
+}
+
+void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,
+                  PricedLayout *out) {
+    ServedModel served = question_served(question, layout->engine);
+    out->on = layout;
+    step_plan(&served, &layout->layout, links, &out->step);
+    memory_plan(&served, &layout->layout, question->peak_tokens, &out->memory);
+}
+
+static bool fits(const MemoryPlan *plan, int64_t batch, int64_t step_tokens) {
+    WorkerMemory memory;
+    memory_of_load(plan, (double)batch, (double)step_tokens, &memory);
+    return memory_fits(&memory);
+}
+
+int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens) {
+    enum { BATCH_MAX = 1 << 16 };
+    int64_t low = 1, high = BATCH_MAX; /* low fits */
+    if (!fits(plan, 1, step_tokens)) return 0;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        if (fits(plan, middle, step_tokens))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode) {
+    StepLoad load = {.sequences = (double)batch, .context = question->mean_context};
+    if (mode != SERVE_AGGREGATED) return load;
+    load.prompt_tokens = prefill_per_step((double)batch, &question->request, speculation_tokens(question->speculation));
+    load.prompt_context = question->prompt_context;
+    return load;
+}
+
+/* Copies that are used: all, unless a rate or a number of requests in flight needs fewer. */
+static int64_t workers_used(const ServingQuestion *question, const WorkerBox *box, double requests_per_second) {
+    int64_t workers = box->copies;
+    if (question->concurrency > 0) workers = min_whole(workers, question->concurrency);
+    if (question->rate > 0) {
+        double needed = ceil(question->rate / requests_per_second);
+        workers = needed < (double)workers ? (int64_t)needed : workers;
+    }
+    return workers;
+}
+
+void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
+                    ServingPoint *out) {
+    double tokens = speculation_tokens(question->speculation);
+    StepLoad load = load_of_batch(question, batch, mode);
+    ServingPool *pool = &out->pools[0];
+    *out = (ServingPoint){.mode = mode, .pool_count = 1};
+    pool->phase = mode == SERVE_AGGREGATED ? PHASE_BOTH : PHASE_DECODES;
+    pool->on = *layout->on;
+    pool->batch = batch;
+    worker_step(&layout->step, &load, &pool->step);
+    double rate = decode_requests_per_second((double)batch, pool->step.seconds / tokens, question->request.output);
+    pool->workers = workers_used(question, layout->on->box, rate);
+    out->chips_used = question_chips(question, pool->workers * layout->on->box->devices);
+    out->tpot_seconds = pool->step.seconds / tokens;
+    out->per_user = tokens / pool->step.seconds;
+    out->requests_per_second = rate * (double)pool->workers;
+    out->tokens_per_second = (double)pool->workers * ((double)batch * tokens / pool->step.seconds);
+    if (question->rate > 0)
+        out->tokens_per_second = min_real(out->tokens_per_second, question->rate * question->request.output);
+    int64_t chips = question->rate > 0 ? out->chips_used : question->machine.mesh.chips;
+    out->per_chip = out->tokens_per_second / (double)chips;
+}
+
+/* A prompt goes through in chunks of what the batch leaves of the budget, after the chunks that are there before it. */
+static double first_token(const ServingQuestion *question, const StepPlan *plan, const ServingPoint *point,
+                          int64_t budget, double *load_share) {
+    const ServingPool *pool = &point->pools[0];
+    StepLoad load = load_of_batch(question, pool->batch, SERVE_AGGREGATED);
+    double decoding = (double)pool->batch * (double)(question->speculation.drafts + 1);
+    double free = (double)budget - decoding, prompt = question_new_tokens(question);
+    StepCost full;
+    if (!(free >= 1) || load.prompt_tokens > free) return INFINITY;
+    double chunk = min_real(free, prompt), steps = ceil(prompt / chunk);
+    double asked = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
+    *load_share = asked * load.prompt_tokens / free;
+    load.prompt_tokens = chunk;
+    worker_step(plan, &load, &full);
+    const ServingProfile *profile = &question->profiles[pool->on.engine];
+    if (!(profile->queue > 0)) return steps * full.seconds;
+    double wait = steps * full.seconds * queue_wait(*load_share) + pool->step.seconds / 2; /* of the step that runs */
+    return steps * full.seconds + profile->queue * wait;
+}
+
+/* More requests are in flight than there are slots: the others wait for one. */
+static double slot_wait(const ServingQuestion *question, const ServingPoint *point) {
+    const ServingPool *pool = &point->pools[0];
+    double waiting = (double)question->concurrency - (double)(pool->batch * pool->workers);
+    return question->concurrency > 0 && waiting > 0 ? waiting / point->requests_per_second : 0;
+}
+
+bool point_first_token(const ServingQuestion *question, const PricedLayout *layout, ServingPoint *point) {
+    ServingPool *pool = &point->pools[0];
+    double batch = (double)pool->batch;
+    if (point->mode == SERVE_DECODE) {
+        pool->step_tokens = pool->batch * (question->speculation.drafts + 1);
+        memory_of_load(&layout->memory, batch, (double)pool->step_tokens, &pool->memory);
+        return memory_fits(&pool->memory);
+    }
+    point->ttft_seconds = INFINITY;
+    for (int i = 0; i < question->budget_count; i++) {
+        double load_share = 0, budget = (double)question->budgets[i];
+        double seconds = first_token(question, &layout->step, point, question->budgets[i], &load_share);
+        WorkerMemory memory;
+        if (!(seconds < point->ttft_seconds)) continue;
+        memory_of_load(&layout->memory, batch, budget, &memory);
+        if (!memory_fits(&memory)) break;
+        point->ttft_seconds = seconds;
+        point->prefill_load = load_share;
+        pool->step_tokens = question->budgets[i];
+        pool->memory = memory;
+    }
+    if (!(point->ttft_seconds < INFINITY)) return false;
+    point->ttft_seconds += slot_wait(question, point);
+    return true;
+}
+
+bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point) {
+    if (question->tpot_limit_seconds > 0 && point->tpot_seconds > question->tpot_limit_seconds) return false;
+    if (question->ttft_limit_seconds > 0 && point->ttft_seconds > question->ttft_limit_seconds) return false;
+    return !(question->rate > 0) || point->requests_per_second >= question->rate * (1 - 1e-12);
+}
+
+double prompt_seconds(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool) {
+    double best = INFINITY, prompt = question_new_tokens(question);
+    for (int i = 0; i < question->budget_count; i++) {
+        double chunk = min_real((double)question->budgets[i], prompt), steps = ceil(prompt / chunk);
+        StepLoad load = {.prompt_tokens = chunk, .prompt_context = question->prompt_context};
+        WorkerMemory memory;
+        StepCost step;
+        memory_of_load(&layout->memory, 1, chunk, &memory);
+        if (!memory_fits(&memory)) break;
+        worker_step(&layout->step, &load, &step);
+        if (!(steps * step.seconds < best)) continue;
+        best = steps * step.seconds;
+        pool->batch = 1;
+        pool->step_tokens = question->budgets[i];
+        pool->step = step;
+        pool->memory = memory;
+        if (chunk >= prompt) break;
+    }
+    return best;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/point.h: one way to serve, priced: its pools, what a user and a chip get, and the first token's wait.
+ * */
+#ifndef SHARDOPT_SEARCH_SERVING_POINT_H
+#define SHARDOPT_SEARCH_SERVING_POINT_H
+
+#include "search/serving/space.h"
+
+typedef struct {
+    ServingPhase phase;
+    ServingLayout on;
+    int64_t workers;
+    int64_t batch;       /* sequences in flight of one worker */
+    int64_t step_tokens; /* the most tokens of a step */
+    StepCost step;       /* the mean step; of prompts, one step of a prompt */
+    WorkerMemory memory;
+} ServingPool;
+
+typedef struct {
+    ServingMode mode;
+    ServingPool pools[2];
+    int pool_count;
+    int64_t chips_used;
+    double ttft_seconds, tpot_seconds;
+    double per_user,
+        per_chip; /* output tokens per second; per_chip: of the whole machine, with --rate of what is used */
+    double tokens_per_second;   /* output, of all copies */
+    double requests_per_second; /* of all copies */
+    double prefill_load;        /* share of the capacity for prompts that is taken */
+    double transfer_seconds;    /* of a cache between two pools */
+} ServingPoint;
+
+/* A layout with everything that no batch changes. */
+typedef struct {
+    const ServingLayout *on;
+    StepPlan step;
+    MemoryPlan memory;
+} PricedLayout;
+
+void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,
+                  PricedLayout *out);
+
+/* Room of a layout: how many sequences of full length a worker holds beside a step of `step_tokens`; 0: none. */
+int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens);
+
+/* The chips that some devices are. */
+int64_t question_chips(const ServingQuestion *question, int64_t devices);
+
+/* One pool at a batch, into `out`: everything but the first token's wait. */
+void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
+                    ServingPoint *out);
+
+/* The step of `batch` sequences: steady, with as many prompt tokens as they finish and bring, or of decode alone. */
+StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode);
+
+/* Picks the budget of a step at which the first token comes soonest and memory suffices, and fills in what follows from
+ * it. False: no budget keeps up with the prompts. */
+bool point_first_token(const ServingQuestion *question, const PricedLayout *layout, ServingPoint *point);
+
+/* Whether it keeps the limits that were asked for. */
+bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point);
+
+/* What a prompt takes in a worker for prompts: chunks of at most `step_tokens`. Fills in step and memory; infinite
+ * where memory lacks. */
+double prompt_seconds(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool);
+
+#endif

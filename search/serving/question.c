@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/question.h"
+
+#include "base/number.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *serving_objective_name(ServingObjective objective) {
+    static const char *const NAMES[SERVE_OBJECTIVE_COUNT] = {"throughput", "latency", "cost", "chips"};
+    return NAMES[objective];
+}
+
+const char *serving_mode_name(ServingMode mode) {
+    static const char *const NAMES[SERVE_MODE_COUNT] = {"aggregated", "disaggregated", "decode", "prefill"};
+    return NAMES[mode];
+}
+
+const char *layout_word_name(LayoutWord word) {
+    static const char *const NAMES[LAYOUT_WORD_COUNT] = {"tensor",        "pipeline",    "attention_data", "expert",
+                                                         "expert_tensor", "kv_sequence", "kv_batch",       "stationary",
+                                                         "copies",        "batch"};
+    return NAMES[word];
+}
+
+static bool parse_one(const char *text, const char *where, LayoutRequirement *out, Error *error) {
+    size_t length = strcspn(text, "=<>");
+    const char *sign = text + length, *number = sign;
+    for (int word = 0; word < LAYOUT_WORD_COUNT; word++) {
+        const char *name = layout_word_name((LayoutWord)word);
+        if (strlen(name) != length || strncmp(name, text, length) != 0) continue;
+        *out = (LayoutRequirement){.word = (LayoutWord)word, .sign = *sign == '<' ? -1 : *sign == '>' ? 1 : 0};
+        number = sign + (*sign == '=' ? 1 : sign[0] && sign[1] == '=' ? 2 : 0);
+        if (number == sign) break;
+        return number_whole(number, where, 1, INT64_C(1) << 31, &out->value, error);
+    }
+    return error_set(
+        error, ERROR_INPUT, where,
+        "\"%.60s\" is no condition; give tensor, pipeline, attention_data, expert, expert_tensor, kv_sequence, "
+        "kv_batch, stationary, copies or batch with =, <= or >= and a number",
+        text);
+}
+
+bool layout_requirements_parse(const char *text, const char *where, ServingQuestion *question, Error *error) {
+    char copy[512], *rest = NULL;
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy)
+        return error_set(error, ERROR_INPUT, where, "is too long; give fewer conditions");
+    for (char *word = strtok_r(copy, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest)) {
+        if (question->requirement_count == LAYOUT_REQUIREMENTS_MAX)
+            return error_set(error, ERROR_INPUT, where, "has more than %d conditions; give fewer",
+                             LAYOUT_REQUIREMENTS_MAX);
+        if (!parse_one(word, where, &question->requirements[question->requirement_count], error)) return false;
+        question->requirement_count++;
+    }
+    return true;
+}
+
+bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t value) {
+    for (int i = 0; i < question->requirement_count; i++) {
+        const LayoutRequirement *one = &question->requirements[i];
+        if (one->word != word) continue;
+        if (one->sign == 0 ? value != one->value : one->sign < 0 ? value > one->value : value < one->value)
+            return false;
+    }
+    return true;
+}
+
+double question_new_tokens(const ServingQuestion *question) {
+    return question->request.prompt * (1 - question->request.cached);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/question.h: what is asked of `shardopt inference`, resolved. */
+#ifndef SHARDOPT_SEARCH_SERVING_QUESTION_H
+#define SHARDOPT_SEARCH_SERVING_QUESTION_H
+
+#include "cost/serving/memory.h"
+#include "cost/serving/step.h"
+#include "mesh/machine.h"
+#include "search/request/world.h"
+#include "search/serving/engines/engine.h"
+
+typedef enum { SERVE_THROUGHPUT, SERVE_LATENCY, SERVE_COST, SERVE_CHIPS, SERVE_OBJECTIVE_COUNT } ServingObjective;
+const char *serving_objective_name(ServingObjective objective); /* "throughput" "latency" "cost" "chips" */
+
+/* One pool that does everything, or one for prompts and one for what follows. The last two are one phase alone, for
+ * questions about a pool. */
+typedef enum { SERVE_AGGREGATED, SERVE_DISAGGREGATED, SERVE_DECODE, SERVE_PREFILL, SERVE_MODE_COUNT } ServingMode;
+const char *serving_mode_name(ServingMode mode);
+
+/* A condition of --require. */
+typedef enum {
+    LAYOUT_TENSOR,
+    LAYOUT_PIPELINE,
+    LAYOUT_ATTENTION_DATA,
+    LAYOUT_EXPERT,
+    LAYOUT_EXPERT_TENSOR,
+    LAYOUT_KV_SEQUENCE,
+    LAYOUT_KV_BATCH,
+    LAYOUT_STATIONARY,
+    LAYOUT_COPIES,
+    LAYOUT_BATCH,
+    LAYOUT_WORD_COUNT
+} LayoutWord;
+const char *layout_word_name(LayoutWord word);
+typedef struct {
+    LayoutWord word;
+    int sign; /* -1: at most, 0: equal, 1: at least */
+    int64_t value;
+} LayoutRequirement;
+enum { LAYOUT_REQUIREMENTS_MAX = 16, SERVING_TYPES_MAX = STORED_COUNT, STEP_BUDGETS_MAX = 8 };
+
+typedef struct {
+    Model model;
+    Chip chip, device; /* device: one of several of a chip, else the chip */
+    Machine machine;
+    ServedRequest request; /* means where lengths vary */
+    /* Of the sequences in flight: the length at which each ends, which memory has room for, and the mean while it is
+     * decoded; the keys that a token of a prompt attends to, mean; and the longest sequence of all. */
+    double peak_tokens, mean_context, prompt_context, longest;
+    Speculation speculation;
+    double ttft_limit_seconds, tpot_limit_seconds; /* 0: not asked for */
+    double rate;                                   /* requests per second; 0: as many as can be served */
+    int64_t concurrency;                           /* requests in flight; 0: any number */
+    unsigned modes;                                /* a bit for each ServingMode */
+    EngineSet engines;
+    bool any_engine; /* no engine's rules: what divides and fits */
+    StoredType weights[SERVING_TYPES_MAX], caches[SERVING_TYPES_MAX];
+    int weights_count, caches_count;
+    int64_t budgets[STEP_BUDGETS_MAX]; /* tokens of a step that are tried, rising */
+    int budget_count;
+    ServingObjective objective;
+    LayoutRequirement requirements[LAYOUT_REQUIREMENTS_MAX];
+    int requirement_count;
+    ServingProfile profiles[ENGINES_MAX + 1]; /* by engine; the last: none in particular */
+    bool brute_force;
+    double time_limit_seconds; /* 0: none */
+    World world;
+    /* Tests alone set it, to see that a wrong bound is noticed: bounds are multiplied by 1 + this. */
+    double bound_error;
+} ServingQuestion;
+
+enum { NO_ENGINE = ENGINES_MAX };
+
+static inline ServedModel question_served(const ServingQuestion *question, int engine) {
+    return (ServedModel){&question->model, &question->device, &question->profiles[engine], question->speculation};
+}
+
+/* "tensor=2 pipeline<=1": names of axes and knobs in the JSON report, = <= or >=, a number. */
+bool layout_requirements_parse(const char *text, const char *where, ServingQuestion *question, Error *error);
+bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t value);
+
+/* Tokens of a prompt that no prefix cache has. */
+double question_new_tokens(const ServingQuestion *question);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer as JSON: the contract's keys, and what else a program may want. */
+#include "base/json.h"
+#include "search/serving/report/serving_report.h"
+
+static void add_step(cJSON *to, const StepCost *step) {
+    cJSON *json = json_add_object(to, "step");
+    json_add_real(json, "seconds", step->seconds);
+    cJSON *terms = json_add_object(json, "terms_seconds");
+    for (int term = 0; term < STEP_TERMS; term++)
+        json_add_real(terms, step_term_name((StepTerm)term), step->terms[term]);
+    json_add_text(json, "bound_by", held_by_name(step_held_by(step)));
+}
+
+static void add_memory(cJSON *to, const WorkerMemory *memory) {
+    cJSON *json = json_add_object(to, "memory");
+    json_add_real(json, "limit_bytes", memory->limit_bytes);
+    json_add_real(json, "total_bytes", worker_memory_total(memory));
+    json_add_real(json, "weights_bytes", memory->weights_bytes);
+    json_add_real(json, "kv_bytes", memory->kv_bytes);
+    json_add_real(json, "activations_bytes", memory->activations_bytes);
+    json_add_real(json, "workspace_bytes", memory->workspace_bytes);
+}
+
+static void add_placement(cJSON *to, const ServingLayout *on) {
+    static const struct {
+        Role role;
+        const char *name;
+    } ROLES[] = {{ROLE_TENSOR, "tensor"}, {ROLE_EXPERT, "attention_data"}, {ROLE_PIPELINE, "pipeline"}};
+    cJSON *list = json_add_array(to, "placement");
+    for (int a = 0; a < on->box->mesh.axis_count; a++)
+        for (size_t r = 0; r < sizeof ROLES / sizeof ROLES[0]; r++) {
+            if (on->placement.factor[a][ROLES[r].role] <= 1) continue;
+            cJSON *one = json_add_object(list, NULL);
+            json_add_text(one, "axis", on->box->mesh.axes[a].name);
+            json_add_text(one, "role", ROLES[r].name);
+            json_add_whole(one, "factor", on->placement.factor[a][ROLES[r].role]);
+        }
+}
+
+static void add_pool(cJSON *to, const ServingPool *pool) {
+    static const char *const PHASES[] = {"both", "prefill", "decode"};
+    const WorkerLayout *layout = &pool->on.layout;
+    cJSON *json = json_add_object(to, NULL), *axes;
+    json_add_text(json, "phase", PHASES[pool->phase]);
+    json_add_whole(json, "workers", pool->workers);
+    axes = json_add_object(json, "axes");
+    json_add_whole(axes, "tensor", layout->tensor);
+    json_add_whole(axes, "pipeline", layout->pipeline);
+    json_add_whole(axes, "attention_data", layout->attention_data);
+    json_add_whole(axes, "expert", layout->expert);
+    json_add_whole(axes, "expert_tensor", layout->expert_tensor);
+    json_add_whole(axes, "kv_sequence", layout->kv_sequence);
+    json_add_whole(axes, "kv_batch", layout->kv_batch);
+    add_placement(json, &pool->on);
+    json_add_whole(json_add_object(json, "knobs"), "stationary", layout->stationary);
+    json_add_text(json, "precision", stored_name(layout->weights));
+    json_add_text(json, "kv_dtype", stored_name(layout->cache));
+    json_add_whole(json, "batch", pool->batch);
+    json_add_whole(json, "tokens_per_step", pool->step_tokens);
+    add_step(json, &pool->step);
+    add_memory(json, &pool->memory);
+}
+
+static void add_prices(cJSON *json, const ServingReport *report, const ServingPoint *point) {
+    const ServingQuestion *q = report->question;
+    double usd = q->chip.usd_per_chip_hour.value;
+    double chips = (double)(q->rate > 0 ? point->chips_used : q->machine.mesh.chips);
+    double input = point->tokens_per_second / q->request.output * q->request.prompt;
+    json_add_real(json, "cost_usd_per_million_output_tokens",
+                  usd > 0 ? usd_per_million(usd, chips, point->tokens_per_second) : 0.0 / 0.0);
+    json_add_real(json, "cost_usd_per_million_input_tokens", usd > 0 ? usd_per_million(usd, chips, input) : 0.0 / 0.0);
+}
+
+static void add_launchers(cJSON *json, const ServingReport *report, const ServingPoint *point) {
+    EngineSet takers = point_launchable_by(report->question, point);
+    cJSON *list = json_add_array(json, "launchable_by");
+    for (int e = 0; e < engine_count(); e++)
+        if (takers >> e & 1) json_add_text(list, NULL, engine_at(e)->name);
+}
+
+static void add_point(cJSON *to, const char *key, const ServingReport *report, const ServingPoint *point, int rank) {
+    char text[POINT_TEXT_SIZE];
+    const ServingQuestion *q = report->question;
+    cJSON *json = json_add_object(to, key), *pools;
+    int engine = point->pools[0].on.engine;
+    if (rank > 0) json_add_whole(json, "rank", rank);
+    json_add_text(json, "notation", point_notation(point, text));
+    if (engine == NO_ENGINE)
+        cJSON_AddNullToObject(json, "engine");
+    else
+        json_add_text(json, "engine", engine_at(engine)->name);
+    json_add_text(json, "mode", serving_mode_name(point->mode));
+    json_add_whole(json, "chips_used", point->chips_used);
+    json_add_whole(json, "chips_idle", q->machine.mesh.chips - point->chips_used);
+    json_add_whole(json, "copies", point->pools[point->pool_count - 1].workers);
+    pools = json_add_array(json, "pools");
+    for (int i = 0; i < point->pool_count; i++) add_pool(pools, &point->pools[i]);
+    json_add_real(json, "ttft_seconds", point->ttft_seconds);
+    json_add_real(json, "tpot_seconds", point->tpot_seconds);
+    json_add_real(json, "tokens_per_second", point->tokens_per_second);
+    json_add_real(json, "tokens_per_second_per_user", point->per_user);
+    json_add_real(json, "tokens_per_second_per_chip", point->per_chip);
+    json_add_real(json, "input_tokens_per_second", point->tokens_per_second / q->request.output * q->request.prompt);
+    json_add_real(json, "requests_per_second", point->requests_per_second);
+    json_add_real(json, "prefill_load", point->prefill_load);
+    if (point->pool_count == 2) json_add_real(json, "transfer_seconds", point->transfer_seconds);
+    json_add_whole(json, "concurrency",
+                   point->pools[point->pool_count - 1].batch * point->pools[point->pool_count - 1].workers);
+    cJSON *likely = json_add_object(json, "likely");
+    json_add_real(likely, "tpot_low_seconds", point->tpot_seconds / report->answer->likely_factor);
+    json_add_real(likely, "tpot_high_seconds", point->tpot_seconds * report->answer->likely_factor);
+    json_add_real(likely, "ttft_high_seconds", point->ttft_seconds * report->answer->likely_factor);
+    add_prices(json, report, point);
+    add_launchers(json, report, point);
+}
+
+static void add_types(cJSON *to, const char *key, const StoredType *types, int count) {
+    char text[64] = "";
+    size_t used = 0;
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", stored_name(types[i]));
+    json_add_text(to, key, text);
+}
+
+static void add_request(cJSON *json, const ServingReport *report) {
+    const ServingQuestion *q = report->question;
+    cJSON *request = json_add_object(json, "request");
+    char words[256] = "";
+    size_t used = 0;
+    json_add_text(request, "command", "inference");
+    json_add_text(request, "model", report->model);
+    json_add_text(request, "chip", q->chip.name);
+    json_add_text(request, "machine", report->machine);
+    json_add_real(request, "prompt", q->request.prompt);
+    json_add_real(request, "output", q->request.output);
+    if (report->lengths) json_add_text(request, "lengths", report->lengths);
+    json_add_real(request, "cached", q->request.cached);
+    if (q->ttft_limit_seconds > 0) json_add_real(request, "ttft", q->ttft_limit_seconds);
+    if (q->tpot_limit_seconds > 0) json_add_real(request, "tpot", q->tpot_limit_seconds);
+    if (q->rate > 0) json_add_real(request, "rate", q->rate);
+    if (q->concurrency > 0) json_add_whole(request, "concurrency", q->concurrency);
+    if (q->speculation.drafts > 0) {
+        cJSON *speculate = json_add_object(request, "speculate");
+        json_add_whole(speculate, "drafts", q->speculation.drafts);
+        json_add_real(speculate, "acceptance", q->speculation.acceptance);
+    }
+    for (int e = 0; e < engine_count() && !q->any_engine; e++)
+        if (q->engines >> e & 1)
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? "," : "", engine_at(e)->name);
+    json_add_text(request, "engine", q->any_engine ? "any" : words);
+    cJSON *modes = json_add_array(request, "modes");
+    for (int mode = 0; mode < SERVE_MODE_COUNT; mode++)
+        if (q->modes >> mode & 1) json_add_text(modes, NULL, serving_mode_name((ServingMode)mode));
+    add_types(request, "precision", q->weights, q->weights_count);
+    add_types(request, "kv_dtype", q->caches, q->caches_count);
+    json_add_text(request, "objective", serving_objective_name(q->objective));
+    cJSON *require = json_add_array(request, "require");
+    for (int i = 0; i < q->requirement_count; i++) {
+        static const char *const SIGNS[] = {"<=", "=", ">="};
+        snprintf(words, sizeof words, "%s%s%lld", layout_word_name(q->requirements[i].word),
+                 SIGNS[q->requirements[i].sign + 1], (long long)q->requirements[i].value);
+        json_add_text(require, NULL, words);
+    }
+    json_add_text(request, "profile", report->profile);
+}
+
+static void add_mesh(cJSON *json, const ServingQuestion *q) {
+    cJSON *mesh = json_add_object(json, "mesh"), *axes;
+    json_add_text(mesh, "chip", q->chip.name);
+    json_add_whole(mesh, "chips", q->machine.mesh.chips);
+    json_add_whole(mesh, "devices", q->machine.mesh.devices);
+    axes = json_add_array(mesh, "axes");
+    for (int a = 0; a < q->machine.mesh.axis_count; a++) {
+        const Axis *axis = &q->machine.mesh.axes[a];
+        cJSON *one = json_add_object(axes, NULL);
+        json_add_text(one, "name", axis->name);
+        json_add_whole(one, "size", axis->size);
+        json_add_text(one, "kind", axis_kind_name(axis->kind));
+        json_add_real(one, "bytes_per_second", axis->bytes_per_second);
+        json_add_real(one, "latency_seconds", axis->latency_seconds);
+    }
+}
+
+static void add_search(cJSON *json, const char *key, const ServingCount *count) {
+    cJSON *search = json_add_object(json, key), *left, *cut;
+    json_add_count(search, "layouts", count->space.layouts);
+    left = json_add_object(search, "layouts_left_out");
+    for (int i = 0; i < LEFT_COUNT; i++) json_add_count(left, left_out_name((LeftOut)i), count->space.left[i]);
+    json_add_count(search, "points_covered", count->covered);
+    json_add_count(search, "points_evaluated", count->evaluated);
+    cut = json_add_object(search, "points_pruned");
+    for (int i = 0; i < CUT_COUNT; i++)
+        if (count->cut[i] > 0) json_add_count(cut, cut_reason_name((CutReason)i), count->cut[i]);
+    json_add_count(search, "pairs_combined", count->pairs);
+    json_add_text(search, "proof", count->complete ? "optimal" : "gap");
+}
+
+bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
+    const ServingAnswer *answer = report->answer;
+    const ServingQuestion *q = report->question;
+    cJSON *json = cJSON_CreateObject(), *program, *model, *front;
+    if (!json) return error_memory(error);
+    json_add_whole(json, "format_version", 1);
+    program = json_add_object(json, "program");
+    json_add_text(program, "version", report->version);
+    json_add_text(program, "data_sha256", report->data_sha256);
+    json_add_text(program, "profile", q->profiles[NO_ENGINE].name);
+    add_request(json, report);
+    model = json_add_object(json, "model");
+    json_add_text(model, "name", q->model.name);
+    add_mesh(json, q);
+    add_search(json, "search", &answer->count);
+    front = json_add_array(json, "front");
+    int best = 0;
+    for (int i = 0; i < answer->front.count; i++) {
+        const ServingPoint *point = &answer->front.points[i];
+        if (report->top == 0 || i < report->top) add_point(front, NULL, report, point, i + 1);
+        if (answer->has_best && point->per_user == answer->best.per_user && point->per_chip == answer->best.per_chip)
+            best = i + 1;
+    }
+    if (best > 0)
+        json_add_whole(json, "best", best);
+    else
+        cJSON_AddNullToObject(json, "best");
+    if (answer->has_best) add_point(json, "best_point", report, &answer->best, 0);
+    json_add_bool(json, "best_with_margin", answer->with_margin);
+    if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
+    if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
+    if (answer->physical.count > 0) {
+        cJSON *physical = json_add_object(json, "physical"), *points;
+        add_search(physical, "search", &answer->physical_count);
+        points = json_add_array(physical, "front");
+        for (int i = 0; i < answer->physical.count && (report->top == 0 || i < report->top); i++)
+            add_point(points, NULL, report, &answer->physical.points[i], i + 1);
+    }
+    bool ok = json_print(out, json);
+    cJSON_Delete(json);
+    return ok || error_memory(error);
+}

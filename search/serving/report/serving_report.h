@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/report/serving_report.h: the answer of `shardopt inference`, as text, JSON, Markdown and CSV. */
+#ifndef SHARDOPT_SEARCH_SERVING_REPORT_SERVING_REPORT_H
+#define SHARDOPT_SEARCH_SERVING_REPORT_SERVING_REPORT_H
+
+#include "base/text/terminal.h"
+#include "search/serving/answer.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+typedef struct {
+    const ServingQuestion *question;
+    const ServingAnswer *answer;
+    const char *machine; /* as asked: "--nodes 1" */
+    const char *model;   /* as asked */
+    const char *lengths; /* the file of --lengths; NULL: none */
+    const char *profile; /* as asked */
+    const char *version, *data_sha256;
+    bool weights_said, engines_said;
+    int64_t top; /* 0: points that differ in kind */
+} ServingReport;
+
+bool serving_write_text(const ServingReport *report, TextOut out, Error *error);
+bool serving_write_json(const ServingReport *report, FILE *out, Error *error);
+bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error);
+bool serving_write_csv(const ServingReport *report, FILE *out, Error *error);
+
+/* "tensor=4 pipeline=2": the degrees above 1, or "one chip". */
+enum { NOTATION_SIZE = 192 };
+const char *pool_notation(const ServingPool *pool, char text[NOTATION_SIZE]);
+
+/* "4 x tensor=2, batch 96", of two pools "2 x tensor=4 for prompts, 3 x tensor=8, batch 64". */
+enum { POINT_TEXT_SIZE = 2 * NOTATION_SIZE + 96 };
+const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]);
+
+/* The engine of a point: "vLLM"; "none" for what divides and fits. */
+const char *point_engine(const ServingPoint *point);
+
+HeldBy step_held_by(const StepCost *step);
+
+/* The points that a report shows: those that differ in kind, or the first `top` by throughput for a user. */
+int report_points(const ServingReport *report);
+const ServingPoint *report_point(const ServingReport *report, int number, const char **kind);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The front as Markdown and as CSV. */
+#include "base/text/prose.h"
+#include "base/text/table.h"
+#include "search/serving/report/serving_report.h"
+
+bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error) {
+    const ServingQuestion *q = report->question;
+    Arena arena = {0};
+    Table table =
+        table_new(&arena, "Front", "front|way|engine|>tokens/s/user|>tokens/s/chip|>ms per token|>ms to the first");
+    for (int i = 0; i < report_points(report); i++) {
+        const char *kind;
+        const ServingPoint *point = report_point(report, i, &kind);
+        char text[POINT_TEXT_SIZE];
+        table_cell(&table, "%s", kind);
+        table_cell(&table, "%s", point_notation(point, text));
+        table_cell(&table, "%s", point_engine(point));
+        table_cell(&table, "%.1f", point->per_user);
+        table_cell(&table, "%.1f", point->per_chip);
+        table_cell(&table, "%.2f", 1e3 * point->tpot_seconds);
+        table_cell(&table, "%.1f", 1e3 * point->ttft_seconds);
+    }
+    fprintf(out, "**%s on %s of %s**, prompts of %.0f tokens, answers of %.0f\n\n", q->model.name, q->machine.text,
+            q->chip.title, q->request.prompt, q->request.output);
+    bool ok =
+        report_points(report) == 0 ? fputs("Nothing keeps the limits.\n", out) >= 0 : table_write_markdown(&table, out);
+    arena_free(&arena);
+    return ok || error_memory(error);
+}
+
+bool serving_write_csv(const ServingReport *report, FILE *out, Error *error) {
+    const ServingFront *front = &report->answer->front;
+    Arena arena = {0};
+    Table table = table_new(&arena, "Front",
+                            ">rank|model|chip|way|engine|mode|>chips_used|>copies|>batch|>tokens_per_second_per_user|"
+                            ">tokens_per_second_per_chip|>tokens_per_second|>tpot_seconds|>ttft_seconds|>memory_bytes");
+    for (int i = 0; i < front->count && (report->top == 0 || i < report->top); i++) {
+        const ServingPoint *point = &front->points[i];
+        const ServingPool *pool = &point->pools[point->pool_count - 1];
+        char text[POINT_TEXT_SIZE];
+        table_cell(&table, "%d", i + 1);
+        table_cell(&table, "%s", report->question->model.name);
+        table_cell(&table, "%s", report->question->chip.name);
+        table_cell(&table, "%s", point_notation(point, text));
+        table_cell(&table, "%s", point_engine(point));
+        table_cell(&table, "%s", serving_mode_name(point->mode));
+        table_cell(&table, "%lld", (long long)point->chips_used);
+        table_cell(&table, "%lld", (long long)pool->workers);
+        table_cell(&table, "%lld", (long long)pool->batch);
+        table_cell(&table, "%.17g", point->per_user);
+        table_cell(&table, "%.17g", point->per_chip);
+        table_cell(&table, "%.17g", point->tokens_per_second);
+        table_cell(&table, "%.17g", point->tpot_seconds);
+        table_cell(&table, "%.17g", point->ttft_seconds);
+        table_cell(&table, "%.17g", worker_memory_total(&pool->memory));
+    }
+    bool ok = table_write_csv(&table, out);
+    arena_free(&arena);
+    return ok || error_memory(error);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The first answer: what a stranger needs, in two dozen lines. */
+#include "base/text/prose.h"
+#include "base/text/table.h"
+#include "base/util.h"
+#include "search/serving/report/serving_report.h"
+
+#include <string.h>
+
+static const char *rate_of(double value, char text[NUMBER_TEXT_SIZE]) {
+    snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
+    if (value >= 999.5) number_grouped((int64_t)(value + 0.5), text);
+    return text;
+}
+
+static void write_head(const ServingReport *report, TextOut out) {
+    const ServingQuestion *q = report->question;
+    char chips[NUMBER_TEXT_SIZE], prompt[NUMBER_TEXT_SIZE], output[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    prose_add(&prose, "%s on %s of %s (%s chips), prompts of %s tokens", q->model.name, q->machine.text, q->chip.title,
+              number_grouped(q->machine.mesh.chips, chips), number_grouped((int64_t)q->request.prompt, prompt));
+    if (q->request.cached > 0) prose_add(&prose, " (%g%% cached)", 100 * q->request.cached);
+    prose_add(&prose, ", answers of %s:", number_grouped((int64_t)q->request.output, output));
+    prose_write(out, "", "", prose.text);
+}
+
+/* Nine in ten by the model's own error: a time that is promised is that much longer than the mean. */
+static void write_rates(const ServingReport *report, const ServingPoint *point, TextOut out) {
+    char user[NUMBER_TEXT_SIZE], chip[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE];
+    char late[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    double factor = report->answer->likely_factor;
+    if (point->tpot_seconds > 0)
+        prose_add(&prose, "%s tokens/s in all, %s per chip, %s per user: %s per token (nine in ten below %s)",
+                  rate_of(point->tokens_per_second, all), rate_of(point->per_chip, chip),
+                  rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot),
+                  step_text(point->tpot_seconds * factor, late));
+    if (point->ttft_seconds > 0)
+        prose_item(&prose, ", ", "first token in %s at %.0f%% of the capacity for prompts",
+                   step_text(point->ttft_seconds, ttft), 100 * point->prefill_load);
+    double usd = report->question->chip.usd_per_chip_hour.value;
+    if (usd > 0 && point->tokens_per_second > 0) {
+        double chips = (double)(report->question->rate > 0 ? point->chips_used : report->question->machine.mesh.chips);
+        prose_add(&prose, "; $%.2f per million tokens", usd_per_million(usd, chips, point->tokens_per_second));
+    }
+    prose_write(out, "  ", "  ", prose.text);
+}
+
+static void write_memory(const ServingPoint *point, TextOut out) {
+    const ServingPool *pool = &point->pools[point->pool_count - 1];
+    char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], rest[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    prose_add(&prose,
+              "A chip holds %s of weights, %s of cache and %s of the rest, of %s that the engine may use; a step "
+              "is held up by %s.",
+              number_bytes(pool->memory.weights_bytes, weights), number_bytes(pool->memory.kv_bytes, cache),
+              number_bytes(pool->memory.activations_bytes + pool->memory.workspace_bytes, rest),
+              number_bytes(pool->memory.limit_bytes, limit), held_by_name(step_held_by(&pool->step)));
+    prose_write(out, "  ", "  ", prose.text);
+}
+
+static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
+    const ServingQuestion *q = report->question;
+    for (int i = 0; i < point->pool_count; i++) {
+        const ServingPool *pool = &point->pools[i];
+        char words[ENGINE_WORDS_SIZE];
+        if (pool->on.engine == NO_ENGINE) return;
+        EngineAsk ask = {&q->model, &q->chip, &pool->on.layout};
+        EngineKnobs knobs = {pool->batch, pool->step_tokens, (int64_t)q->longest,
+                             q->profiles[pool->on.engine].memory_fraction, q->speculation.drafts};
+        engine_at(pool->on.engine)->words(&ask, &knobs, words);
+        fprintf(out.file, "  %lld x: %s\n", (long long)pool->workers, words);
+    }
+}
+
+static void write_best(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    const char *asked =
+        report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "usual ";
+    if (!answer->has_best) {
+        prose_add(&prose, "No point keeps the %slimits of %s per token and %s to the first token.", asked,
+                  step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
+        prose_write(out, "", "", prose.text);
+        return;
+    }
+    const ServingPoint *best = &answer->best;
+    if (best->pools[0].on.engine == NO_ENGINE)
+        prose_add(&prose, "Best, under no engine's rules: %s.", point_notation(best, text));
+    else
+        prose_add(&prose, "Best: %s, %s.", point_engine(best), point_notation(best, text));
+    text_strong(out);
+    prose_write(out, "", "  ", prose.text);
+    text_plain(out);
+    write_rates(report, best, out);
+    write_memory(best, out);
+    write_launch(report, best, out);
+    Prose limits = {0};
+    prose_add(&limits, "It keeps the %slimits of %s per token and %s to the first token%s.", asked,
+              step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft),
+              answer->with_margin ? ", nine times in ten by the model's own error"
+                                  : " by its mean alone: the model's error can break them");
+    prose_write(out, "  ", "  ", limits.text);
+}
+
+static bool write_front(const ServingReport *report, TextOut out) {
+    Arena arena = {0};
+    Table table = table_new(&arena, "Front", "front|way|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
+    for (int i = 0; i < report_points(report); i++) {
+        const char *kind;
+        const ServingPoint *point = report_point(report, i, &kind);
+        char text[POINT_TEXT_SIZE], user[NUMBER_TEXT_SIZE], chip[NUMBER_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE],
+            ttft[NUMBER_TEXT_SIZE];
+        table_row(&table, (const char *const[]){kind, point_notation(point, text), point_engine(point),
+                                                rate_of(point->per_user, user), rate_of(point->per_chip, chip),
+                                                point->tpot_seconds > 0 ? step_text(point->tpot_seconds, tpot) : "-",
+                                                point->ttft_seconds > 0 ? step_text(point->ttft_seconds, ttft) : "-"});
+    }
+    table_wrap(&table, 1, 56);
+    table_may_drop(&table, 2);
+    bool ok = table_write_text(&table, "", out);
+    arena_free(&arena);
+    return ok;
+}
+
+static void write_usual(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    if (!answer->has_best) return;
+    if (!answer->has_usual)
+        prose_add(&prose, "All chips in tensor: nothing keeps these limits.");
+    else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
+        prose_add(&prose, "All chips in tensor is as good under these limits.");
+    else
+        prose_add(&prose, "All chips in tensor (%s) gives %s tokens/s per chip under the same limits: %.0f%% less.",
+                  point_notation(&answer->usual, text), rate_of(answer->usual.per_chip, chip),
+                  100 * (1 - answer->usual.per_chip / answer->best.per_chip));
+    prose_write(out, "", "  ", prose.text);
+}
+
+static double best_per_chip(const ServingFront *front, double tpot, double ttft) {
+    double best = 0;
+    for (int i = 0; i < front->count; i++)
+        if (front->points[i].tpot_seconds <= tpot && front->points[i].ttft_seconds <= ttft)
+            best = max_real(best, front->points[i].per_chip);
+    return best;
+}
+
+/* What no engine reaches: one line. */
+static void write_physical(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    const ServingFront *front = &answer->physical;
+    if (front->count == 0 || answer->front.count == 0) return;
+    char user[NUMBER_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
+    double tpot = answer->tpot_goal_seconds, ttft = answer->ttft_goal_seconds;
+    double own = best_per_chip(&answer->front, tpot, ttft), all = best_per_chip(front, tpot, ttft);
+    Prose prose = {0};
+    prose_add(&prose, "What divides and fits, under no engine's rules: up to %s tokens/s per user and %s per chip",
+              rate_of(front->points[0].per_user, user), rate_of(front->points[front->count - 1].per_chip, chip));
+    if (own > 0 && all > own)
+        prose_add(&prose, "; within these limits %.1f%% more per chip than any engine here launches",
+                  100 * (all / own - 1));
+    prose_add(&prose, ".");
+    prose_write(out, "", "  ", prose.text);
+}
+
+static void write_searched(const ServingReport *report, TextOut out) {
+    const ServingCount *count = &report->answer->count;
+    char layouts[COUNT_TEXT_SIZE], covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE];
+    Prose prose = {0};
+    prose_add(&prose,
+              "Searched: %s layouts, %s points of a layout and a batch, %s evaluated, the others cut by bounds, "
+              "memory or rules; %s front has %d points.",
+              count_text(count->space.layouts, true, layouts), count_text(count->covered, true, covered),
+              count_text(count->evaluated, true, evaluated),
+              count->complete ? "exact, the" : "cut short: the best so far, its", report->answer->front.count);
+    prose_write(out, "", "  ", prose.text);
+}
+
+static void write_assumed(const ServingReport *report, TextOut out) {
+    const ServingQuestion *q = report->question;
+    const ServingProfile *profile = &q->profiles[NO_ENGINE];
+    Prose prose = {0};
+    prose_add(&prose, "Assumed:");
+    for (int i = 0; i < q->weights_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->weights[i]));
+    prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
+    for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
+    prose_add(&prose, " cache, every sequence at its full length, %s",
+              q->concurrency > 0 ? "the requests in flight that were asked for"
+              : q->rate > 0      ? "the rate that was asked for"
+                                 : "full batches");
+    if (q->speculation.drafts > 0)
+        prose_add(&prose, ", %lld drafts accepted %g%%", (long long)q->speculation.drafts,
+                  100 * q->speculation.acceptance);
+    prose_add(&prose, "; profile %s", profile->name);
+    if (profile->borrowed[0])
+        prose_add(&prose, ", which has no figures of %s and borrows those of %s", q->chip.title, profile->borrowed);
+    prose_add(&prose, ".");
+    prose_write(out, "", "  ", prose.text);
+}
+
+static void write_nearest(const ServingReport *report, TextOut out) {
+    char text[POINT_TEXT_SIZE];
+    if (report->answer->has_nearest) {
+        const ServingPoint *nearest = &report->answer->nearest;
+        Prose prose = {0};
+        prose_add(&prose, "Nothing keeps the limits. Nearest: %s, %s.", point_engine(nearest),
+                  point_notation(nearest, text));
+        prose_write(out, "", "  ", prose.text);
+        write_rates(report, nearest, out);
+        return;
+    }
+    Prose prose = {0};
+    prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens beside the weights.",
+              report->question->peak_tokens);
+    prose_write(out, "", "  ", prose.text);
+}
+
+bool serving_write_text(const ServingReport *report, TextOut out, Error *error) {
+    write_head(report, out);
+    if (report->answer->front.count == 0) {
+        write_nearest(report, out);
+    } else {
+        write_best(report, out);
+        if (!write_front(report, out)) return error_memory(error);
+        write_usual(report, out);
+        write_physical(report, out);
+    }
+    write_searched(report, out);
+    write_assumed(report, out);
+    return true;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/report/serving_report.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+const char *pool_notation(const ServingPool *pool, char text[NOTATION_SIZE]) {
+    const WorkerLayout *layout = &pool->on.layout;
+    const int64_t values[] = {layout->tensor,        layout->pipeline,    layout->attention_data, layout->expert,
+                              layout->expert_tensor, layout->kv_sequence, layout->kv_batch,       layout->stationary};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int word = 0; word < (int)COUNT_OF(values); word++) {
+        if (values[word] <= 1 || used >= NOTATION_SIZE) continue;
+        used += (size_t)snprintf(text + used, NOTATION_SIZE - used, "%s%s=%lld", used ? " " : "",
+                                 layout_word_name((LayoutWord)word), (long long)values[word]);
+    }
+    if (used == 0) snprintf(text, NOTATION_SIZE, "one chip");
+    return text;
+}
+
+const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]) {
+    char one[NOTATION_SIZE], two[NOTATION_SIZE];
+    const ServingPool *first = &point->pools[0], *second = &point->pools[1];
+    if (point->pool_count == 1)
+        snprintf(text, POINT_TEXT_SIZE, "%lld x %s, batch %lld", (long long)first->workers, pool_notation(first, one),
+                 (long long)first->batch);
+    else
+        snprintf(text, POINT_TEXT_SIZE, "prompts %lld x %s; decode %lld x %s, batch %lld", (long long)first->workers,
+                 pool_notation(first, one), (long long)second->workers, pool_notation(second, two),
+                 (long long)second->batch);
+    return text;
+}
+
+const char *point_engine(const ServingPoint *point) {
+    int engine = point->pools[0].on.engine;
+    return engine == NO_ENGINE ? "none" : engine_at(engine)->title;
+}
+
+HeldBy step_held_by(const StepCost *step) {
+    HeldBy most = HELD_BY_HBM;
+    for (int held = 0; held < HELD_COUNT; held++)
+        if (step->held[held] > step->held[most]) most = (HeldBy)held;
+    return most;
+}
+
+int report_points(const ServingReport *report) {
+    if (report->top == 0) return report->answer->kind_count;
+    return (int)min_whole(report->top, report->answer->front.count);
+}
+
+const ServingPoint *report_point(const ServingReport *report, int number, const char **kind) {
+    *kind = "";
+    if (report->top > 0) return &report->answer->front.points[number];
+    *kind = report->answer->kinds[number].kind;
+    return &report->answer->kinds[number].point;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/space.h"
+
+#include "base/util.h"
+#include "cost/serving/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *left_out_name(LeftOut reason) {
+    static const char *const NAMES[LEFT_COUNT] = {"indivisible", "require", "engine", "equal"};
+    return NAMES[reason];
+}
+
+/* ---- boxes ---- */
+
+static void box_make(const Mesh *machine, const int64_t size[MESH_AXES_MAX], int64_t devices_per_chip, WorkerBox *out) {
+    WorkerBox box = {.devices = 1, .copies = 1};
+    box.mesh.fabric = machine->fabric;
+    box.mesh.fabric.twisted_gain = 0;
+    for (int a = 0; a < machine->axis_count; a++) {
+        Axis axis = machine->axes[a];
+        box.size[a] = size[a];
+        box.devices *= size[a];
+        box.copies *= axis.size / size[a];
+        if (axis.kind == AXIS_RING && size[a] < axis.size) axis.kind = AXIS_LINE;
+        axis.size = size[a];
+        if (axis.size > 1) box.mesh.axes[box.mesh.axis_count++] = axis;
+    }
+    box.mesh.devices = box.devices;
+    box.mesh.chips = max_whole(1, box.devices / devices_per_chip);
+    *out = box;
+}
+
+static int by_devices(const void *a, const void *b) {
+    const WorkerBox *x = a, *y = b;
+    if (x->devices != y->devices) return x->devices < y->devices ? -1 : 1;
+    for (int i = 0; i < MESH_AXES_MAX; i++)
+        if (x->size[i] != y->size[i]) return x->size[i] < y->size[i] ? -1 : 1;
+    return 0;
+}
+
+/* Whether a worker may have this many along the axis: within a domain any number; a worker that goes beyond a domain
+ * takes whole ones; a torus axis is cut into equal parts, or taken whole. */
+static bool size_wanted(const Mesh *machine, const int64_t size[MESH_AXES_MAX], int axis) {
+    const Axis *on = &machine->axes[axis];
+    if (on->kind == AXIS_RING || on->kind == AXIS_LINE) return on->size % size[axis] == 0;
+    if (!axis_is_across(on) || size[axis] == 1) return true;
+    for (int a = 0; a < axis; a++)
+        if (size[a] != machine->axes[a].size) return false;
+    return true;
+}
+
+bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out, Error *error) {
+    const Mesh *machine = &question->machine.mesh;
+    enum { BOXES_MAX = 1 << 16 };
+    int64_t size[MESH_AXES_MAX] = {1, 1, 1, 1, 1}, room = 0;
+    BoxList list = {0};
+    for (int a = 0; a < machine->axis_count; a++) room += machine->axes[a].size;
+    for (int pass = 0; pass < 2; pass++) {
+        list.count = 0;
+        for (int a = 0; a < MESH_AXES_MAX; a++) size[a] = 1;
+        for (int at = 0; at < machine->axis_count || list.count == 0;) {
+            bool wanted = true;
+            for (int a = 0; a < machine->axis_count; a++) wanted = wanted && size_wanted(machine, size, a);
+            if (wanted && pass == 1)
+                box_make(machine, size, max_whole(1, question->chip.devices_per_chip), &list.boxes[list.count]);
+            if (wanted) list.count++;
+            if (list.count > BOXES_MAX)
+                return error_set(error, ERROR_INPUT, "--chips",
+                                 "the machine has too many parts to be tried; give fewer "
+                                 "chips");
+            for (at = 0; at < machine->axis_count; at++) {
+                if (++size[at] <= machine->axes[at].size) break;
+                size[at] = 1;
+            }
+            if (machine->axis_count == 0) break;
+        }
+        if (pass == 0 && !(list.boxes = ARENA_NEW(arena, WorkerBox, (size_t)list.count))) return error_memory(error);
+    }
+    (void)room;
+    qsort(list.boxes, (size_t)list.count, sizeof *list.boxes, by_devices);
+    *out = list;
+    return true;
+}
+
+/* ---- layouts ---- */
+
+static bool kind_divides(const LayerKind *kind, const WorkerLayout *layout) {
+    bool latent = kind->attention == ATTENTION_LATENT;
+    int64_t tensor = layout->tensor, further = layout->kv_sequence * layout->kv_batch;
+    if (kind->heads % tensor != 0) return false;
+    if (!latent && (tensor > kind->kv_heads ? tensor % kind->kv_heads : kind->kv_heads % tensor) != 0) return false;
+    if (cache_copies(kind, tensor) % further != 0) return false;
+    if (kind->d_ff % tensor != 0 || kind->d_ff_shared % tensor != 0) return false;
+    if (kind->experts == 0) return kind->d_ff % worker_group(layout) == 0 || layout->expert * layout->expert_tensor > 1;
+    return kind->experts % layout->expert == 0 && kind->d_ff_expert % layout->expert_tensor == 0;
+}
+
+bool layout_divides(const Model *model, const WorkerLayout *layout) {
+    if (layout->pipeline > model->layers || layout->tensor % layout->stationary != 0) return false;
+    for (int i = 0; i < model->kind_count; i++)
+        if (!kind_divides(&model->kinds[i], layout)) return false;
+    return true;
+}
+
+typedef struct {
+    const ServingQuestion *question;
+    ServingPhase phase;
+    ServingLayout layout; /* being filled in */
+    WorkerLinks links;
+    LayoutVisit visit;
+    void *context;
+    SpaceCount *count;
+} Walk;
+
+static bool admitted(const Walk *walk) {
+    const WorkerLayout *layout = &walk->layout.layout;
+    const int64_t values[] = {layout->tensor,   layout->pipeline,      layout->attention_data,
+                              layout->expert,   layout->expert_tensor, layout->kv_sequence,
+                              layout->kv_batch, layout->stationary,    walk->layout.box->copies};
+    for (int word = 0; word < (int)COUNT_OF(values); word++)
+        if (!question_admits(walk->question, (LayoutWord)word, values[word])) return false;
+    return true;
+}
+
+static bool launchable(const Walk *walk) {
+    EngineAsk ask = {&walk->question->model, &walk->question->chip, &walk->layout.layout};
+    if (walk->layout.engine == NO_ENGINE) return true;
+    const Engine *engine = engine_at(walk->layout.engine);
+    return engine->weights >> ask.layout->weights & 1 && engine->caches >> ask.layout->cache & 1 &&
+           !engine->refuses(&ask);
+}
+
+static bool offer(Walk *walk) {
+    SpaceCount *count = walk->count;
+    count->layouts++;
+    walk->layout.key++;
+    if (!layout_divides(&walk->question->model, &walk->layout.layout)) return count->left[LEFT_INDIVISIBLE]++, true;
+    if (!admitted(walk)) return count->left[LEFT_REQUIRE]++, true;
+    if (!launchable(walk)) return count->left[LEFT_ENGINE]++, true;
+    return walk->visit(walk->context, &walk->layout, &walk->links);
+}
+
+static bool each_type(Walk *walk) {
+    const ServingQuestion *question = walk->question;
+    for (int w = 0; w < question->weights_count; w++)
+        for (int c = 0; c < question->caches_count; c++) {
+            walk->layout.layout.weights = question->weights[w];
+            walk->layout.layout.cache = question->caches[c];
+            if (!offer(walk)) return false;
+        }
+    return true;
+}
+
+/* How the copies of a head of the cache are used: for parts of sequences, for other sequences, or not at all. Prompts
+ * do not wait for the cache, so that there it is not cut. Two-dimensional matmuls are for tori. */
+static bool each_cut(Walk *walk) {
+    WorkerLayout *layout = &walk->layout.layout;
+    bool prompts = walk->phase == PHASE_PROMPTS, torus = !chip_has_domains(&walk->question->chip);
+    int64_t tensor = layout->tensor;
+    for (int64_t sequence = 1; sequence <= (prompts ? 1 : tensor); sequence++) {
+        if (tensor % sequence != 0) continue;
+        for (int64_t batch = 1; batch <= (prompts ? 1 : tensor / sequence); batch++) {
+            if (tensor / sequence % batch != 0) continue;
+            for (int64_t x = 1; x <= (torus && !model_has_experts(&walk->question->model) ? tensor : 1); x *= 2) {
+                layout->kv_sequence = sequence;
+                layout->kv_batch = batch;
+                layout->stationary = x;
+                if (!each_type(walk)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool each_expert_grid(Walk *walk) {
+    WorkerLayout *layout = &walk->layout.layout;
+    int64_t group = worker_group(layout);
+    layout->expert = layout->expert_tensor = 1;
+    if (!model_has_experts(&walk->question->model)) return each_cut(walk);
+    for (int64_t expert = 1; expert <= group; expert++) {
+        if (group % expert != 0) continue;
+        layout->expert = expert;
+        layout->expert_tensor = group / expert;
+        if (!each_cut(walk)) return false;
+    }
+    return true;
+}
+
+static bool same_message(const MessageCost *a, const MessageCost *b) {
+    return a->some == b->some && a->table == b->table && memcmp(&a->cost, &b->cost, sizeof a->cost) == 0;
+}
+
+static bool same_links(const WorkerLinks *a, const WorkerLinks *b) {
+    return same_message(&a->reduce, &b->reduce) && same_message(&a->gather, &b->gather) &&
+           same_message(&a->shuffle, &b->shuffle) && same_message(&a->collect, &b->collect) &&
+           same_message(&a->dispatch, &b->dispatch) && same_message(&a->pass, &b->pass);
+}
+
+static int64_t routed_experts(const Model *model) {
+    int64_t routed = 0;
+    for (int i = 0; i < model->kind_count; i++) routed = max_whole(routed, model->kinds[i].top_k);
+    return routed;
+}
+
+/* Placements of a tuple of degrees that cost the same stand for each other: the first one is kept. */
+static bool each_placement(Walk *walk) {
+    WorkerLayout *layout = &walk->layout.layout;
+    const Mesh *mesh = &walk->layout.box->mesh;
+    Degrees degrees = {{1, 1, 1, 1, 1, 1}};
+    Arena arena = {0};
+    Placement *placements;
+    int64_t count;
+    degrees.of[ROLE_TENSOR] = layout->tensor;
+    degrees.of[ROLE_EXPERT] = layout->attention_data;
+    degrees.of[ROLE_PIPELINE] = layout->pipeline;
+    bool ok = placements_enumerate(mesh, &degrees, &arena, &placements, &count, NULL);
+    WorkerLinks *seen = ok ? ARENA_NEW(&arena, WorkerLinks, (size_t)count) : NULL;
+    int64_t kept = 0;
+    ok = ok && seen;
+    for (int64_t i = 0; i < count && ok; i++) {
+        worker_links(mesh, &placements[i], routed_experts(&walk->question->model),
+                     &walk->question->profiles[walk->layout.engine], &walk->links);
+        bool known = false;
+        for (int64_t s = 0; s < kept && !known; s++) known = same_links(&seen[s], &walk->links);
+        if (known) {
+            walk->count->layouts++, walk->count->left[LEFT_EQUAL]++;
+            continue;
+        }
+        seen[kept++] = walk->links;
+        walk->layout.placement = placements[i];
+        ok = each_expert_grid(walk);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+/* Cheap refusals before any placement is made. */
+static bool degrees_possible(const Model *model, const WorkerLayout *layout) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].heads % layout->tensor != 0) return false;
+    return layout->pipeline <= model->layers;
+}
+
+bool space_each(const Space *space, LayoutVisit visit, void *context) {
+    const ServingQuestion *question = space->question;
+    const BoxList *boxes = space->boxes;
+    SpaceCount *count = space->count;
+    Walk walk = {.question = question, .phase = space->phase, .visit = visit, .context = context, .count = count};
+    walk.layout.engine = space->engine;
+    for (int b = 0; b < boxes->count; b++) {
+        int64_t devices = boxes->boxes[b].devices;
+        walk.layout.box = &boxes->boxes[b];
+        for (int64_t tensor = 1; tensor <= devices; tensor++) {
+            for (int64_t data = 1; data <= devices / tensor && devices % tensor == 0; data++) {
+                if (devices / tensor % data != 0) continue;
+                walk.layout.layout = (WorkerLayout){tensor, data, devices / tensor / data, 1, 1, 1, 1, 1, 0, 0};
+                if (!degrees_possible(&question->model, &walk.layout.layout)) {
+                    count->layouts++, count->left[LEFT_INDIVISIBLE]++;
+                    continue;
+                }
+                if (!question_admits(question, LAYOUT_TENSOR, tensor) ||
+                    !question_admits(question, LAYOUT_ATTENTION_DATA, data) ||
+                    !question_admits(question, LAYOUT_PIPELINE, devices / tensor / data)) {
+                    count->layouts++, count->left[LEFT_REQUIRE]++;
+                    continue;
+                }
+                if (!each_placement(&walk)) return false;
+            }
+        }
+    }
+    return true;
+}
