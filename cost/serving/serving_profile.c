@@ -46,6 +46,7 @@ static const struct {
     FIGURE(dispatch_bytes, 0.5, 4),
     FIGURE(overlap, 0, 1),
     FIGURE(unquantised_bytes, 0, 4),
+    FIGURE(pipeline_share, 0.1, 1),
     FIGURE(draft_share, 0, 100),
     FIGURE(memory_fraction, 0.1, 1),
     FIGURE(workspace_bytes, 0, 1e11),

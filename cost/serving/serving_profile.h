@@ -42,6 +42,7 @@ typedef struct {
     double dispatch_bytes;             /* of one number of a token on its way to an expert */
     double overlap;                    /* 0: communication follows the kernels; 1: the longer of the two counts */
     double unquantised_bytes;          /* of embedding, head and router; 0: as the other weights */
+    double pipeline_share;             /* of the time that the stages of a pipeline are busy, where there are several */
     double draft_share;                /* of a layer and the head that one draft takes */
     double memory_fraction;            /* of HBM that the engine may use */
     double workspace_bytes;            /* graphs and communication buffers of a chip */

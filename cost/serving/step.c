@@ -135,8 +135,8 @@ void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     add_kernel(&cost, STEP_HEAD, 1, plan->head, batch.sequences * batch.queries);
     add_drafts(&cost, plan);
     add_message(&cost, STEP_PASS, 1, &plan->links.pass, batch.tokens * plan->token_bytes / (double)plan->layout.tensor);
-    for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages;
-    for (int held = 0; held < HELD_COUNT; held++) cost.held[held] *= stages;
+    for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages / plan->pipeline_share;
+    for (int held = 0; held < HELD_COUNT; held++) cost.held[held] *= stages / plan->pipeline_share;
     cost.terms[STEP_HOST] = plan->step_seconds;
     cost.held[HELD_BY_LATENCY] += plan->step_seconds;
     cost.seconds = total(&cost, plan->overlap);

@@ -105,7 +105,7 @@ struct StepPlan {
     double query_bytes; /* of all heads' queries, which moves where the cache is cut by batch or sequence */
     double wide_bytes;  /* of the widest hidden activation, for MLPs cut in two dimensions */
     double dispatch_bytes, combine_bytes; /* of a token on its way to its experts and back, all copies */
-    double layer_seconds, step_seconds, overlap, draft_share, layers;
+    double layer_seconds, step_seconds, overlap, draft_share, layers, pipeline_share;
     Speculation speculation;
 };
 

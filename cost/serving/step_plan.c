@@ -118,6 +118,7 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     out->step_seconds = profile->step_seconds;
     out->overlap = profile->overlap;
     out->draft_share = profile->draft_share;
+    out->pipeline_share = layout->pipeline > 1 ? profile->pipeline_share : 1;
     out->layers = longest;
     out->speculation = served->speculation;
 }

@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* Sorted, so that the names of all files are, folder by folder. */
-static const char *const FOLDERS[] = {"cost/optimizers", "cost/profiles", "cost/serving/profiles", "mesh/catalog",
-                                      "models/zoo"};
+static const char *const FOLDERS[] = {"cost/optimizers", "cost/profiles", "mesh/catalog", "models/zoo"};
 
 bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error) {
     Arena arena = {0}; /* a file is needed no longer than its digest takes */

@@ -132,10 +132,10 @@ static void find_kinds(ServingAnswer *out) {
     if (front->count == 0) return;
     add_kind(out, "lowest latency", &front->points[0]);
     add_kind(out, "most per chip", &front->points[front->count - 1]);
-    add_kind(out, "balanced", balanced(front));
     ServingMode other = out->has_best && out->best.mode == SERVE_AGGREGATED ? SERVE_DISAGGREGATED : SERVE_AGGREGATED;
     const ServingPoint *point = best_of_mode(front, other);
     if (point) add_kind(out, other == SERVE_AGGREGATED ? "one pool" : "two pools", point);
+    add_kind(out, "balanced", balanced(front));
 }
 
 /* All chips of a domain (of a torus: all) in tensor, as far as heads divide. */
@@ -150,7 +150,7 @@ static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Erro
     if (devices == 1 || usual.requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
     usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices};
     usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
-    usual.modes = 1u << SERVE_AGGREGATED;
+    usual.modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
     double factor = out->with_margin ? out->likely_factor : 1;
     usual.tpot_limit_seconds = out->tpot_goal_seconds / factor;
     usual.ttft_limit_seconds = out->ttft_goal_seconds / factor;
@@ -165,7 +165,7 @@ static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Erro
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion physical = *question;
     *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
-    bool phase = !(question->modes & (1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED));
+    bool prompts = question->modes == 1u << SERVE_PREFILL;
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
     physical.any_engine = true;
@@ -177,7 +177,7 @@ bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer
     bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
     if (out->front.count == 0 && asked && !find_nearest(question, out, error)) return false;
     if (out->front.count > 0 && !find_best(question, out, error)) return false;
-    if (out->has_best && !phase && !find_usual(question, out, error)) return false;
+    if (out->has_best && !prompts && !find_usual(question, out, error)) return false;
     find_kinds(out);
     return true;
 }

@@ -6,7 +6,7 @@
 
 #include "search/serving/explore.h"
 
-enum { SERVING_KINDS_MAX = 5 };
+enum { SERVING_KINDS_MAX = 4 };
 
 /* The limits by which the best point is chosen where none are asked for: users read some 20 tokens a second, and MLPerf
  * Inference v5.1 gives the server scenario of Llama-2-70B 2 s to the first token (mlcommons, 2025). */

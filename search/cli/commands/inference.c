@@ -53,12 +53,13 @@ static int exit_of_answer(const ServingAnswer *answer) {
 static bool infer(const CommandLine *line, Streams streams, ServingAnswer *answer, Error *error) {
     ServingWords words = {line->text, line->where, cli_world()};
     ServingAsked *asked = ARENA_NEW(line->arena, ServingAsked, 1);
-    char sha256[SHA256_HEX_SIZE];
+    char sha256[SHA256_HEX_SIZE], profile_sha256[SHA256_HEX_SIZE];
     double start = clock_seconds();
     int format;
     if (!asked) return error_memory(error);
     if (!line_choice(line, SERVING_FORMAT, &format, error) || !serving_question(&words, line->arena, asked, error) ||
-        !file_data_sha256(sha256, line->arena, error) || !serving_answer(&asked->question, line->arena, answer, error))
+        !file_data_sha256(sha256, line->arena, error) || !file_sha256(asked->profile_path, profile_sha256, error) ||
+        !serving_answer(&asked->question, line->arena, answer, error))
         return false;
     if (asked->question.model.max_seq > 0 && asked->question.longest > (double)asked->question.model.max_seq &&
         !line->text[SERVING_QUIET])
@@ -73,6 +74,7 @@ static bool infer(const CommandLine *line, Streams streams, ServingAnswer *answe
                             .profile = asked->profile,
                             .version = program_version(),
                             .data_sha256 = sha256,
+                            .profile_sha256 = profile_sha256,
                             .weights_said = asked->weights_said,
                             .engines_said = asked->engines_said,
                             .top = asked->top};

@@ -8,6 +8,8 @@ static const char *refuses(const EngineAsk *ask) {
     const char *common = engine_common_refuses(ask);
     if (common) return common;
     if (layout->kv_sequence > 1) return "the cache is not cut by sequence in decode";
+    if (layout->attention_data > 1 && !model_has_experts(ask->model))
+        return "attention data parallel is for mixtures (help of --enable-dp-attention)";
     if (layout->attention_data > 1 && layout->expert > 1 && layout->expert_tensor > 1)
         return "DeepEP, which attention data parallel exchanges tokens with, forces all ranks into the expert group";
     return NULL;

@@ -54,6 +54,7 @@ typedef struct {
     char machine[96];    /* "--nodes 1" */
     const char *model;   /* as given */
     const char *profile; /* as given */
+    const char *profile_path;
     const char *lengths; /* NULL: prompt and output were given */
     bool weights_said;   /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;

@@ -272,6 +272,7 @@ static bool read_physics(const Reading *to) {
     to->asked->profile = given(to, SERVING_PROFILE) ? given(to, SERVING_PROFILE) : "default";
     cJSON *json = serving_profile_open(to->asked->profile, to->arena, &path, to->error);
     if (!json) return false;
+    to->asked->profile_path = path;
     bool ok = true;
     for (int e = 0; e <= engine_count() && ok; e++) {
         int at = e == engine_count() ? NO_ENGINE : e;

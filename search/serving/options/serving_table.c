@@ -112,7 +112,7 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
                      .takes = "K",
                      .asks = true,
                      .heading = "Search and output",
-                     .help = "show K points of the front (else up to 5 that differ in kind)"},
+                     .help = "show K points of the front (else up to 4 that differ in kind)"},
     [SERVING_BRUTE_FORCE] = {.name = "brute-force", .help = "evaluate every point, to check the bounds"},
     [SERVING_TIME_LIMIT] = {.name = "time-limit",
                             .takes = "S",

@@ -206,6 +206,7 @@ bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
     json_add_text(program, "version", report->version);
     json_add_text(program, "data_sha256", report->data_sha256);
     json_add_text(program, "profile", q->profiles[NO_ENGINE].name);
+    json_add_text(program, "profile_sha256", report->profile_sha256);
     add_request(json, report);
     model = json_add_object(json, "model");
     json_add_text(model, "name", q->model.name);

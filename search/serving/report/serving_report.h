@@ -17,6 +17,7 @@ typedef struct {
     const char *lengths; /* the file of --lengths; NULL: none */
     const char *profile; /* as asked */
     const char *version, *data_sha256;
+    const char *profile_sha256; /* of the serving profile, which data_sha256 does not cover */
     bool weights_said, engines_said;
     int64_t top; /* 0: points that differ in kind */
 } ServingReport;

@@ -31,13 +31,13 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
     Prose prose = {0};
     double factor = report->answer->likely_factor;
     if (point->tpot_seconds > 0)
-        prose_add(&prose, "%s tokens/s in all, %s per chip, %s per user: %s per token (nine in ten below %s)",
+        prose_add(&prose, "%s tokens/s in all, %s per chip, %s per user: %s per token",
                   rate_of(point->tokens_per_second, all), rate_of(point->per_chip, chip),
-                  rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot),
-                  step_text(point->tpot_seconds * factor, late));
-    if (point->ttft_seconds > 0)
-        prose_item(&prose, ", ", "first token in %s at %.0f%% of the capacity for prompts",
-                   step_text(point->ttft_seconds, ttft), 100 * point->prefill_load);
+                  rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot));
+    if (point->tpot_seconds > 0 && factor > 1)
+        prose_add(&prose, " (nine in ten below %s)", step_text(point->tpot_seconds * factor, late));
+    if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token in %s", step_text(point->ttft_seconds, ttft));
+    if (point->prefill_load > 0) prose_add(&prose, " at %.0f%% of the capacity for prompts", 100 * point->prefill_load);
     double usd = report->question->chip.usd_per_chip_hour.value;
     if (usd > 0 && point->tokens_per_second > 0) {
         double chips = (double)(report->question->rate > 0 ? point->chips_used : report->question->machine.mesh.chips);
@@ -97,10 +97,11 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_memory(best, out);
     write_launch(report, best, out);
     Prose limits = {0};
-    prose_add(&limits, "It keeps the %slimits of %s per token and %s to the first token%s.", asked,
-              step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft),
-              answer->with_margin ? ", nine times in ten by the model's own error"
-                                  : " by its mean alone: the model's error can break them");
+    prose_add(&limits, "It keeps the %slimits%s: %s per token, %s to the first token.", asked,
+              !(answer->likely_factor > 1) ? ""
+              : answer->with_margin        ? " nine times in ten by the model's own error"
+                                           : " by its mean alone, and the model's error can break them",
+              step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
     prose_write(out, "  ", "  ", limits.text);
 }
 
@@ -128,7 +129,7 @@ static void write_usual(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
     Prose prose = {0};
-    if (!answer->has_best) return;
+    if (!answer->has_best || report->question->modes == 1u << SERVE_PREFILL) return;
     if (!answer->has_usual)
         prose_add(&prose, "All chips in tensor: nothing keeps these limits.");
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))

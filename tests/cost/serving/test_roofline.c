@@ -303,7 +303,12 @@ static double compute_tensor_limit(double F, double links, double peak) {
 
 /* Bytes that an MLP in two dimensions moves, over B D, on N chips cut x ways by d_model. */
 static double flat_step(int64_t N, int64_t x, double F_over_D) {
-    StepPlan plan = {.kind_count = 1, .token_bytes = 2, .wide_bytes = 2 * F_over_D, .layers = 1, .layout = ALONE};
+    StepPlan plan = {.kind_count = 1,
+                     .token_bytes = 2,
+                     .wide_bytes = 2 * F_over_D,
+                     .layers = 1,
+                     .pipeline_share = 1,
+                     .layout = ALONE};
     StepCost cost;
     plan.kinds[0] = (StepKind){.layers = 1, .reduces = 1};
     plan.layout.tensor = N;

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt inference` as it is typed: first answers, the book's problems, bad words. */
+#include "base/json.h"
+#include "base/util.h"
+#include "search/cli/commands.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORDS_MAX = 32 };
+typedef struct {
+    int code;
+    char *out; /* the caller frees */
+    Error error;
+} Run;
+
+static Run run(const char *words) {
+    Run result = {0};
+    char copy[1024], *argv[WORDS_MAX] = {"inference"}, *rest = NULL;
+    int argc = 1;
+    size_t length;
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word = strtok_r(copy, "|", &rest); word; word = strtok_r(NULL, "|", &rest)) argv[argc++] = word;
+    FILE *out = open_memstream(&result.out, &length), *err = fopen("/dev/null", "w");
+    result.code = command_run(&COMMAND_INFERENCE, argc, argv, (Streams){.out = out, .err = err}, &result.error);
+    fclose(out);
+    fclose(err);
+    return result;
+}
+
+Test(command_inference, first_answers_fit_a_screen) {
+    static const char *const ROWS[] = {
+        "--model|70b|--chip|h100|--nodes|1",
+        "--model|8b|--chip|v5e|--slice|2x4",
+        "--model|70b|--chip|mi300x|--nodes|1",
+        "--model|gpt-oss-120b|--chip|h100|--nodes|1",
+        "--model|deepseek-v3|--chip|h200|--chips|32|--ttft|1s|--tpot|40ms",
+        "--model|405b|--chip|v6e|--slice|8x8|--concurrency|64",
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Run result = run(ROWS[i]);
+        int lines = 0;
+        for (const char *at = result.out; *at; at++) lines += *at == '\n';
+        cr_expect_eq(result.code, 0, "%s: exit %d, %s", ROWS[i], result.code, result.error.text);
+        cr_expect_leq(lines, 24, "%s: %d lines", ROWS[i], lines);
+        cr_expect(strstr(result.out, "Best: "), "%s: %s", ROWS[i], result.out);
+        cr_expect(strstr(result.out, "All chips in tensor"), "%s: %s", ROWS[i], result.out);
+        free(result.out);
+    }
+}
+
+/* The first point of the front, of the JSON report. */
+static double first_point(const char *words, const char *path) {
+    Run result = run(words);
+    Error error = {0};
+    double value = NAN;
+    cJSON *json = json_parse(result.out, strlen(result.out), "report", &error);
+    cr_assert(json, "%s: exit %d, %s %s", words, result.code, result.error.text, error.text);
+    const cJSON *point = cJSON_GetArrayItem(json_at(json, "front"), 0), *found = json_at(point, path);
+    if (cJSON_IsNumber(found)) value = found->valuedouble;
+    cJSON_Delete(json);
+    free(result.out);
+    return value;
+}
+
+/* The worked problems as commands. The catalog's model reads 69.5e9 parameters a step (its input table is only looked up)
+ * where the book has 70e9, 163,840 bytes a token where it has 160,000, and contexts are the mean while 512 tokens are
+ * written: 8,448 tokens. Beyond 8 ways the projections of keys and values are copied: 1.34e9 more. */
+Test(command_inference, worked_problems_of_the_book) {
+#define DECODE                                                                                                         \
+    "--model|70b|--chip|v5e|--precision|int8|--kv-dtype|int8|--prompt|8192|--output|512|--profile|ideal|--mode|"       \
+    "decode|--format|json"
+    double weights = 69.503e9, copied = 80 * 8192.0 * 2 * 8 * 128, cache = 32 * 163840.0 * 8448;
+    const struct {
+        const char *name, *words, *path;
+        double expected, tolerance;
+    } rows[] = {
+        {"decode of 32 on 4x2: 17 ms", DECODE "|--slice|2x4|--concurrency|32", "tpot_seconds",
+         (weights + cache) / (8 * 8.2e11), 2e-3},
+        {"decode of 32 on 4x4: 8.5 ms", DECODE "|--slice|4x4|--concurrency|32", "tpot_seconds",
+         (weights + copied + cache) / (16 * 8.2e11), 2e-3},
+        {"quickest step of int8 on 4x4: 5.5 ms", DECODE "|--slice|4x4|--concurrency|1", "tpot_seconds",
+         (weights + copied + cache / 32) / (16 * 8.2e11), 2e-3},
+        {"prefill of 8192 on 16 chips at 40%: 0.91 s, 0.98 s with attention",
+         "--model|70b|--chip|v5e|--slice|4x4|--prompt|8192|--profile|book|--mode|prefill|--engine|any|--format|json|--"
+         "require|"
+         "tensor=16",
+         "ttft_seconds",
+         (2 * (weights - 1.051e9 + copied) * 8192 + 2.0 * 80 * 8192 * 8192 * 8192.0) / (16 * 1.97e14 * 0.4), 1e-2},
+        {"three workers for prompts to one that decodes",
+         "--model|70b|--chip|v5e|--slice|8x8|--prompt|8192|--output|512|--profile|book|--mode|disaggregated|--format|"
+         "json|"
+         "--require|tensor=16 batch=32 pipeline=1 attention_data=1 stationary=1",
+         "chips_used", 64, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double value = first_point(rows[i].words, rows[i].path);
+        cr_expect(fabs(value / rows[i].expected - 1) <= rows[i].tolerance, "%s: %.6g, expected %.6g", rows[i].name,
+                  value, rows[i].expected);
+    }
+}
+
+Test(command_inference, what_is_wrong_is_one_line) {
+    const struct {
+        const char *words;
+        int code;
+        const char *expected; /* in the error, or in the output of exit 3 */
+    } rows[] = {
+        {"--chip|h100", 2, "is missing; give a model"},
+        {"--model|70b|--prompt|0", 2, "0"},
+        {"--model|70b|--chip|h100|--ttft|0ms", 2, "is no time at all"},
+        {"--model|70b|--chip|h100|--tpot|soon", 2, "soon"},
+        {"--model|70b|--chip|h100|--engine|maxtext", 2, "does not run on"},
+        {"--model|70b|--chip|v5e|--engine|tensorrt-llm", 2, "does not run on"},
+        {"--model|70b|--chip|h100|--engine|triton", 2, "is not one of its values"},
+        {"--model|70b|--chip|h100|--precision|fp7", 2, "is not one of its values"},
+        {"--model|70b|--chip|h100|--require|tensor", 2, "is no condition"},
+        {"--model|70b|--chip|h100|--require|tensors=2", 2, "is no condition"},
+        {"--model|70b|--chip|h100|--speculate|3", 2, "has no acceptance"},
+        {"--model|70b|--chip|h100|--objective|chips", 2, "give --rate as well"},
+        {"--model|70b|--chip|h100|--rate|4/s|--concurrency|3", 2, "give one of them"},
+        {"--model|70b|--chip|h100|--profile|nobody", 2, "there is no serving profile"},
+        {"--model|gpt2|--chip|h100|--prompt|5000", 2, "beyond the 1024 positions"},
+        {"--model|70b|--chip|h100|--chips|1", 3, "Nothing fits"},
+        {"--model|70b|--chip|h100|--nodes|1|--tpot|1ms", 3, "Nothing keeps the limits. Nearest: "},
+        {"--model|70b|--chip|h100|--nodes|1|--rate|100000/s", 3, "Nothing keeps the limits. Nearest: "},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Run result = run(rows[i].words);
+        cr_expect_eq(result.code, rows[i].code, "%s: exit %d: %s", rows[i].words, result.code, result.error.text);
+        const char *text = rows[i].code == 2 ? result.error.text : result.out;
+        cr_expect(strstr(text, rows[i].expected), "%s: %s", rows[i].words, text);
+        cr_expect(rows[i].code == 3 || result.out[0] == '\0', "%s: something is on stdout", rows[i].words);
+        free(result.out);
+    }
+}
+
+/* A limit of time ends the search with what it has; a rate needs as many chips as carry it. */
+Test(command_inference, loads_and_limits) {
+    Run result = run("--model|deepseek-v3|--chip|h200|--chips|256|--time-limit|0.01");
+    cr_expect_eq(result.code, 4, "exit %d", result.code);
+    free(result.out);
+    double few = first_point("--model|70b|--chip|h100|--nodes|4|--rate|4/s|--objective|chips|--format|json|--top|1",
+                             "requests_per_second");
+    cr_expect_geq(few, 4);
+}
+
+/* Lengths that vary: requests of 100 and 300 tokens are 200 in the mean; of those in flight three of four write long
+ * answers. */
+Test(command_inference, lengths_of_a_file) {
+    char path[] = "/tmp/shardopt-lengths-XXXXXX", words[256];
+    int file = mkstemp(path);
+    static const char TEXT[] = "# prompt output weight\n100 100 1\n300\t300\t1\n";
+    cr_assert(write(file, TEXT, sizeof TEXT - 1) == (ssize_t)sizeof TEXT - 1);
+    close(file);
+    snprintf(words, sizeof words, "--model|8b|--chip|h100|--nodes|1|--format|json|--lengths|%s", path);
+    Run result = run(words);
+    cr_expect_eq(result.code, 0, "%s", result.error.text);
+    cr_expect(strstr(result.out, "\"prompt\": 200"), "%.900s", result.out);
+    cr_expect(strstr(result.out, "\"output\": 200"));
+    free(result.out);
+    unlink(path);
+}
