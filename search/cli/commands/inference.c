@@ -97,9 +97,8 @@ const Command COMMAND_INFERENCE = {
     .name = "inference",
     .summary = "every way to serve a model: the exact front of latency and throughput",
     .usage = "inference --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --chips N] [OPTIONS]",
-    .about =
-        "Every layout, batch and split into pools, and the points of which none is beaten in tokens per second for "
-        "each user and for each chip.",
+    .about = "Every layout, batch and split into pools, and the points of which none is beaten in tokens per second\n"
+             "for each user and for each chip.",
     .details = "Every way to serve a model: the points of which none is beaten both in tokens per second for each user "
                "and for each chip, by engines' own rules and beside them by what divides and fits alone; the best for "
                "the limits, with a margin for the model's error; what the usual layout loses.",

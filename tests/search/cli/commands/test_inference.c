@@ -66,8 +66,8 @@ static double first_point(const char *words, const char *path) {
     return value;
 }
 
-/* The worked problems as commands. The catalog's model reads 69.5e9 parameters a step (its input table is only looked up)
- * where the book has 70e9, 163,840 bytes a token where it has 160,000, and contexts are the mean while 512 tokens are
+/* The worked problems as commands. The catalog's model reads 69.5e9 parameters a step (its input table is only looked
+ * up) where the book has 70e9, 163,840 bytes a token where it has 160,000, and contexts are the mean while 512 tokens are
  * written: 8,448 tokens. Beyond 8 ways the projections of keys and values are copied: 1.34e9 more. */
 Test(command_inference, worked_problems_of_the_book) {
 #define DECODE                                                                                                         \
