@@ -40,7 +40,8 @@ typedef struct {
     Figure int8_ops_per_second;
     Figure fp4_flops_per_second;    /* 0 means that the chip has no fp4 matmuls */
     Figure vector_flops_per_second; /* outside the matrix units; 0 means not known */
-    Figure hbm_bytes;
+    Figure hbm_bytes;        /* as it is sold and as the book counts it */
+    Figure hbm_usable_bytes; /* what the driver gives to a program; 0 means not known: hbm_bytes */
     Figure hbm_bytes_per_second;
     /* The host and the link to it (mesh/host_link.h says what copies reach). */
     Figure host_bytes;                   /* memory of the host, per chip; 0 means not known, and nothing is offloaded */
@@ -102,6 +103,12 @@ typedef struct {
  * DCN. */
 static inline bool chip_has_domains(const Chip *chip) {
     return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH;
+}
+
+/* Makes HBM what the driver gives to a program, where the catalog knows that: 84.9 GB of an H100 that is sold as 80 GB,
+ * 16.9 of a v5e that has 17.2. */
+static inline void chip_use_driver_memory(Chip *chip) {
+    if (chip->hbm_usable_bytes.value > 0) chip->hbm_bytes = chip->hbm_usable_bytes;
 }
 
 /* The share of one of its devices: rates and memory of a chip in equal parts (tpu7x: two). Links belong to the mesh. */

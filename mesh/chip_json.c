@@ -18,6 +18,7 @@ const ChipFigure CHIP_FIGURES[] = {
     {"fp4_flops_per_second", "FLOP/s", offsetof(Chip, fp4_flops_per_second), 1e12, 1e18, false},
     {"vector_flops_per_second", "FLOP/s", offsetof(Chip, vector_flops_per_second), 1e10, 1e16, false},
     {"hbm_bytes", "B", offsetof(Chip, hbm_bytes), 1e9, 1e13, true},
+    {"hbm_usable_bytes", "B", offsetof(Chip, hbm_usable_bytes), 1e9, 1e13, false},
     {"hbm_bytes_per_second", "B/s", offsetof(Chip, hbm_bytes_per_second), 1e10, 1e15, true},
     {"host_bytes", "B", offsetof(Chip, host_bytes), 1e9, 1e14, false},
     {"pcie_bytes_per_second", "B/s", offsetof(Chip, pcie_bytes_per_second), 1e8, 1e13, false},

@@ -37,6 +37,7 @@ Chip chip_device(const Chip *chip) {
     device.fp4_flops_per_second.value /= parts;
     device.vector_flops_per_second.value /= parts;
     device.hbm_bytes.value /= parts;
+    device.hbm_usable_bytes.value /= parts;
     device.hbm_bytes_per_second.value /= parts;
     device.host_bytes.value /= parts;
     device.pcie_bytes_per_second.value /= parts;

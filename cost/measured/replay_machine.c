@@ -105,6 +105,7 @@ bool replay_machine(const ReplayData *data, Replay *replay) {
             return replay_skip(replay, "the catalog has no rate of %s between %s", replay->mesh.axes[a].name,
                                chip->name);
     replay->chip = chip_device(chip);
+    chip_use_driver_memory(&replay->chip);
     host_set_job(&replay->chip, run->chips);
     return true;
 }

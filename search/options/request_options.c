@@ -466,6 +466,10 @@ static bool read_contenders(const Resolving *to) {
     Contender *list = ARENA_NEW(to->arena, Contender, CONTENDERS_MAX);
     int count = 0;
     if (!list) return error_memory(to->error);
+    if (strcmp(request->asked.profile, "ideal") != 0) { /* that one is the book's, and so is its HBM */
+        chip_use_driver_memory(&request->question.chip);
+        chip_use_driver_memory(&request->question.device);
+    }
     if (!profile_file_open(request->asked.profile, to->arena, &file, to->error) || !read_launchers(to, file))
         return false;
     for (int i = 0; i < launcher_count(); i++)

@@ -129,7 +129,9 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
               training_state_words(&state, words));
     if (ranked && cost_context_copy_bytes(&setting, &ranked->plan.knobs) == 0)
         prose_add(&text, ", weights cast from the master where they are used");
-    prose_add(&text, "; %s of HBM (%s) reserved", share_text(request->question.hbm_reserve, b),
+    bool of_driver = setting.chip->hbm_usable_bytes.value == setting.chip->hbm_bytes.value;
+    prose_add(&text, "; %s of %sHBM (%s) reserved", share_text(request->question.hbm_reserve, b),
+              of_driver ? "the driver's " : "",
               number_bytes(request->question.hbm_reserve * setting.chip->hbm_bytes.value, a));
     if (request->question.offload == OFFLOAD_NONE && host_is_known(&request->question.chip))
         prose_add(&text, "; nothing on the host (--offload all allows it)");
