@@ -40,8 +40,8 @@ typedef struct {
     Figure int8_ops_per_second;
     Figure fp4_flops_per_second;    /* 0 means that the chip has no fp4 matmuls */
     Figure vector_flops_per_second; /* outside the matrix units; 0 means not known */
-    Figure hbm_bytes;        /* as it is sold and as the book counts it */
-    Figure hbm_usable_bytes; /* what the driver gives to a program; 0 means not known: hbm_bytes */
+    Figure hbm_bytes;               /* as it is sold and as the book counts it */
+    Figure hbm_usable_bytes;        /* what the driver gives to a program; 0 means not known: hbm_bytes */
     Figure hbm_bytes_per_second;
     /* The host and the link to it (mesh/host_link.h says what copies reach). */
     Figure host_bytes;                   /* memory of the host, per chip; 0 means not known, and nothing is offloaded */

@@ -46,6 +46,8 @@ typedef struct {
     double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
+    double hbm_error;               /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
+                                     * runs lie within 2.2 times this; 0 means not known (ideal) */
 
     /* ---- the software ---- */
     double network_factor;   /* rate of the network between domains, times network_efficiency */

@@ -37,6 +37,7 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(slice_loss), 0, 0, 0.3, 1e-3, 0.1, 0.4, "step per doubling of slices"},
     {CHIP(likely_low), 0, 0, 1, 0, 1, 0, "one run in twenty is below the predicted step times this"},
     {CHIP(likely_high), 0, 0, 100, 1, 100, 0, "one run in twenty is above the predicted step times this"},
+    {CHIP(hbm_error), 0, 0, 1, 0, 1, 0, "scale of the logistic distribution of ln(measured / predicted HBM)"},
 
     {STACK(compute_factor), 1, 0.1, 2, 0.7, 1.3, 0.05, "rate of all matmuls under this software"},
     {STACK(network_factor), 1, 0.01, 1, 0.05, 1, 0.3, "rate of the network under this software"},

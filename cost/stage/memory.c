@@ -104,9 +104,10 @@ double reduction_bytes(const CostContext *setting, const Shard *shard, const Loc
 }
 
 double communicators_bytes(const CostContext *setting, const Shard *shard) {
-    const double degrees[] = {shard->tensor, shard->expert, shard->sequence, shard->fsdp, shard->data, shard->pipeline};
+    double expert = max_real(shard->expert, shard->grid_expert);
+    const double degrees[] = {shard->tensor, expert, shard->sequence, shard->fsdp, shard->data, shard->pipeline};
     const Profile *profile = setting->profile;
-    double bytes = shard->expert > 1 ? profile->all_to_all_bytes : 0;
+    double bytes = expert > 1 ? profile->all_to_all_bytes : 0;
     for (size_t i = 0; i < COUNT_OF(degrees); i++)
         if (degrees[i] > 1) bytes += profile->communicator_bytes;
     return bytes;

@@ -50,6 +50,10 @@ double role_seconds(const StepTime *time, Role role, double *exposed);
  * Bytes as in cost/plan/ops.h: of the whole array, once for each pass. */
 Traffic group_traffic(const Estimate *estimate, Group group, Phase phase);
 
+/* The probability, 0 to 1, that the plan fits: that what its device is shown to hold (memory_on_device()) stays within
+ * HBM, by the errors of the memory model on measured runs (Profile.hbm_error). 0 means not known. */
+double plan_fits_chance(const Request *request, const RankedPlan *ranked);
+
 /* Sentences that say why this plan is as it is. They follow from the estimate alone. */
 enum { WHY_MAX = 16, WHY_SIZE = 512 };
 typedef struct {

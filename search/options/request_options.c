@@ -373,11 +373,10 @@ static bool read_physics(const Resolving *to) {
     Request *request = to->request;
     const char *profile = given(to, OPTION_PROFILE) ? given(to, OPTION_PROFILE) : "default";
     unsigned precision = PRECISION_BF16;
-    request->question.hbm_reserve = 0.08;
     if (!read_choice(to, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) || !read_state(to) ||
         !read_remat(to) ||
         !request_offload(given(to, OPTION_OFFLOAD), to->options->where[OPTION_OFFLOAD], request, to->error) ||
-        !read_share(to, OPTION_HBM_RESERVE, 0.9, &request->question.hbm_reserve) ||
+        !read_share(to, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
         !copy_argument(to, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
         !read_stack(to))
         return false;

@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "search/request/knobs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,26 @@ void request_for(const Request *request, const Contender *contender, Request *ou
     out->question.offer = contender->offer;
     out->question.host_update = contender->host_update;
     out->question.hbm_reserve = out->asked.hbm_reserve;
-    if (out->asked.reserve_origin == FROM_DEFAULT)
-        out->question.hbm_reserve = max_real(out->question.hbm_reserve, contender->profile.least_reserve);
+    if (out->asked.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
+}
+
+/* Communicators are those of three roles, and of experts: a plan that has more of them fits a little less surely. */
+double request_default_reserve(const Request *request) {
+    static const double ODDS = 9, UNKNOWN_RESERVE = 0.08, STEP = 0.001; /* nine in ten are odds of 9 to 1 */
+    enum { GROUPS = 3 };
+    const Profile *profile = &request->question.profile;
+    const Chip *device =
+        request->question.chip.devices_per_chip > 1 ? &request->question.device : &request->question.chip;
+    double hbm = device->hbm_bytes.value, share = UNKNOWN_RESERVE;
+    if (profile->hbm_error > 0 && hbm > 0) {
+        bool experts = model_layers_with(&request->question.model, true) > 0;
+        double communicators = GROUPS * profile->communicator_bytes +
+                               (experts ? profile->communicator_bytes + profile->all_to_all_bytes : 0);
+        double held = hbm * pow(ODDS, -profile->hbm_error);
+        double allocated = (held - profile->context_bytes - communicators) / (1 + profile->fragmentation_share);
+        share = STEP * ceil((1 - allocated / hbm) / STEP);
+    }
+    return min_real(max_real(share, profile->least_reserve), RESERVE_MOST);
 }
 
 CostContext request_cost_context(const Request *request) {

@@ -140,8 +140,8 @@ typedef struct {
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
     bool offload;                  /* --offload was given: search/request/offload.h */
-    double hbm_reserve;            /* before software asks for more of it: Profile.least_reserve */
-    Origin reserve_origin;         /* FROM_DEFAULT: software may ask for more */
+    double hbm_reserve;            /* --hbm-reserve */
+    Origin reserve_origin;         /* FROM_DEFAULT: request_default_reserve() */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Asked;
@@ -169,6 +169,14 @@ typedef struct {
     const Contender *contenders;
     int contender_count;
 } Request;
+
+#define RESERVE_MOST 0.9
+
+/* The share of HBM that is kept free where nobody says how much: what the device holds beside the plan's own bytes
+ * (context, communicators, the allocator's spare), and so much for the errors of the memory model
+ * (Profile.hbm_error) that a plan which fills the rest fits nine times in ten; where those are not known, 8%; never
+ * less than the compiler needs (Profile.least_reserve). */
+double request_default_reserve(const Request *request);
 
 /* The request as it is for one of its contenders, which has none itself. `out` may be the request. */
 void request_for(const Request *request, const Contender *contender, Request *out);

@@ -37,12 +37,20 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
 
 static const double HBM_SHARE_MOST = 64;
 
+/* A plan that somebody names, and what it is asked of. */
+typedef struct {
+    const Options *options;
+    Request *request;
+    const ReportPlan *from;
+    Arena *arena;
+} Naming;
+
 /* A plan that is named is priced whether it fits or not: where it lacks HBM as if that were there, little by little, so
  * that it is laid out to need the least. What people run fits, whatever the model thinks; what they name does not, and
  * the answer says so. */
-static bool price_regardless(const Options *options, Request *request, const ReportPlan *from, Arena *arena,
-                             Report *report, double *lacking, Error *error) {
+static bool price_regardless(const Naming *naming, double share_most, Report *report, double *lacking, Error *error) {
     const Shortfall *shortfall = &report->result.shortfall;
+    Request *request = naming->request;
     SearchResult again;
     *lacking = 0;
     if (report->result.plan_count > 0 || !shortfall->known) return true;
@@ -50,10 +58,10 @@ static bool price_regardless(const Options *options, Request *request, const Rep
     double limit = shortfall->limit_bytes, share = (1 + 1e-6) * shortfall->needed_bytes / limit;
     double chip = request->question.chip.hbm_bytes.value, device = request->question.device.hbm_bytes.value;
     again.plan_count = 0;
-    while (again.plan_count == 0 && share < HBM_SHARE_MOST) {
+    while (again.plan_count == 0 && share < share_most) {
         request->question.chip.hbm_bytes.value = chip * share;
         request->question.device.hbm_bytes.value = device * share;
-        if (!one_plan_search(request, from, arena, &again, error)) return false;
+        if (!one_plan_search(request, naming->from, naming->arena, &again, error)) return false;
         if (again.interrupted) break;
         share *= share < 2 ? 1.02 : 1.2;
     }
@@ -62,9 +70,26 @@ static bool price_regardless(const Options *options, Request *request, const Rep
     if (again.plan_count == 0) return true; /* it is not HBM alone */
     report->result = again;
     report->result.plans[0].estimate.memory_limit_bytes = limit;
-    report->result.exceeds_hbm = !options->text[OPTION_FROM_CONFIG];
+    report->result.exceeds_hbm = !naming->options->text[OPTION_FROM_CONFIG];
     *lacking = max_real(0, memory_total(&again.plans[0].estimate.memory) - limit);
     return true;
+}
+
+/* Prices the plan that is named. What does not fit beside the reserve but in HBM is priced so before anything goes to
+ * the host that nobody said is there: who names a plan that keeps everything in HBM has probably seen it run. */
+static bool price_named(const Naming *naming, Report *report, double *lacking, Error *error) {
+    Request *request = naming->request;
+    bool host_later = request->space.offload_open && !(request->space.offload_gain > 0);
+    if (host_later) {
+        request->space.offload_open = false;
+        if (!one_plan_search(request, naming->from, naming->arena, &report->result, error) ||
+            !price_regardless(naming, 1 / (1 - request->question.hbm_reserve), report, lacking, error))
+            return false;
+        if (report->result.plan_count > 0 || report->result.interrupted) return true;
+        request->space.offload_open = true;
+    }
+    return one_plan_search(request, naming->from, naming->arena, &report->result, error) &&
+           price_regardless(naming, HBM_SHARE_MOST, report, lacking, error);
 }
 
 /* What it costs is a search: asked for, or where the plan is somebody's own. */
@@ -116,8 +141,8 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     planning_announce(request, &choice, streams.err);
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
-    bool found = one_plan_search(request, &from, arena, &report->result, error) &&
-                 price_regardless(options, request, &from, arena, report, &lacking, error);
+    const Naming naming = {options, request, &from, arena};
+    bool found = price_named(&naming, report, &lacking, error);
     progress_stop(progress);
     if (!found) return false;
     report->request = report->result.request;

@@ -332,6 +332,8 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
               json_add_real(json, "peak_flops_per_chip", request_cost_context(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
               memory_add_json(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
+    double fits = plan_fits_chance(request, ranked);
+    ok = ok && (!(fits > 0) || json_add_real(json, "fits_probability", fits));
     return ok && memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
            add_training(json, request, ranked);
 }

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* Between these the probability that a plan fits is worth words. */
+static const double FITS_HARDLY = 0.005, FITS_SURELY = 0.985;
+
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
     const Estimate *estimate = &ranked->estimate;
     const StepTime *time = &estimate->time;
@@ -34,8 +37,11 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, "%s if all communication overlaps, %s if none does), ", number_time(time->lower_seconds, a),
               number_time(time->serial_seconds, b));
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
-    prose_add(&text, "%s of %s HBM, ", number_bytes(memory_total(&estimate->memory), a),
+    prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
+    double fits = plan_fits_chance(request, ranked);
+    if (fits >= FITS_HARDLY && fits < FITS_SURELY) prose_add(&text, " (fits with %.0f%%)", 100 * fits);
+    prose_add(&text, ", ");
     prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
               bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
     prose_write(out, "", "", text.text);

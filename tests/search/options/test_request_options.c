@@ -82,7 +82,7 @@ Test(options, defaults_are_the_contracts) {
     cr_expect_str_eq(request->asked.machine, "--pods 1");
     cr_expect_float_eq(request->space.max_idle, 0.1, 1e-12);
     cr_expect_float_eq(request->space.batch_tolerance, 0, 0);
-    cr_expect_float_eq(request->question.hbm_reserve, 0.1, 1e-12); /* XLA's; 8% on GPUs */
+    cr_expect_float_eq(request->question.hbm_reserve, 0.1, 1e-12); /* XLA's */
     cr_expect_eq(request->space.padding, PADDING_LAUNCHABLE);
     cr_expect_eq(request->question.objective, OBJECTIVE_TIME);
     cr_expect_eq(request->control.top, 5);

@@ -16,7 +16,7 @@ static const struct {
      3, "lacking", "of HBM per chip"},
     {"and what lacks",
      "$P explain --model 8b --chip h100 --nodes 1 --batch 1Mi --plan \"data=8 zero_stage=0\" --for any --offload none",
-     3, "of 73.6 GB", "--plan: by this model it lacks"},
+     3, "of 73.2 GB", "--plan: by this model it lacks"},
     {"of activations",
      "$P explain --model 8b --chip h100 --nodes 1 --batch 8Mi --seq 131072 --plan fsdp=8 --remat none --for any", 3,
      "lacking", "most of which activations take"},
