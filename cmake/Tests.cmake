@@ -114,6 +114,9 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/first_answers/run.py
            $<TARGET_FILE:shardopt>)
   set_tests_properties(first_answers PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+  add_test(NAME recipes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/recipes/run.py
+                                $<TARGET_FILE:shardopt>)
+  set_tests_properties(recipes PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
 # Pages in headless Chromium, where it, Node and what drives them are there: tests/browser/run.sh says what is missing.

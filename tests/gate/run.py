@@ -134,13 +134,14 @@ def less_memory(folder):
     data = os.path.join(folder, "memory")
     copy_data(data)
     scale(os.path.join(data, "mesh/catalog/h100.json"), "hbm_bytes", 0.125)
+    scale(os.path.join(data, "mesh/catalog/h100.json"), "hbm_usable_bytes", 0.125)
     baseline = some_of_baseline(folder, "h100", 1)
     ended = check("--baseline", baseline, "--format", "json", data=data)
     entry = json.loads(ended.stdout)["entries"][0]
     expect("less HBM is caught", ended.returncode == 1 and entry["verdict"] == "worse", ended.stdout)
     expect("as a plan that is lost, or slower", entry["reasons"], entry)
     expect("by the chip", [c["file"] for c in entry["causes"]] == ["mesh/catalog/h100.json"], entry)
-    expect("with its figure", "usable HBM 73.6 GB -> 9.20 GB, -87.5%" in entry["causes"][0]["text"], entry)
+    expect("with its figure", "usable HBM 78.1 GB -> 9.77 GB, -87.5%" in entry["causes"][0]["text"], entry)
 
 
 def other_files(folder):

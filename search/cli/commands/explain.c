@@ -68,7 +68,14 @@ static bool price_regardless(const Naming *naming, double share_most, Report *re
     request->question.chip.hbm_bytes.value = chip;
     request->question.device.hbm_bytes.value = device;
     if (again.plan_count == 0) return true; /* it is not HBM alone */
+    Request *own = ARENA_NEW(naming->arena, Request, 1); /* what answered, with the HBM that there is */
+    if (!own) return error_memory(error);
+    *own = *again.request;
+    own->question.chip.hbm_bytes.value = chip;
+    own->question.device.hbm_bytes.value = device;
     report->result = again;
+    report->result.request = own;
+    if (report->result.plans[0].request) report->result.plans[0].request = own;
     report->result.plans[0].estimate.memory_limit_bytes = limit;
     report->result.exceeds_hbm = !naming->options->text[OPTION_FROM_CONFIG];
     *lacking = max_real(0, memory_total(&again.plans[0].estimate.memory) - limit);

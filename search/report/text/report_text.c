@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Between these the probability that a plan fits is worth words. */
-static const double FITS_HARDLY = 0.005, FITS_SURELY = 0.985;
+static const double FITS_HARDLY = 0.01, FITS_SURELY = 0.985;
 
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
     const Estimate *estimate = &ranked->estimate;
@@ -40,7 +40,10 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
     double fits = plan_fits_chance(request, ranked);
-    if (fits >= FITS_HARDLY && fits < FITS_SURELY) prose_add(&text, " (fits with %.0f%%)", 100 * fits);
+    if (fits > 0 && fits < FITS_HARDLY)
+        prose_add(&text, " (fits with less than 1%%)");
+    else if (fits > 0 && fits < FITS_SURELY)
+        prose_add(&text, " (fits with %.0f%%)", 100 * fits);
     prose_add(&text, ", ");
     prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
               bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
