@@ -67,8 +67,8 @@ static double first_point(const char *words, const char *path) {
 }
 
 /* The worked problems as commands. The catalog's model reads 69.5e9 parameters a step (its input table is only looked
- * up) where the book has 70e9, 163,840 bytes a token where it has 160,000, and contexts are the mean while 512 tokens are
- * written: 8,448 tokens. Beyond 8 ways the projections of keys and values are copied: 1.34e9 more. */
+ * up) where the book has 70e9, 163,840 bytes a token where it has 160,000, and contexts are the mean while 512
+ * tokens are written: 8,448 tokens. Beyond 8 ways the projections of keys and values are copied: 1.34e9 more. */
 Test(command_inference, worked_problems_of_the_book) {
 #define DECODE                                                                                                         \
     "--model|70b|--chip|v5e|--precision|int8|--kv-dtype|int8|--prompt|8192|--output|512|--profile|ideal|--mode|"       \
