@@ -79,24 +79,28 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
     out->per_chip = out->tokens_per_second / (double)chips;
 }
 
-/* A prompt goes through in chunks of what the batch leaves of the budget, after the chunks that are there before it. */
+/* A prompt goes through in chunks of what the batch leaves of the budget, after the prompts that are there before it.
+ * These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to the budget, that
+ * the steady state takes. */
 static double first_token(const ServingQuestion *question, const StepPlan *plan, const ServingPoint *point,
                           int64_t budget, double *load_share) {
     const ServingPool *pool = &point->pools[0];
+    const ServingProfile *profile = &question->profiles[pool->on.engine];
     StepLoad load = load_of_batch(question, pool->batch, SERVE_AGGREGATED);
     double decoding = (double)pool->batch * (double)(question->speculation.drafts + 1);
     double free = (double)budget - decoding, prompt = question_new_tokens(question);
-    StepCost full;
-    if (!(free >= 1) || load.prompt_tokens > free) return INFINITY;
-    double chunk = min_real(free, prompt), steps = ceil(prompt / chunk);
     double asked = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
-    *load_share = asked * load.prompt_tokens / free;
-    load.prompt_tokens = chunk;
+    double steady = load.prompt_tokens / pool->step.seconds;
+    StepCost own, full;
+    if (!(free >= 1) || load.prompt_tokens > free) return INFINITY;
+    load.prompt_tokens = free;
     worker_step(plan, &load, &full);
-    const ServingProfile *profile = &question->profiles[pool->on.engine];
-    if (!(profile->queue > 0)) return steps * full.seconds;
-    double wait = steps * full.seconds * queue_wait(*load_share) + pool->step.seconds / 2; /* of the step that runs */
-    return steps * full.seconds + profile->queue * wait;
+    load.prompt_tokens = min_real(free, prompt);
+    worker_step(plan, &load, &own);
+    double seconds = ceil(prompt / load.prompt_tokens) * own.seconds;
+    *load_share = asked * steady / (free / full.seconds);
+    if (!(profile->queue > 0)) return seconds;
+    return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
 }
 
 /* More requests are in flight than there are slots: the others wait for one. */
