@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The searches of `shardopt inference`: layouts, points and seconds of the front alone. The peer that is nearest,
+ * aiconfigurator, takes about 4 s for a point that it interpolates and up to 30 s for a search over the layouts that it
+ * lists, by its own notes (ai-dynamo/aiconfigurator@095f58a). `--quick` leaves the largest out. */
+#include "base/clock.h"
+#include "base/util.h"
+#include "search/serving/answer.h"
+#include "search/serving/options/serving_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *name, *model, *chip, *machine, *weights, *cache;
+    ServingOption size;
+    double goal; /* seconds that were asked for */
+    bool large;
+} Problem;
+
+static const Problem PROBLEMS[] = {
+    {"70b, 8 H100", "70b", "h100", "1", "bf16", "bf16", SERVING_NODES, 1, false},
+    {"70b, 64 H100", "70b", "h100", "8", "bf16", "bf16", SERVING_NODES, 1, false},
+    {"405b, v5e 16x16", "405b", "v5e", "16x16", "int8", "int8", SERVING_SLICE, 5, false},
+    {"deepseek-v3, 256 H200", "deepseek-v3", "h200", "256", "fp8", "bf16", SERVING_CHIPS, 5, true},
+};
+
+static bool solve(const Problem *problem, Arena *arena, ServingAnswer *answer, Error *error) {
+    const char *text[SERVING_OPTION_COUNT] = {NULL}, *where[SERVING_OPTION_COUNT] = {NULL};
+    ServingAsked *asked = ARENA_NEW(arena, ServingAsked, 1);
+    if (!asked) return error_memory(error);
+    text[SERVING_MODEL] = problem->model;
+    text[SERVING_CHIP] = problem->chip;
+    text[problem->size] = problem->machine;
+    text[SERVING_PRECISION] = problem->weights;
+    text[SERVING_KV_DTYPE] = problem->cache;
+    for (int i = 0; i < SERVING_OPTION_COUNT; i++) where[i] = SERVING_OPTIONS[i].name;
+    return serving_question(&(ServingWords){text, where, {0}}, arena, asked, error) &&
+           serving_answer(&asked->question, arena, answer, error);
+}
+
+int main(int argc, char **argv) {
+    bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+    printf("| problem | layouts | points | evaluated | front | seconds | asked for |\n|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        ServingAnswer answer;
+        char layouts[COUNT_TEXT_SIZE], points[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE];
+        if (quick && PROBLEMS[i].large) continue;
+        double start = clock_seconds();
+        if (!solve(&PROBLEMS[i], &arena, &answer, &error)) {
+            fprintf(stderr, "%s: %s: %s\n", PROBLEMS[i].name, error.where, error.text);
+            return 1;
+        }
+        printf("| %s | %s | %s | %s | %d | %.2f | %g |\n", PROBLEMS[i].name,
+               count_text(answer.count.space.layouts, true, layouts), count_text(answer.count.covered, true, points),
+               count_text(answer.count.evaluated, true, evaluated), answer.front.count, clock_seconds() - start,
+               PROBLEMS[i].goal);
+        serving_answer_free(&answer);
+        arena_free(&arena);
+    }
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The terms of a step, counted by hand on a chip of 1e12 FLOP/s and 1e9 B/s, with and without floors. */
+#include "cost/serving/step.h"
+
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+static const Chip CHIP = {.bf16_flops_per_second = {.value = 1e12}, .hbm_bytes_per_second = {.value = 1e9}};
+
+static ServingProfile profile_with(double floor, double share) {
+    ServingProfile profile = {.prefill_attention_flops_share = share,
+                              .expert_hbm_share = share,
+                              .page_tokens = 1,
+                              .expert_flops_share = share,
+                              .pipeline_share = 1,
+                              .attention_floor_seconds = floor,
+                              .expert_floor_seconds = floor,
+                              .draft_share = 1};
+    for (int a = 0; a < ARITHMETIC_COUNT; a++) {
+        profile.matmul_floor_seconds[a] = floor;
+        profile.matmul_hbm_share[a] = profile.matmul_flops_share[a] = share;
+    }
+    profile.attention_hbm_share[0] = profile.attention_hbm_share[1] = share;
+    profile.latent_hbm_share[0] = profile.latent_hbm_share[1] = share;
+    return profile;
+}
+
+/* D 100, F 400, 4 heads of 25, 2 of the cache, V 1,000. */
+static Model small(void) {
+    Model model = {.layers = 3, .d_model = 100, .vocab = 1000, .kind_count = 1};
+    model.kinds[0] = (LayerKind){.count = 3, .heads = 4, .kv_heads = 2, .head_dim = 25, .gated = true, .d_ff = 400};
+    return model;
+}
+
+static StepCost step_of(const Model *model, const WorkerLayout *layout, const ServingProfile *profile,
+                        Speculation speculation, StepLoad load) {
+    WorkerLinks links = {0};
+    StepPlan plan;
+    StepCost cost;
+    step_plan(&(ServedModel){model, &CHIP, profile, speculation}, layout, &links, &plan);
+    worker_step(&plan, &load, &cost);
+    return cost;
+}
+
+static const WorkerLayout ONE = {1, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+
+Test(step, terms_by_hand) {
+    Model model = small(), windowed = small(), mixture = small(), latent = small();
+    ServingProfile peak = profile_with(0, 1), real = profile_with(1e-3, 0.5);
+    windowed.kinds[0].window = 64;
+    mixture.kinds[0].d_ff = 0;
+    mixture.kinds[0].experts = 8;
+    mixture.kinds[0].top_k = 2;
+    mixture.kinds[0].d_ff_expert = 50;
+    latent.kinds[0].attention = ATTENTION_LATENT;
+    latent.kinds[0].kv_lora_rank = 30;
+    latent.kinds[0].qk_rope_head_dim = 10;
+    latent.kinds[0].qk_nope_head_dim = latent.kinds[0].v_head_dim = 25;
+    WorkerLayout two = ONE, four = ONE;
+    two.tensor = 2;
+    four.tensor = 4;
+    /* Weights of a layer: 100 x (4 + 2 x 2) x 25 + 100 x 100 + 3 x 100 x 400 = 150,000, 2 bytes each. */
+    const struct {
+        const char *name;
+        const Model *model;
+        const WorkerLayout *layout;
+        const ServingProfile *profile;
+        StepLoad load;
+        StepTerm term;
+        double expected;
+    } rows[] = {
+        {"weights", &model, &ONE, &peak, {1, 0, 0, 0}, STEP_MATMUL, 3 * 300000 / 1e9},
+        {"half of them", &model, &two, &peak, {1, 0, 0, 0}, STEP_MATMUL, 3 * 150000 / 1e9},
+        {"a head of the cache is copied",
+         &model,
+         &four,
+         &peak,
+         {1, 0, 0, 0},
+         STEP_MATMUL,
+         3 * 2 * (2500 + 2 * 2500 + 2500 + 30000) / 1e9},
+        {"many tokens: FLOPs", &model, &ONE, &peak, {10000, 0, 0, 0}, STEP_MATMUL, 3 * 2 * 150000 * 1e4 / 1e12},
+        {"four kernels with floors, at half the rate",
+         &model,
+         &ONE,
+         &real,
+         {1, 0, 0, 0},
+         STEP_MATMUL,
+         3 * (4 * 1e-3 + 300000 / 0.5e9)},
+        {"cache", &model, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 2 * 2 * 25 * 2 / 1e9},
+        {"one head of it on each of two",
+         &model,
+         &two,
+         &peak,
+         {7, 1000, 0, 0},
+         STEP_ATTENTION,
+         3 * 7 * 1000 * 2 * 25 * 2 / 1e9},
+        {"and on each of four", &model, &four, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 2 * 25 * 2 / 1e9},
+        {"within a window", &windowed, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 64 * 2 * 2 * 25 * 2 / 1e9},
+        {"of a prompt", &model, &ONE, &peak, {0, 0, 1000, 500}, STEP_ATTENTION, 3 * 1000 * 500.0 * 4 * 100 / 1e12},
+        {"of a prompt, within a window",
+         &windowed,
+         &ONE,
+         &peak,
+         {0, 0, 1000, 500},
+         STEP_ATTENTION,
+         3 * 1000 * 64.0 * 4 * 100 / 1e12},
+        {"one latent", &latent, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 40 * 2 / 1e9},
+        {"which every chip holds", &latent, &four, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 40 * 2 / 1e9},
+        {"one token: two experts of eight",
+         &mixture,
+         &ONE,
+         &peak,
+         {1, 0, 0, 0},
+         STEP_EXPERTS,
+         3 * 2 * (3 * 100 * 50) * 2 / 1e9},
+        {"two tokens: 8 (1 - (3/4)^2)",
+         &mixture,
+         &ONE,
+         &peak,
+         {2, 0, 0, 0},
+         STEP_EXPERTS,
+         3 * 3.5 * (3 * 100 * 50) * 2 / 1e9},
+        {"head", &model, &ONE, &peak, {1, 0, 0, 0}, STEP_HEAD, 1000 * 100 * 2 / 1e9},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        StepCost cost = step_of(rows[i].model, rows[i].layout, rows[i].profile, (Speculation){0, 0}, rows[i].load);
+        double sum = 0;
+        for (int term = 0; term < STEP_TERMS; term++) sum += cost.terms[term];
+        cr_expect_float_eq(cost.terms[rows[i].term], rows[i].expected, 1e-12 * rows[i].expected + 1e-18,
+                           "%s: %g, expected %g", rows[i].name, cost.terms[rows[i].term], rows[i].expected);
+        cr_expect_float_eq(cost.seconds, sum, 1e-12 * sum, "%s: terms add up", rows[i].name);
+    }
+}
+
+/* Groups of attention see their own sequences, experts those of all; a pipeline sends microbatches one after the other:
+ * two stages of 2 and 1 layers take as long as twice the longer one. */
+Test(step, groups_and_stages) {
+    Model model = small(), mixture = small();
+    ServingProfile peak = profile_with(0, 1);
+    mixture.kinds[0].experts = 4;
+    mixture.kinds[0].top_k = 1;
+    mixture.kinds[0].d_ff = 0;
+    mixture.kinds[0].d_ff_expert = 50;
+    WorkerLayout data = ONE, stages = ONE;
+    data.attention_data = data.expert = 2;
+    stages.pipeline = 2;
+    StepCost cost = step_of(&mixture, &data, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    cr_expect_float_eq(cost.terms[STEP_ATTENTION], 3 * 4 * 100 * 200 / 1e9, 1e-15, "four of eight sequences");
+    double touched = 2 * (1 - pow(0.75, 8));
+    cr_expect_float_eq(cost.terms[STEP_EXPERTS], 3 * touched * 15000 * 2 / 1e9, 1e-15,
+                       "two of four experts, eight tokens");
+    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    cr_expect_float_eq(cost.terms[STEP_MATMUL], 2 * 2 * 300000 / 1e9, 1e-15, "two stages of two layers");
+    cr_expect_float_eq(cost.terms[STEP_ATTENTION], 2 * 2 * 4 * 100 * 200 / 1e9, 1e-15, "of four sequences each");
+    peak.pipeline_share = 0.5;
+    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    cr_expect_float_eq(cost.terms[STEP_MATMUL], 2 * 2 * 2 * 300000 / 1e9, 1e-15, "busy half of the time");
+}
+
+/* Two drafts: three tokens of each sequence share one reading of cache and weights; a draft is a layer and the head. */
+Test(step, drafts) {
+    Model model = small();
+    ServingProfile peak = profile_with(0, 1);
+    StepLoad load = {1, 1000, 0, 0};
+    StepCost plain = step_of(&model, &ONE, &peak, (Speculation){0, 0}, load);
+    StepCost drafted = step_of(&model, &ONE, &peak, (Speculation){2, 0.5}, load);
+    cr_expect_eq(drafted.terms[STEP_ATTENTION], plain.terms[STEP_ATTENTION], "one reading of the cache");
+    cr_expect_eq(drafted.terms[STEP_MATMUL], plain.terms[STEP_MATMUL], "and of the weights");
+    cr_expect_gt(drafted.terms[STEP_DRAFT], 0);
+    cr_expect_float_eq(speculation_tokens((Speculation){2, 0.5}), 1.75, 1e-15, "1 + 1/2 + 1/4");
+}
+
+Test(step, measured_messages) {
+    MessageTable table = {.ranks = 8, .count = 3, .bytes = {1e3, 1e4, 1e6}, .seconds = {5e-6, 8e-6, 50e-6}};
+    const double rows[][2] = {{1, 5e-6}, {1e3, 5e-6}, {5.5e3, 6.5e-6}, {1e6, 50e-6}, {3e6, 150e-6}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        cr_expect_float_eq(table_seconds(&table, rows[i][0]), rows[i][1], 1e-15, "%g bytes: %g", rows[i][0],
+                           table_seconds(&table, rows[i][0]));
+    MessageCost plain = {.cost = {{1e-6, 1e-6}, {0, 1e-9}}, .floor_seconds = 4e-6, .share = 0.5, .some = true};
+    cr_expect_float_eq(message_seconds(&plain, 10), 4e-6, 1e-15, "the floor");
+    cr_expect_float_eq(message_seconds(&plain, 1e6), 1e-6 + 2e6 * 1e-9, 1e-12, "half of the links");
+    plain.some = false;
+    cr_expect_eq(message_seconds(&plain, 1e6), 0, "a group of one");
+}
