@@ -49,6 +49,7 @@ static const struct {
     FIGURE(pipeline_share, 0.1, 1),
     FIGURE(draft_share, 0, 100),
     FIGURE(memory_fraction, 0.1, 1),
+    FIGURE(driver_memory, 0, 1),
     FIGURE(workspace_bytes, 0, 1e11),
     FIGURE(activations_share, 0, 4),
     FIGURE(page_tokens, 1, 65536),

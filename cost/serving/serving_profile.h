@@ -45,8 +45,9 @@ typedef struct {
     double pipeline_share;             /* of the time that the stages of a pipeline are busy, where there are several */
     double draft_share;                /* of a layer and the head that one draft takes */
     double memory_fraction;            /* of HBM that the engine may use */
-    double workspace_bytes;            /* graphs and communication buffers of a chip */
-    double activations_share;          /* of the activations of a step that is held at once; 0: they are not counted */
+    double driver_memory;     /* 1: HBM is what the driver gives to a program; 0: as it is sold, which is the book's */
+    double workspace_bytes;   /* graphs and communication buffers of a chip */
+    double activations_share; /* of the activations of a step that is held at once; 0: they are not counted */
     double page_tokens;
     double prefill_load;  /* the share of the capacity of prefill at which TTFT is given */
     double queue;         /* 1: the wait of a queue counts in TTFT; 0: an empty server */

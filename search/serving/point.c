@@ -80,8 +80,8 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
 }
 
 /* A prompt goes through in chunks of what the batch leaves of the budget, after the prompts that are there before it.
- * These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to the budget, that
- * the steady state takes. */
+ * These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to the budget,
+ * that the steady state takes. */
 static double first_token(const ServingQuestion *question, const StepPlan *plan, const ServingPoint *point,
                           int64_t budget, double *load_share) {
     const ServingPool *pool = &point->pools[0];

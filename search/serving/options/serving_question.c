@@ -279,6 +279,10 @@ static bool read_physics(const Reading *to) {
         ok = serving_profile_from_json(json, path, &question->chip, at == NO_ENGINE ? NULL : engine_at(e)->name,
                                        &question->profiles[at], to->error);
     }
+    if (ok && question->profiles[NO_ENGINE].driver_memory > 0) {
+        chip_use_driver_memory(&question->chip);
+        chip_use_driver_memory(&question->device);
+    }
     to->asked->weights_said = given(to, SERVING_PRECISION) != NULL;
     if (ok && to->asked->weights_said)
         ok = each_word(to, SERVING_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
