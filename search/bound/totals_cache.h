@@ -9,6 +9,7 @@
 #define SHARDOPT_SEARCH_BOUND_TOTALS_CACHE_H
 
 #include "cost/stage/stage_totals.h"
+#include "search/request/request.h"
 #include "search/space/knob_space.h"
 
 /* A cache serves one context and one thread. */
@@ -22,6 +23,8 @@ typedef struct {
     const Offers *offers;
     PaddingRule padding;
     TotalsCache *cache;
+    LauncherSet launchers; /* one of which must take a plan; 0 means that none has to */
+    const Mesh *mesh;      /* that they are asked about; NULL where none has to take it */
 } Bounds;
 
 /* ---- for the bounds alone ---- */

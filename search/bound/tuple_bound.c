@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "cost/time/slack.h"
+#include "search/bound/admitted.h"
 #include "search/bound/context_bound.h"
 #include "search/bound/shard_bound.h"
 
@@ -30,10 +31,18 @@ static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs 
     return least;
 }
 
-/* Takes both splits of the layers under some methods into the bound. `exposed` is what context parallelism exposes at
- * least in each split. */
-static void bound_methods(const Bounds *bounds, const Rates *least, const Degrees *degrees, const Methods *methods,
-                          const double exposed[2], TupleBound *bound) {
+/* What the methods of a tuple share. */
+typedef struct {
+    const Bounds *bounds;
+    const Degrees *degrees;
+    const MethodSpace *space; /* with all context methods */
+    double exposed[2];        /* what context parallelism exposes at least, by split of the layers */
+} TupleMethods;
+
+/* Takes both splits of the layers under some methods, which some launcher may take, into the bound. */
+static void bound_methods(const TupleMethods *tuple, const Rates *least, const Methods *methods, TupleBound *bound) {
+    const Bounds *bounds = tuple->bounds;
+    const Degrees *degrees = tuple->degrees;
     const CostContext *context = bounds->context;
     int64_t n = sequences_of_replica(context, degrees);
     double limit = cost_context_memory_limit(context);
@@ -41,35 +50,38 @@ static void bound_methods(const Bounds *bounds, const Rates *least, const Degree
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_methods(degrees, methods, split, n);
         Shard shard;
+        if (!contexts_admitted(bounds, degrees, tuple->space, methods, split)) continue;
+        bound->refused = false;
         if (!shard_of_plan(context->model, &context->work, degrees, &knobs, bounds->padding, &shard)) {
             bound->forbidden |= shard.padding;
             continue;
         }
         bound->unusable = false;
         double seconds = shard_bound(bounds, least, &shard, &knobs, (double)n);
-        bound->seconds = min_real(bound->seconds, (seconds + exposed[split]) * SLACK);
+        bound->seconds = min_real(bound->seconds, (seconds + tuple->exposed[split]) * SLACK);
         bound->least_bytes = min_real(bound->least_bytes, state_bytes(bounds, &shard, &knobs));
         bound->too_large = bound->least_bytes * SLACK > limit;
     }
 }
 
 TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees) {
-    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true};
+    TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true, .refused = true};
     if (!degrees_may_divide(bounds->context->model, &bounds->context->work, degrees,
                             experts_may_fold(bounds->offers, degrees), bounds->padding, &bound.forbidden))
         return bound;
-    MethodSpace space;
-    double exposed[2] = {0, 0};
+    MethodSpace space, contexts;
+    TupleMethods tuple = {.bounds = bounds, .degrees = degrees, .space = &contexts};
     method_space(degrees, bounds->offers, &space);
+    contexts = space;
     for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
-        exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split);
+        tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split);
     space.context_count = 1; /* the ops of all context methods, without what they move over sequence */
     for (int64_t i = 0; i < method_space_size(&space); i++) {
         Methods methods = method_space_at(&space, i);
         Rates least;
         lower_bound_rates_of(table, degrees, &methods, &least);
         least.cost[GROUP_SEQUENCE] = least.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
-        bound_methods(bounds, &least, degrees, &methods, exposed, &bound);
+        bound_methods(&tuple, &least, &methods, &bound);
     }
     if (!bound.unusable) bound.forbidden = 0;
     return bound;

@@ -18,6 +18,7 @@ typedef struct {
     double seconds;       /* no plan of the tuple takes less */
     PaddingSet forbidden; /* not 0: no plan of the tuple divides; what padding would have to be allowed */
     bool unusable;        /* nothing divides: more stages than layers and the like */
+    bool refused;         /* no launcher that has to take a plan takes one of the tuple */
     bool too_large;       /* parameters and optimizer alone do not fit in HBM */
     double least_bytes;   /* of parameters and optimizer */
 } TupleBound;

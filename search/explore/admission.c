@@ -40,35 +40,3 @@ bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const S
     out->able_launchers = asked ? able & asked : able;
     return out->able_launchers != 0 || refused(out, asked ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
 }
-
-/* The schedules of a problem's tuples: those of whole stages, then those of chunks; none without a pipeline. */
-static Schedule schedule_at(const Offers *offers, bool pipelined, int index) {
-    if (!pipelined) return SCHEDULE_NONE;
-    return index < offers->whole_count ? offers->whole[index] : offers->chunked[index - offers->whole_count];
-}
-
-bool methods_admitted(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods, StageSplit split) {
-    const CostContext *setting = &problem->setting;
-    const Offers *offers = &problem->offers;
-    LauncherSet asked = problem->request->space.launchers;
-    bool pipelined = degrees->of[ROLE_PIPELINE] > 1;
-    int schedules = pipelined ? offers->whole_count + offers->chunked_count : 1;
-    if (asked == 0) return true;
-    for (int i = 0; i < schedules; i++) {
-        Knobs like = {.schedule = schedule_at(offers, pipelined, i), .stages = split, .methods = *methods};
-        if (launchers_taking_some(asked, setting->model, &setting->work, degrees, &like, problem->catalog_mesh))
-            return true;
-    }
-    return false;
-}
-
-bool contexts_admitted(const ExploreProblem *problem, const Degrees *degrees, const MethodSpace *space,
-                       const Methods *methods, StageSplit split) {
-    Methods one = *methods;
-    for (int i = 0; i < space->context_count; i++) {
-        one.context = space->contexts[i].method;
-        one.ulysses = space->contexts[i].ulysses;
-        if (methods_admitted(problem, degrees, &one, split)) return true;
-    }
-    return false;
-}

@@ -21,12 +21,4 @@ SizesVerdict knobs_sizes(const OpenTuple *tuple, const Knobs *knobs);
 /* knobs_admitted() with that known. */
 bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out);
 
-/* Whether a launcher asked for may take any knob setting of these degrees with these methods and this split of the
- * layers; true where none is asked for. */
-bool methods_admitted(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods, StageSplit split);
-
-/* The same with any of the context methods of a space in place of that of `methods`. */
-bool contexts_admitted(const ExploreProblem *problem, const Degrees *degrees, const MethodSpace *space,
-                       const Methods *methods, StageSplit split);
-
 #endif

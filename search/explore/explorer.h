@@ -74,8 +74,13 @@ typedef struct {
 
 /* What the bounds of a problem share, with one thread's totals. */
 static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *cache) {
-    return (Bounds){
-        .context = &problem->setting, .offers = &problem->offers, .padding = problem->padding, .cache = cache};
+    const Request *request = problem->request;
+    return (Bounds){.context = &problem->setting,
+                    .offers = &problem->offers,
+                    .padding = problem->padding,
+                    .cache = cache,
+                    .launchers = request->control.brute_force ? 0 : request->space.launchers,
+                    .mesh = problem->catalog_mesh};
 }
 static inline Bounds explorer_bounds(const Explorer *explorer) {
     return explore_bounds(explorer->problem, explorer->cache->sums);

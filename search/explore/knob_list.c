@@ -4,6 +4,7 @@
 #include "search/explore/knob_list.h"
 
 #include "base/util.h"
+#include "search/bound/admitted.h"
 #include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
 #include "search/explore/admission.h"
@@ -130,7 +131,8 @@ static bool family_cut(KnobListing *listing, int64_t family) {
     Count plans = tuple->placement_total * (Count)size;
     Knobs knobs = knob_space_at(&tuple->space, first);
     Shard shard;
-    if (!listing->brute && !methods_admitted(problem, tuple->degrees, &knobs.methods, knobs.stages)) {
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    if (!methods_admitted(&bounds, tuple->degrees, &knobs.methods, knobs.stages)) {
         stats->pruned[PRUNED_REQUIRE] += plans;
         return true;
     }
@@ -251,8 +253,7 @@ static bool list_methods(KnobListing *listing, int64_t index, const MethodFamily
     methods.first_index = index;
     methods.methods = method_space_at(&space->methods, index);
     Count each = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count;
-    if (!listing->brute &&
-        !contexts_admitted(tuple->problem, tuple->degrees, &space->methods, &methods.methods, methods.split)) {
+    if (!contexts_admitted(&bounds, tuple->degrees, &space->methods, &methods.methods, methods.split)) {
         stats_of(listing)->pruned[PRUNED_REQUIRE] += each * (Count)space->microbatch_count;
         return true;
     }

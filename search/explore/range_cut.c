@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
+#include "search/bound/admitted.h"
 #include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
-#include "search/explore/admission.h"
 #include "search/explore/explore.h"
 
 #include <math.h>
@@ -56,11 +56,12 @@ static bool methods_are_cut(RangeCut *cut) {
     const ExploreProblem *problem = cut->explorer->problem;
     const Degrees *degrees = cut->degrees;
     int64_t most = max_whole(1, problem->setting.work.sequences / degrees_replicas(degrees));
+    Bounds bounds = explorer_bounds(cut->explorer);
     lower_bound_rates_of(problem->least, degrees, &cut->methods, &cut->least);
     lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &cut->methods, &cut->least);
     for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++) {
         cut->split = (StageSplit)split;
-        if (!contexts_admitted(problem, degrees, cut->contexts, &cut->methods, cut->split)) continue;
+        if (!contexts_admitted(&bounds, degrees, cut->contexts, &cut->methods, cut->split)) continue;
         cut->refused = false;
         if (!microbatch_range_is_cut(cut, 1, most)) return false;
     }

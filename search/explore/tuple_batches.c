@@ -27,6 +27,7 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
     Bounds bounds = explore_bounds(&problem, cache);
     TupleBound bound = tuple_bound(&bounds, problem.least, degrees);
     entry->bound = ranked_bound(&problem, &bound);
+    if (bound.refused && !bound.forbidden) return (TupleVerdict){.out = true, .reason = PRUNED_REQUIRE};
     if (bound.forbidden || bound.unusable) return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     if (!bound.too_large) return (TupleVerdict){.out = false};
     return (TupleVerdict){true, PRUNED_MEMORY, bound.least_bytes - cost_context_memory_limit(&problem.setting)};

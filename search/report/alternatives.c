@@ -89,30 +89,55 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     return ok;
 }
 
-bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
+/* Strictly as asked is a part of the same with chips left idle: where the best of that uses them all, it is the best
+ * here too. */
+static bool answered_by_idle(const Report *report, Alternative way) {
+    const AlternativeResult *idle = &report->alternatives[ALTERNATIVE_IDLE];
+    return way == ALTERNATIVE_AS_ASKED && idle->tried && !idle->cut_short &&
+           (!idle->found || idle->best.machine.mesh.chips == report->request->question.machine.mesh.chips);
+}
+
+/* Begins one way out. Returns whether it has to be asked; `changed` is the request of it then. */
+static bool begin_way(Report *report, Alternative number, Request *changed) {
     const Request *request = report->request;
-    AlternativeResult *asked[ALTERNATIVE_COUNT];
-    int count = 0;
-    SideSearch *questions = side_searches_new(ALTERNATIVE_COUNT, error);
-    if (!questions) return false;
-    for (int i = 0; i < ALTERNATIVE_OFF_SIZE; i++) {
-        AlternativeResult *way = &report->alternatives[i];
-        Request *changed = &questions[count].changed;
-        if (i == ALTERNATIVE_IDLE && request->space.max_idle <= 0) continue;
-        way->tried = true;
-        change_for_way(request, (Alternative)i, changed);
-        if (answered_already(changed, report)) {
-            way->found = true;
-            way->best = report->result.plans[0];
-            continue;
-        }
-        way->skipped = too_many_batches(changed);
-        if (!way->skipped) asked[count++] = way;
+    AlternativeResult *way = &report->alternatives[number];
+    if (number == ALTERNATIVE_IDLE && request->space.max_idle <= 0) return false;
+    way->tried = true;
+    change_for_way(request, number, changed);
+    if (answered_already(changed, report)) {
+        way->found = true;
+        way->best = report->result.plans[0];
+        return false;
     }
-    bool ok = report_ask_all(report, questions, count, error);
-    for (int i = 0; ok && i < count; i++) take(asked[i], &questions[i].answer);
+    if (answered_by_idle(report, number)) {
+        way->found = report->alternatives[ALTERNATIVE_IDLE].found;
+        way->best = report->alternatives[ALTERNATIVE_IDLE].best;
+        return false;
+    }
+    way->skipped = too_many_batches(changed);
+    return !way->skipped;
+}
+
+/* Asks some of the ways out side by side. */
+static bool ask_ways(Report *report, const Alternative *ways, int count, Error *error) {
+    AlternativeResult *asked[ALTERNATIVE_COUNT];
+    int asked_count = 0;
+    SideSearch *questions = side_searches_new(count, error);
+    if (!questions) return false;
+    for (int i = 0; i < count; i++)
+        if (begin_way(report, ways[i], &questions[asked_count].changed))
+            asked[asked_count++] = &report->alternatives[ways[i]];
+    bool ok = report_ask_all(report, questions, asked_count, error);
+    for (int i = 0; ok && i < asked_count; i++) take(asked[i], &questions[i].answer);
     free(questions);
-    return ok && (chip_has_domains(&request->question.chip) || try_twins(report, scratch, error));
+    return ok;
+}
+
+bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
+    static const Alternative FIRST[] = {ALTERNATIVE_IDLE, ALTERNATIVE_PADDED, ALTERNATIVE_BATCH},
+                             THEN[] = {ALTERNATIVE_AS_ASKED};
+    return ask_ways(report, FIRST, COUNT_OF(FIRST), error) && ask_ways(report, THEN, COUNT_OF(THEN), error) &&
+           (chip_has_domains(&report->request->question.chip) || try_twins(report, scratch, error));
 }
 
 /* Finds the next machine of the same chip with `factor` times the chips of the request: one slice as long as one is
