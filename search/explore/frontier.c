@@ -92,15 +92,19 @@ static bool enter(RatesWalk *walk, int level) {
 }
 
 /* Whether the placement is one that is asked for and that some launcher in question makes. */
-static bool admitted(const FrontierWalk *walking, const RatesWalk *walk) {
-    const ExploreProblem *problem = walking->tuple->problem;
+static bool admitted(FrontierWalk *walking, const RatesWalk *walk) {
+    const OpenTuple *tuple = walking->tuple;
+    const ExploreProblem *problem = tuple->problem;
+    MachinePlacements *on = &tuple->on[walking->machine];
     const Request *request = problem->request;
     if (!request_admits_placement(request, walk->nested_mesh->mesh, &walk->placement)) return false;
-    LauncherSet able = walking->query->able_launchers, placing;
+    LauncherSet able = walking->query->able_launchers;
     if (able == ANY_LAUNCHER) able = request->space.launchers; /* one of those asked for has to, or none where 0 */
     if (able == 0) return true;
-    launchers_placing(able, walk->nested_mesh, problem->setting.chip->name, &walk->placement, 1, &placing);
-    return placing != 0;
+    if (!on->launch_memo) on->launch_memo = launch_memo_new(tuple->arena);
+    walking->no_memory = walking->no_memory || !on->launch_memo;
+    return on->launch_memo &&
+           launchers_place(able, walk->nested_mesh, problem->setting.chip->name, &walk->placement, on->launch_memo);
 }
 
 static void visit(RatesWalk *walk) {

@@ -7,6 +7,7 @@
 #include "cost/time/rates_walk.h"
 #include "search/bound/batch.h"
 #include "search/explore/explorer.h"
+#include "search/launch/launcher.h"
 #include "search/space/knob_space.h"
 
 /* No launcher has to take a plan. */
@@ -21,6 +22,7 @@ typedef struct {
     LauncherSet *able_launchers; /* that can place roles so, for each placement; NULL means that nobody asked */
     RateTable *tables;           /* by number of the methods (knob_space_methods) */
     bool *filled;
+    LaunchMemo *launch_memo; /* NULL until a launcher is asked */
 } MachinePlacements;
 
 /* What the knob settings of one degree tuple share; it lives in the arena. */

@@ -116,19 +116,27 @@ void launch_ways(int launcher, const LaunchAsk *ask, LaunchWays *out) {
 enum { MEMO_SLOTS = 64 };
 typedef struct {
     bool filled;
+    int launcher;
     JaxShape inside;
     LaunchWays ways;
 } MemoSlot;
+struct LaunchMemo {
+    MemoSlot slot[MEMO_SLOTS];
+};
 
-static const LaunchWays *memo_ways(MemoSlot *memo, int launcher, const LaunchAsk *ask) {
+LaunchMemo *launch_memo_new(Arena *arena) { return ARENA_NEW(arena, LaunchMemo, 1); }
+
+static const LaunchWays *memo_ways(LaunchMemo *memo, int launcher, const LaunchAsk *ask) {
     Nesting any = nesting_canonical();
     JaxShape inside = launch_ici_shape(ask->mesh, ask->placement, &any);
-    uint64_t hash = 0;
+    uint64_t hash = (uint64_t)launcher;
     for (int l = 0; l < ROLE_COUNT; l++) hash = (hash + (uint64_t)inside.size[l]) * 0x9E3779B97F4A7C15u;
-    MemoSlot *slot = &memo[hash >> 58];
-    if (slot->filled && memcmp(slot->inside.size, inside.size, ROLE_COUNT * sizeof inside.size[0]) == 0)
+    MemoSlot *slot = &memo->slot[hash >> 58];
+    if (slot->filled && slot->launcher == launcher &&
+        memcmp(slot->inside.size, inside.size, ROLE_COUNT * sizeof inside.size[0]) == 0)
         return &slot->ways;
     slot->filled = true;
+    slot->launcher = launcher;
     slot->inside = inside;
     launch_ways(launcher, ask, &slot->ways);
     return &slot->ways;
@@ -155,14 +163,25 @@ void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, con
             always |= 1u << launcher;
     for (int64_t i = 0; i < count; i++) out[i] = always;
     for (int launcher = 0; launcher < launcher_count(); launcher++) {
-        MemoSlot memo[MEMO_SLOTS];
+        LaunchMemo memo;
         if (!((launchers & ~always) >> launcher & 1)) continue;
-        for (int slot = 0; slot < MEMO_SLOTS; slot++) memo[slot].filled = false;
+        for (int slot = 0; slot < MEMO_SLOTS; slot++) memo.slot[slot].filled = false;
         for (int64_t i = 0; i < count; i++) {
             LaunchAsk ask = {nested_mesh->mesh, chip, &placements[i]};
-            if (places_so(memo_ways(memo, launcher, &ask), nested_mesh, &placements[i])) out[i] |= 1u << launcher;
+            if (places_so(memo_ways(&memo, launcher, &ask), nested_mesh, &placements[i])) out[i] |= 1u << launcher;
         }
     }
+}
+
+bool launchers_place(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip, const Placement *placement,
+                     LaunchMemo *memo) {
+    LaunchAsk ask = {nested_mesh->mesh, chip, placement};
+    for (int launcher = 0; launcher < launcher_count(); launcher++)
+        if ((launchers >> launcher & 1) && places_all(launcher_at(launcher), nested_mesh->mesh)) return true;
+    for (int launcher = 0; launcher < launcher_count(); launcher++)
+        if ((launchers >> launcher & 1) && places_so(memo_ways(memo, launcher, &ask), nested_mesh, placement))
+            return true;
+    return false;
 }
 
 /* ---- the answer ---- */
