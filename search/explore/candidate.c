@@ -18,6 +18,8 @@ typedef struct {
 
 /* The caller frees candidate->arena, also after a failure. */
 static bool candidate_open(Candidate *candidate, OpenTuple *tuple, int64_t index, const Admission *admission) {
+    enum { WORK = 8 }; /* the graph of its layouts, in bounds */
+    tuple->explorer->stats.work += WORK;
     *candidate = (Candidate){.tuple = tuple,
                              .knobs = knob_space_at(&tuple->space, index),
                              .methods_index = knob_space_methods(&tuple->space, index),

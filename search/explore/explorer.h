@@ -26,6 +26,7 @@ typedef struct {
     double least_missing;    /* bytes above the limit of the plan that lacks least, where plans do not fit */
     Degrees missing_degrees;
     Knobs missing_knobs;
+    int64_t work; /* bounds that were made, with what takes longer counted as several */
     bool ordered; /* something was asked that depends on the order of roles */
 } ExploreStats;
 

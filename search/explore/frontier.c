@@ -152,8 +152,11 @@ static bool find_on_machine(FrontierWalk *walking) {
 }
 
 bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list) {
+    enum { VISITS_A_BOUND = 4 }; /* as many placements take about as long as a bound with its totals */
     FrontierWalk walking = {.tuple = tuple, .query = query, .list = list};
+    Count before = list->visited;
     for (; walking.machine < tuple->problem->machine_count; walking.machine++)
         if (!find_on_machine(&walking)) return false;
+    tuple->explorer->stats.work += (int64_t)((list->visited - before) / VISITS_A_BOUND);
     return true;
 }

@@ -61,6 +61,7 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
     double limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
     Bounds bounds = explorer_bounds(tuple->explorer);
     BoundRows rows;
+    stats_of(listing)->work++;
     knob_rows(&bounds, shard, knobs, least, threshold / problem->scale, &rows);
     double bytes = rows.least_bytes, bound = rows_seconds(&rows, least) * problem->scale;
     if (!listing->brute && bytes <= limit && bound <= threshold)
@@ -144,6 +145,7 @@ static bool family_cut(KnobListing *listing, int64_t family) {
     }
     if (listing->brute) return false;
     double bytes, limit = cost_context_memory_limit(&problem->setting);
+    stats->work++;
     begin_family(listing, first, &knobs, &shard, &bytes);
     if (bytes > limit) {
         stats->pruned[PRUNED_MEMORY] += plans;
@@ -210,6 +212,7 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
                              .high = space->microbatch_sequences[methods->microbatches[last]]};
     double enough = whole ? INFINITY : listing->threshold / problem->scale;
     const Rates *least = open_tuple_least(tuple, methods->first_index);
+    stats->work++;
     double wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
     double bound = range_bound(&bounds, &range, least, enough, &bytes) * problem->scale * wrong;
     if (!(bound < INFINITY)) return false; /* families of which no sharding is allowed say so themselves */

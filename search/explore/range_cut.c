@@ -28,6 +28,7 @@ static bool microbatch_range_is_cut(RangeCut *cut, int64_t low, int64_t high) {
     const ExploreProblem *problem = cut->explorer->problem;
     double bytes, scale = problem->scale, limit = cost_context_memory_limit(&problem->setting);
     if (explorer_stops(cut->explorer)) return false;
+    cut->explorer->stats.work++;
     Bounds bounds = explorer_bounds(cut->explorer);
     MicrobatchRange range = {.degrees = cut->degrees,
                              .methods = &cut->methods,

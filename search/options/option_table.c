@@ -218,6 +218,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                          .use = USE_PLAN,
                          .asks = true,
                          .help = "show every placement and knob setting as a plan of its own"},
+    [OPTION_HELPS] = {.name = "helps",
+                      .takes = "WHICH",
+                      .use = USE_PLAN,
+                      .help = "none, fast or all searches around the plan (fast)",
+                      .details =
+                          "Which searches are made around the plan's, for other kinds of rows, headroom, ways out "
+                          "and what would help: none, those that take no more work than the plan's (fast), or "
+                          "all. The report says how many were left out.",
+                      .values = "none fast all"},
     [OPTION_PRECISION] = {.name = "precision",
                           .takes = "TYPE",
                           .use = ALL,

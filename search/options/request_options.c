@@ -63,6 +63,7 @@ static bool read_choice(const Resolving *to, Option option, const char *(*name)(
 }
 
 static const char *padding_at(unsigned i) { return padding_rule_name((PaddingRule)i); }
+static const char *helps_at(unsigned i) { return helps_name((Helps)i); }
 static const char *objective_at(unsigned i) { return objective_name((Objective)i); }
 static const char *precision_at(unsigned i) { return precision_name((Precision)i); }
 
@@ -295,7 +296,7 @@ static bool read_nesting(const Resolving *to, Contender *contender) {
 
 static bool read_space(const Resolving *to) {
     Request *request = to->request;
-    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME;
+    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, helps = HELPS_FAST;
     int64_t top = 5;
     request->space.max_idle = 0.1;
     if (given(to, OPTION_REQUIRE) &&
@@ -317,13 +318,14 @@ static bool read_space(const Resolving *to) {
         !read_share(to, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !read_choice(to, OPTION_PADDING, padding_at, 3, &padding) ||
         !read_choice(to, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
+        !read_choice(to, OPTION_HELPS, helps_at, HELPS_COUNT, &helps) || !read_whole(to, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
         return wrong(to, OPTION_OBJECTIVE, "cost: the catalog has no price of this chip; give time or chip-hours");
     request->space.padding = (PaddingRule)padding;
     request->question.objective = (Objective)objective;
     request->control.top = (int)top;
+    request->control.helps = (Helps)helps;
     request->control.variants = given(to, OPTION_VARIANTS);
     request->control.different =
         !given(to, OPTION_TOP) && !given(to, OPTION_VARIANTS) && !given(to, OPTION_BRUTE_FORCE);

@@ -48,6 +48,7 @@ static bool too_many_batches(const Request *changed) {
 
 static void take(AlternativeResult *way, const SideAnswer *answer) {
     way->cut_short = way->cut_short || answer->cut_short;
+    way->left_out = way->left_out || answer->left_out;
     if (!answer->found || (way->found && way->best.ranked_seconds <= answer->best.ranked_seconds)) return;
     way->found = true;
     way->best = answer->best;

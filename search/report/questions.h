@@ -8,6 +8,7 @@
 /* The best plan of a changed request, in an arena of its own that ends here; *found false: none fits. */
 typedef struct {
     bool found, cut_short;
+    bool left_out; /* cut short because it took more work than --helps fast lets it have */
     RankedPlan best;
 } SideAnswer;
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error);

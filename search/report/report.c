@@ -28,11 +28,13 @@ static bool ask_within(Report *report, Request *changed, double limit, SideAnswe
     if (out->cut_short) return true;
     changed->control.limit_seconds = limit;
     changed->control.within_limit_is_little = false;
+    changed->control.work_limit = report->work_limit;
     changed->control.time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
-        out->found = result.plan_count > 0;
+        out->left_out = out->cut_short && report->work_limit > 0 && result.work > report->work_limit;
+        out->found = result.plan_count > 0 && !out->left_out; /* what it has so far is the best of nothing */
         if (out->found) out->best = result.plans[0];
         out->best.request = NULL; /* it ends with this search */
     }
@@ -56,7 +58,9 @@ static double as_fast(const Report *report, const Request *changed) {
 }
 
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error) {
-    return ask_within(report, changed, 0, out, error);
+    bool ok = ask_within(report, changed, 0, out, error);
+    report->left_out += out->left_out;
+    return ok;
 }
 
 SideSearch *side_searches_new(int count, Error *error) {
@@ -82,6 +86,7 @@ bool report_ask_all(Report *report, SideSearch *questions, int count, Error *err
         if (!apart) questions[i].changed.control.threads = 1;
         ok[i] = ask_question(report, &questions[i], &errors[i]);
     }
+    for (int i = 0; i < count; i++) report->left_out += questions[i].answer.left_out;
     for (int i = 0; i < count; i++) {
         if (ok[i]) continue;
         *error = errors[i];
@@ -107,6 +112,19 @@ static bool search_main(const Request *request, Arena *arena, Report *report, Er
     return true;
 }
 
+/* What surrounds a plan that is proven. */
+static bool surround(Report *report, Request *scratch, bool divides, Arena *arena, Error *error) {
+    /* What a search may take at least, so that nothing is left out where all take a moment. */
+    static const int64_t WORK_LEAST = 600000;
+    Helps helps = report->asked->control.helps;
+    report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work);
+    bool none = helps == HELPS_NONE;
+    bool ok = (none || divides || report_make_alternatives(report, scratch, error)) &&
+              report_make_rows(report, arena, error) && (none || report_make_sensitivities(report, error));
+    report->work_limit = 0;
+    return ok;
+}
+
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
     report->asked = request;
@@ -120,8 +138,8 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
     bool proven = result->certificate.proof == PROOF_OPTIMAL;
     bool divides = result->plan_count > 0 ? plan_is_as_asked(request, &result->plans[0])
                                           : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
+    bool surrounded = proven && result->plan_count > 0 && !request->control.brute_force;
+    if (surrounded) return surround(report, scratch, divides, arena, error);
     if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
-    if (result->plan_count == 0) return report_make_nearest(report, scratch, error);
-    if (!proven || request->control.brute_force) return true;
-    return report_make_rows(report, arena, error) && report_make_sensitivities(report, error);
+    return result->plan_count > 0 || report_make_nearest(report, scratch, error);
 }

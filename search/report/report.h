@@ -24,6 +24,7 @@ static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where 
 typedef struct {
     bool tried, found;
     bool cut_short; /* a time limit ended its search */
+    bool left_out;  /* cut short because it took more work than --helps fast lets it have */
     bool skipped;   /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;
 } AlternativeResult;
@@ -72,6 +73,8 @@ typedef struct {
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
     const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not asked */
     const MeasuredRun *measured;             /* likewise; NULL: none is near */
+    int left_out;        /* searches around the search that took more work than --helps fast lets them have */
+    int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 

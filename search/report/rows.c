@@ -191,6 +191,7 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
 bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!report->asked->control.different) return true;
     KindRow kinds[KINDS_MAX] = {0};
+    if (report->asked->control.helps == HELPS_NONE) return take_rows(report, kinds, 0, arena, error);
     SideSearch *questions = side_searches_new(QUESTIONS_MAX, error);
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);

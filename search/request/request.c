@@ -19,6 +19,11 @@ const char *objective_name(Objective objective) {
     return NAMES[objective];
 }
 
+const char *helps_name(Helps helps) {
+    static const char *const NAMES[HELPS_COUNT] = {[HELPS_FAST] = "fast", [HELPS_NONE] = "none", [HELPS_ALL] = "all"};
+    return NAMES[helps];
+}
+
 const char *padding_rule_name(PaddingRule rule) {
     static const char *const NAMES[] = {
         [PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};

@@ -100,6 +100,10 @@ typedef struct {
 } SearchSeed;
 enum { SEEDS_MAX = 4 };
 
+/* Which searches a report makes around the plan's: those that take no more work than it did, none, or all. */
+typedef enum { HELPS_FAST, HELPS_NONE, HELPS_ALL, HELPS_COUNT } Helps;
+const char *helps_name(Helps helps);
+
 /* How a search is run: what it returns, when it ends, on how many threads. */
 typedef struct {
     int top;
@@ -115,6 +119,10 @@ typedef struct {
     World world;               /* clock, interrupt and progress, handed in by the caller */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
+    /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no
+     * limit. */
+    int64_t work_limit;
+    Helps helps;
     bool within_limit_is_little; /* there is hardly anything up to the limit: the search goes to it at once */
     /* Looked at first, so that the rest is compared with what is found there. They change how long a search takes, and
      * not what it answers. */

@@ -139,6 +139,8 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     for (int i = 0; i < contest.count; i++)
         contest.plans[i].tied = contest.plans[i].ranked_seconds <= contest.plans[0].ranked_seconds * 1.005;
     merge_proof(&contest, result);
+    result->work = 0;
+    for (size_t i = 0; i < count; i++) result->work += contest.results[i].work;
     result->seconds = world_clock(world) - contest.started;
     return list_contenders(&contest, result, error);
 }

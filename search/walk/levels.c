@@ -117,6 +117,7 @@ static bool note_opened(Search *search, int64_t index, Error *error) {
 static bool settle(Search *search, int64_t index, const Opening *opening, Error *error) {
     TupleBatches *entry = &search->tuples.entries[index];
     const Explorer *explorer = &opening->explorer;
+    search->work += explorer->stats.work;
     if (!opening->ok && !explorer->interrupted) {
         *error = explorer->error;
         return false;

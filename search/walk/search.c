@@ -18,6 +18,7 @@ bool search_is_over(Search *search) {
         limit - min_real(limit / 2, tuple_list_seconds_to_leave(&search->tuples)); /* the rest is counted too */
     search->interrupted = search->interrupted || search->tuples.interrupted || world_stops(&control->world);
     search->timed_out = search->timed_out || search->interrupted ||
+                        (control->work_limit > 0 && search->work > control->work_limit) ||
                         (limit > 0 && world_clock(&control->world) - search->started > left);
     return search->timed_out;
 }
@@ -109,6 +110,7 @@ static bool search_one_order(Search *search, Error *error) {
     request.space.nesting_all = false;
     bool ok = search_space(&first, error);
     search->best_count = first.best_count;
+    search->work = first.work;
     tuple_list_free(&first.tuples);
     arena_free(&arena);
     return ok;
@@ -152,6 +154,7 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
     caches_free(&search);
     tuple_list_free(&search.tuples);
     result->interrupted = search.interrupted || world_stops(world);
+    result->work = search.work;
     result->seconds = world_clock(world) - search.started;
     result->request = request;
     return ok;
@@ -165,7 +168,7 @@ static bool search_asked(const Request *request, bool resort, Arena *arena, Sear
 
 /* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster
  * there by as much as the request wants. */
-static bool opens_offload(const Request *opened, const SearchResult *result, bool *out, Error *error) {
+static bool opens_offload(const Request *opened, const SearchResult *result, bool *out, int64_t *work, Error *error) {
     Arena arena = {0};
     SearchResult faster = {0};
     double gain = opened->space.offload_gain;
@@ -181,6 +184,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     limited.control.within_limit_is_little = true;
     bool ok = search_asked(&limited, false, &arena, &faster, error);
     *out = ok && faster.plan_count > 0;
+    *work += faster.work;
     arena_free(&arena);
     return ok;
 }
@@ -197,9 +201,11 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     opened->space.offload_open = false;
     opened->space.offload_opened = true;
     bool needed;
-    if (!opens_offload(opened, result, &needed, error)) return false;
+    if (!opens_offload(opened, result, &needed, &result->work, error)) return false;
     if (!needed) return true;
+    int64_t work = result->work;
     if (!search_asked(opened, true, arena, result, error)) return false;
     result->seconds += seconds;
+    result->work += work;
     return true;
 }

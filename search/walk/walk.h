@@ -19,7 +19,8 @@ typedef struct {
     ExploreStats **last; /* by entry: what its last opening gave; NULL where it was never opened */
     Certificate *certificate;
     Ledger *ledger;   /* NULL where none is wanted */
-    bool timed_out;   /* a time limit or an interrupt ended the search */
+    int64_t work;     /* of all openings so far: ExploreStats.work */
+    bool timed_out;   /* a limit of time or work, or an interrupt ended the search */
     bool interrupted; /* an interrupt did */
     double started;   /* by the world's clock */
     double floor;     /* the least bound of what was not even bounded in time; INFINITY where all was bounded */

@@ -55,8 +55,7 @@ bool measured_add_json(cJSON *to, const MeasuredRun *run) {
            json_add_text(json, "framework", run->framework) && json_add_text(json, "model", run->model) &&
            json_add_text(json, "chip", run->chip) && json_add_text(json, "precision", run->precision) &&
            json_add_text(json, "plan", run->plan) && json_add_whole(json, "chips", run->chips) &&
-           json_add_whole(json, "seq", run->seq) &&
-           json_add_real(json, "flops_per_token", run->flops_per_token) &&
+           json_add_whole(json, "seq", run->seq) && json_add_real(json, "flops_per_token", run->flops_per_token) &&
            json_add_real(json, "measured_tokens_per_second_per_chip", run->measured) &&
            json_add_real(json, "predicted_tokens_per_second_per_chip", run->predicted);
 }

@@ -107,6 +107,18 @@ void sensitivities_write(const Report *report, TextOut out) {
     prose_write(out, "", "  ", line.text);
 }
 
+static void write_left_out(const Report *report, TextOut out) {
+    Prose line = {0};
+    if (report->left_out == 0) return;
+    prose_add(&line,
+              "%d search%s around this plan %s left out, since %s more work than the plan itself (--helps all makes "
+              "%s).",
+              report->left_out, report->left_out > 1 ? "es" : "", report->left_out > 1 ? "were" : "was",
+              report->left_out > 1 ? "each takes" : "it takes", report->left_out > 1 ? "them" : "it");
+    fputc('\n', out.file);
+    prose_write(out, "", "  ", line.text);
+}
+
 /* The least that activations can take. */
 static const char *activations_words(const Request *request) {
     return offload_takes_activations(request->question.offload) && host_is_known(&request->question.chip)
@@ -199,6 +211,7 @@ bool report_write_text(const Report *report, TextOut out, Error *error) {
         write_why(result, out);
         ok = ok && alternatives_write(report, out);
         sensitivities_write(report, out);
+        write_left_out(report, out);
     } else {
         shortfall_write(report, out);
         write_nearest(report, out);

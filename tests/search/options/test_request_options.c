@@ -329,12 +329,12 @@ Test(options, help_names_every_option) {
     help_of_command(&COMMAND_PLAN, memory);
     fclose(memory);
     static const char *const NAMED[] = {
-        "--model",      "--pods",      "--slice",           "--slices",      "--chips",     "--nodes",
-        "--chip",       "--batch",     "--sequences",       "--seq",         "--tokens",    "--require",
-        "--for",        "--max-idle",  "--batch-tolerance", "--padding",     "--objective", "--top",
-        "--variants",   "--precision", "--optimizer",       "--hbm-reserve", "--profile",   "--format",
-        "-o, --output", "--threads",   "--brute-force",     "--time-limit",  "--timing",    "-v, --verbose",
-        "-q, --quiet",  "--color",     "--certificate",     "--help"};
+        "--model",       "--pods",       "--slice",           "--slices",      "--chips",       "--nodes",
+        "--chip",        "--batch",      "--sequences",       "--seq",         "--tokens",      "--require",
+        "--for",         "--max-idle",   "--batch-tolerance", "--padding",     "--objective",   "--top",
+        "--variants",    "--helps",      "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
+        "--format",      "-o, --output", "--threads",         "--brute-force", "--time-limit",  "--timing",
+        "-v, --verbose", "-q, --quiet",  "--color",           "--certificate", "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);
     cr_expect_null(strstr(text, "--plan "), "an option of explain");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cr_expect(strlen(line) <= 120, "%s", line);

@@ -75,3 +75,48 @@ Test(rows, headroom_costs) {
     }
     arena_free(&arena);
 }
+
+static Report *report_of(const char *words, int64_t *work, Arena *arena) {
+    Error error = {0};
+    Report *report = ARENA_NEW(arena, Report, 1);
+    Request *request = ARENA_NEW(arena, Request, 1);
+    cr_assert(request_from_text(words, arena, request), "%s", words);
+    cr_assert(report_make(request, arena, report, &error), "%s", error.text);
+    *work = report->result.work;
+    return report;
+}
+
+/* Without searches around it the plan is the same, and so is the work of its own search. */
+Test(rows, none_are_searched_where_none_are_asked_for) {
+    Arena arena = {0};
+    int64_t work[4];
+    const Report *fast = report_of(WORDS, &work[0], &arena), *all = report_of(WORDS " --helps all", &work[1], &arena),
+                 *none = report_of(WORDS " --helps none", &work[2], &arena);
+    report_of(WORDS " --helps none --threads 3", &work[3], &arena);
+    cr_expect(work[0] > 0 && work[0] == work[1] && work[0] == work[2] && work[0] == work[3]);
+    cr_expect_eq(none->result.plans[0].ranked_seconds, fast->result.plans[0].ranked_seconds);
+    cr_expect(none->headroom_count == 0 && none->sensitivity_count == 0 && !none->has_free && none->left_out == 0);
+    cr_expect(all->headroom_count > 0 && all->sensitivity_count > 0 && all->left_out == 0);
+    for (int i = 0; i < none->result.plan_count; i++)
+        cr_expect_eq(none->result.plans[i].row_kinds & ~(1u << ROW_FASTEST | 1u << ROW_OF_LAUNCHER), 0u);
+    arena_free(&arena);
+}
+
+/* A limit of work ends a search at the same block on any number of threads, and leaves a gap. */
+Test(rows, work_ends_a_search_alike_on_all_threads) {
+    Arena arena = {0};
+    Error error = {0};
+    SearchResult results[2];
+    for (int i = 0; i < 2; i++) {
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_assert(request_from_text(WORDS " --for megatron --top 1", &arena, request));
+        request->control.threads = i == 0 ? 1 : 3;
+        request->control.work_limit = 2000;
+        cr_assert(search_run(request, &arena, &results[i], &error), "%s", error.text);
+        cr_expect(results[i].work > 2000 && results[i].certificate.proof == PROOF_GAP);
+    }
+    cr_expect_eq(results[0].work, results[1].work);
+    cr_expect_eq(results[0].plan_count, results[1].plan_count);
+    cr_expect_eq(results[0].certificate.best_bound_seconds, results[1].certificate.best_bound_seconds);
+    arena_free(&arena);
+}
