@@ -163,8 +163,8 @@ HostUpdate launchers_host_update(LauncherSet launchers);
 void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,
                        const Placement *placements, int64_t count, LauncherSet *out);
 
-/* Whether one of `launchers` can be made to place roles so. A memo serves placements of one tuple of degrees on one mesh
- * and lives in the arena; NULL means that memory is out. */
+/* Whether one of `launchers` can be made to place roles so. A memo serves placements of one tuple of degrees on one
+ * mesh and lives in the arena; NULL means that memory is out. */
 typedef struct LaunchMemo LaunchMemo;
 LaunchMemo *launch_memo_new(Arena *arena);
 bool launchers_place(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip, const Placement *placement,

@@ -106,17 +106,18 @@ Test(rows, none_are_searched_where_none_are_asked_for) {
 Test(rows, work_ends_a_search_alike_on_all_threads) {
     Arena arena = {0};
     Error error = {0};
-    SearchResult results[2];
-    for (int i = 0; i < 2; i++) {
+    SearchResult results[3]; /* the first without a limit */
+    for (int i = 0; i < 3; i++) {
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_assert(request_from_text(WORDS " --for megatron --top 1", &arena, request));
-        request->control.threads = i == 0 ? 1 : 3;
-        request->control.work_limit = 2000;
+        request->control.threads = i == 2 ? 3 : 1;
+        request->control.work_limit = i == 0 ? 0 : results[0].work / 4;
         cr_assert(search_run(request, &arena, &results[i], &error), "%s", error.text);
-        cr_expect(results[i].work > 2000 && results[i].certificate.proof == PROOF_GAP);
     }
-    cr_expect_eq(results[0].work, results[1].work);
-    cr_expect_eq(results[0].plan_count, results[1].plan_count);
-    cr_expect_eq(results[0].certificate.best_bound_seconds, results[1].certificate.best_bound_seconds);
+    cr_expect(results[0].certificate.proof == PROOF_OPTIMAL && results[1].certificate.proof == PROOF_GAP);
+    cr_expect(results[1].work > results[0].work / 4 && results[1].work < results[0].work);
+    cr_expect_eq(results[1].work, results[2].work);
+    cr_expect_eq(results[1].plan_count, results[2].plan_count);
+    cr_expect_eq(results[1].certificate.best_bound_seconds, results[2].certificate.best_bound_seconds);
     arena_free(&arena);
 }
