@@ -7,7 +7,7 @@
 
 #include "search/serving/front.h"
 
-typedef enum { CUT_MEMORY, CUT_BOUND, CUT_LIMIT, CUT_LOAD, CUT_TIME, CUT_COUNT } CutReason;
+typedef enum { CUT_MEMORY, CUT_BOUND, CUT_LIMIT, CUT_TIME, CUT_COUNT } CutReason;
 const char *cut_reason_name(CutReason reason);
 
 /* The certificate. A point is a layout with a batch (one to SERVING_BATCH_MAX, or those of the question): covered =

@@ -6,7 +6,7 @@
 #include <math.h>
 
 const char *cut_reason_name(CutReason reason) {
-    static const char *const NAMES[CUT_COUNT] = {"memory", "bound", "limit", "load", "time_limit"};
+    static const char *const NAMES[CUT_COUNT] = {"memory", "bound", "limit", "time_limit"};
     return NAMES[reason];
 }
 

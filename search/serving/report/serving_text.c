@@ -214,8 +214,12 @@ static void write_nearest(const ServingReport *report, TextOut out) {
         return;
     }
     Prose prose = {0};
-    prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens beside the weights.",
-              report->question->peak_tokens);
+    if (report->answer->count.covered == 0)
+        prose_add(&prose,
+                  "Nothing is left: no layout divides the model, is in the engines' rules and is what --require asks.");
+    else
+        prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens beside the weights.",
+                  report->question->peak_tokens);
     prose_write(out, "", "  ", prose.text);
 }
 

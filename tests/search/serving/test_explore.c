@@ -179,7 +179,7 @@ Test(explore, two_pools_equal_every_pair) {
     World1 world = world_open("default");
     Workers *prompts = calloc(1, sizeof *prompts), *decodes = calloc(1, sizeof *decodes);
     int compared = 0;
-    for (uint64_t seed = 0; seed < 150; seed++) {
+    for (uint64_t seed = 0; seed < 60; seed++) {
         ServingQuestion question = random_question(seed, &world.catalog, world.profile);
         Arena arena = {0};
         BoxList boxes;

@@ -125,6 +125,7 @@ Test(command_inference, what_is_wrong_is_one_line) {
         {"--model|70b|--chip|h100|--profile|nobody", 2, "there is no serving profile"},
         {"--model|gpt2|--chip|h100|--prompt|5000", 2, "beyond the 1024 positions"},
         {"--model|70b|--chip|h100|--chips|1", 3, "Nothing fits"},
+        {"--model|8b|--chip|h100|--nodes|1|--require|tensor=3", 3, "is what --require asks"},
         {"--model|70b|--chip|h100|--nodes|1|--tpot|1ms", 3, "Nothing keeps the limits. Nearest: "},
         {"--model|70b|--chip|h100|--nodes|1|--rate|100000/s", 3, "Nothing keeps the limits. Nearest: "},
     };
