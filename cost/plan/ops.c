@@ -110,6 +110,7 @@ static Op *add_norm(List *list, const char *name, const Model *model, double tok
 /* Widths of one chip's heads, all together. `value` is narrower than `key` in latent attention alone. */
 typedef struct {
     double query, key, value, context;
+    double padding; /* the numbers of a head that is kept over its own: heads are the last dimension of an array */
 } HeadWidths;
 
 /* Ulysses gives every chip whole heads; keys and values are copied where that requires it. */
@@ -117,11 +118,12 @@ static double kv_copies(const Shard *shard) {
     return shard->ulysses > 1 ? max_real(1, shard->ulysses / shard->kv_heads) : 1;
 }
 
-static HeadWidths head_widths(const LayerKind *kind, const Shard *shard) {
+static HeadWidths head_widths(const LayerKind *kind, const Shard *shard, const LayerSoftware *software) {
     bool latent = kind->attention == ATTENTION_LATENT;
     double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
     double v = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
-    return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v};
+    double lanes = max_real(1, software->lanes), padding = latent || !(v > 0) ? 1 : ceil(v / lanes) * lanes / v;
+    return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v, padding};
 }
 
 static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
@@ -137,7 +139,7 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
     set_output(qkv, ACTIVATION_QKV,
-               BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
+               widths.padding * BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
     if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
@@ -214,7 +216,7 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
     const Sharding *sharding = layer->sharding;
     double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
     double stream = BF16_BYTES * tokens * d_model;
-    HeadWidths widths = head_widths(kind, shard);
+    HeadWidths widths = head_widths(kind, shard, software);
     bool latent = kind->attention == ATTENTION_LATENT;
 
     if (kind->norms > 0) {
@@ -242,7 +244,8 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
         BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = shard->heads;
-    set_output(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * widths.context + 4 * shard->heads));
+    set_output(attention, ACTIVATION_CONTEXT,
+               tokens * (widths.padding * BF16_BYTES * widths.context + 4 * shard->heads));
     attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, software, widths);
 
@@ -331,8 +334,10 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
     }
     if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
-    /* Where no token may be dropped and sizes are fixed, tensors have room for all tokens of the group on one chip. */
-    double room = software->receives_worst_case && !folded ? ways : 1;
+    /* Where no token may be dropped and sizes are fixed, tensors have room for all tokens of the group on one chip, each
+     * as often as it can choose an expert there. */
+    double most = min_real((double)kind->top_k, shard->experts) / (double)kind->top_k;
+    double room = software->receives_worst_case && !folded ? max_real(1, ways * most) : 1;
     set_output(dispatch, ACTIVATION_MLP_INPUT, room * arrived);
     set_output(up, ACTIVATION_GATE_UP, room * BF16_BYTES * routed * up_columns);
     set_output(product, ACTIVATION_PRODUCT, room * BF16_BYTES * routed * width);

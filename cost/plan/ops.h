@@ -81,6 +81,7 @@ typedef struct {
 typedef struct {
     double imbalance;         /* the load of the busiest expert over the mean load: >= 1 */
     bool ring_returns;        /* Profile.ring_returns */
+    double lanes;             /* Profile.lanes; 0 means 1 */
     bool keys_kept;           /* Profile.keys_kept */
     bool receives_worst_case; /* Profile.receives_worst_case, and the model drops no tokens */
 } LayerSoftware;

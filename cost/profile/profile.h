@@ -99,6 +99,14 @@ typedef struct {
     /* 1: the embedding's table stays in its shards: a look-up exchanges activations over the chips that share it, an
      * all_to_all each way (GSPMD, with tensor = 1); 0: fsdp gathers the table as it does other weights */
     double embedding_exchanged;
+    /* 1: the residual stream is split over tensor wherever it divides (MaxText's logical axes); 0: the layout decides */
+    double stream_split;
+    /* 1: gradients over a group that is the whole slice are all_reduced whole, and each chip then cuts out its part; 0:
+     * they are scattered (XLA on TPUs, which fuses the two only for a part of a slice) */
+    double slice_all_reduce;
+    /* Such a group of at most so many chips, and at least 4: matmuls of layers and logits pass their weights and gradients
+     * round a ring, of n + 1 parts where n - 1 are needed (XLA's windowed einsum); 0: none does */
+    double ring_ways;
     /* 1: in a pipeline a stage of sharded parameters sums gradients whole, and reduces them after its last microbatch;
      * weights that are kept are gathered once a step (torch.distributed.pipelining with FSDP2); 0: with every
      * microbatch */
@@ -126,6 +134,9 @@ typedef struct {
     /* 1: where tokens are not dropped, experts' tensors have room for the worst routing: the tokens of all chips of an
      * expert group on one (XLA, whose sizes are fixed) */
     double receives_worst_case;
+    double experts_in_fp32; /* 1: the activation of experts is in HBM in fp32 while it is made (XLA); 0: it is fused */
+    /* The numbers of a head in HBM are padded to a multiple of this (a TPU's vector has 128 lanes); 1: they are not */
+    double lanes;
     double logit_chunks; /* the loss is computed in so many pieces of the tokens, one after the other: >= 1 */
     /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their
      * table (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */

@@ -13,7 +13,7 @@
 
 enum {
     SET_ENTRIES_MAX = 128,
-    SET_FIGURES_MAX = 80,
+    SET_FIGURES_MAX = 96,
     SET_MATCHES_MAX = 16,
     SET_CHIPS_MAX = 24,
     SET_ALIASES_MAX = 8,

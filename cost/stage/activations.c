@@ -54,11 +54,11 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             int target = op->output_activation;
             for (int next = j + 1; target < 0 && next < count; next++) target = ops[next].output_activation;
             if (target < 0 || (product_made && op->output_activation < 0)) {
-                /* torch runs the module that it checkpoints to its end, including the last matmul; so does an expert's
-                 * layer whose router's gradient reads what the experts send back */
+                /* torch runs the module that it checkpoints to its end, including the last matmul; an expert's layer
+                 * whose router's gradient reads what the experts send back does so where their product is not kept */
                 bool combined = setting->profile->combines_again > 0.5 && model->kinds[i].experts > 0;
                 if (!(product_made && (setting->profile->recompute_whole > 0.5 || combined))) continue;
-                target = ACTIVATION_GATE_UP;
+                target = combined ? ACTIVATION_PRODUCT : ACTIVATION_GATE_UP;
             }
             product_made = product_made || op->output_activation == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];

@@ -50,6 +50,7 @@ static inline LayerSoftware cost_context_software(const CostContext *setting) {
     const Profile *profile = setting->profile;
     return (LayerSoftware){.imbalance = cost_context_imbalance(setting),
                            .ring_returns = profile->ring_returns > 0.5,
+                           .lanes = profile->lanes,
                            .keys_kept = profile->keys_kept > 0.5,
                            .receives_worst_case =
                                profile->receives_worst_case > 0.5 && !(setting->model->training.capacity_factor > 0)};
@@ -64,6 +65,12 @@ static inline bool cost_context_fp32_gradients(const CostContext *setting) {
     return setting->profile->gradients_in_fp32 > 0.5 && cost_context_state(setting)->dtypes.gradients == DTYPE_DEFAULT;
 }
 
+/* Whether weights that so many chips share are shared by all chips, and XLA then reduces their gradients whole. */
+static inline bool weights_span_slice(const CostContext *setting, const Shard *shard, double ways) {
+    double chips = shard->tensor * shard->expert * shard->sequence * shard->fsdp * shard->data * shard->pipeline;
+    return setting->profile->slice_all_reduce > 0.5 && ways > 1 && ways >= chips;
+}
+
 /* Bytes of a gradient that is kept and reduced over data: of one microbatch, or accumulated over several. */
 static inline double cost_context_gradient_bytes(const CostContext *setting, bool accumulated) {
     return cost_context_fp32_gradients(setting) ? dtype_bytes(DTYPE_FP32)
@@ -76,11 +83,12 @@ static inline double cost_context_scatter_bytes(const CostContext *setting) {
 }
 
 /* Bytes of the copy for compute that stays in HBM beside the state: 0 where the software casts the master whenever it
- * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, each replica has
- * a copy for the step. */
+ * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, and not the moments
+ * alone, each replica has a copy for the step. */
 static inline double cost_context_copy_bytes(const CostContext *setting, const Knobs *knobs) {
     const TrainingState *state = cost_context_state(setting);
-    bool has_master = dtype_bytes(state->dtypes.master) > 0 && knobs->zero_stage == 0;
+    bool whole = knobs->zero_stage == 0 || setting->profile->whole_master > 0.5;
+    bool has_master = dtype_bytes(state->dtypes.master) > 0 && whole;
     bool cast = setting->profile->casts_master > 0.5 && has_master;
     return cast ? 0 : state->parameter_bytes;
 }

@@ -28,13 +28,17 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
     bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
     GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
     if (logits && shard_weight_ways(shard) > 1) out.table = sums->logits.dense_weights;
+    bool embedding = shard->pipeline <= 1 && shard_weight_ways(shard) > 1;
     if (!knobs->regather)
-        out.others = layers * one - out.in_use;
+        out.others = layers * one - out.in_use + (embedding && !matrices ? sums->embedding.dense_weights : 0);
     else if (matrices)
         out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* at most all that is kept */
-    else
+    else if (!logits) /* during the loss no layer arrives */
         out.others = min_real(2, layers) * one - out.in_use;
     if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights;
+    out.copies = 1;
+    bool rings = shard_weight_ways(shard) >= 4 && shard_weight_ways(shard) <= setting->profile->ring_ways;
+    if (weights_span_slice(setting, shard, shard_weight_ways(shard)) && !rings) out.copies = 2;
     return out;
 }
 
@@ -49,12 +53,16 @@ double chunks_gradient_bytes(const CostContext *setting, double stream) {
 
 static double gathered_bytes(const CostContext *setting, const GatheredWeights *weights) {
     return cost_context_state(setting)->parameter_bytes * (weights->in_use + weights->others + weights->table) +
-           cost_context_scatter_bytes(setting) * weights->gradient + table_gradient_bytes(setting) * weights->table;
+           weights->copies * (cost_context_scatter_bytes(setting) * weights->gradient +
+                              table_gradient_bytes(setting) * weights->table);
 }
 
-/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair. */
-static double layer_working_bytes(const StageTotals *sums) {
+/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair; of experts also
+ * their activation in fp32, where a compiler does not fuse it into their kernels. */
+static double layer_working_bytes(const CostContext *setting, const StageTotals *sums) {
     double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
+    bool experts = sums->layer.expert_weights > 0 && setting->profile->experts_in_fp32 > 0.5;
+    if (experts) mlp += FP32_BYTES / BF16_BYTES * sums->layer.saved[ACTIVATION_PRODUCT];
     double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
@@ -161,7 +169,7 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
         out->transient_bytes =
             2 * stream + BF16_BYTES * shard->tokens * d_model + chunks_gradient_bytes(setting, stream);
     } else {
-        out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
+        out->transient_bytes = layer_working_bytes(setting, sums) + stream + regathered_bytes(setting, shard, sharding);
     }
     /* State from the host passes through HBM a layer at a time. */
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += host_passing_bytes(setting, on_host, layers);

@@ -51,13 +51,13 @@ static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const 
 
 static void add_gathered(const CostContext *setting, const GatheredWeights *weights, bool regather, Parts *to) {
     const TrainingState *state = cost_context_state(setting);
-    double scattered = cost_context_scatter_bytes(setting);
+    double scattered = weights->copies * cost_context_scatter_bytes(setting);
     add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * weights->in_use);
     add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept",
         state->parameter_bytes * weights->others);
     add(to, MEMORY_GATHERED, "layer_gradient", scattered * weights->gradient);
     add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
-    add(to, MEMORY_GATHERED, "logits_table_gradient", table_gradient_bytes(setting) * weights->table);
+    add(to, MEMORY_GATHERED, "logits_table_gradient", weights->copies * table_gradient_bytes(setting) * weights->table);
 }
 
 /* Logits and transient rows: `rows` of the moment, `passing` of what comes from the host for the update. */

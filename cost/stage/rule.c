@@ -33,7 +33,10 @@ static DataTraffic data_traffic(const CostContext *setting, const Shard *shard, 
         return out;
     }
     out.end = (Traffic){buckets, reduced};
-    out.start = (Traffic){buckets, state->parameter_bytes * part.local};
+    /* What is gathered is the copy for compute; where there is none, the updated master. */
+    bool masters = setting->profile->casts_master > 0.5 && setting->profile->whole_master > 0.5;
+    double gathered = masters ? dtype_bytes(state->dtypes.master) : state->parameter_bytes;
+    out.start = (Traffic){buckets, gathered * part.local};
     if (knobs->zero_stage == 2) {
         out.start.messages += (m - 1) * buckets;
         out.start.bytes += (m - 1) * reduced;

@@ -3,12 +3,20 @@
 
 #include <math.h>
 
+/* What every launcher with rules of its own does (RematOffer), also where a policy is required. */
+static bool plain(const Sharding *sharding) {
+    return sharding->mlp == MLP_TENSOR && sharding->kv != KV_GATHERED && sharding->embedding == TABLE_VOCABULARY &&
+           sharding->logits == TABLE_VOCABULARY;
+}
+
 bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding) {
     bool split = shard->tensor > 1;
+    if (setting->offer && !plain(sharding)) return false;
     double local = shard->seq / shard->sequence;
     bool sequence_divides = split && fmod(local, shard->tensor) == 0;
     if (sharding->residual == RESIDUAL_SEQUENCE && !sequence_divides) return false;
-    if (sharding->residual == RESIDUAL_REPLICATED && shard->along_sequence && split) return false;
+    bool always = shard->along_sequence || (sequence_divides && setting->profile->stream_split > 0.5);
+    if (sharding->residual == RESIDUAL_REPLICATED && always && split) return false;
     bool has_dense = false, copies = false;
     for (int i = 0; i < setting->model->kind_count; i++) {
         const LayerKind *kind = &setting->model->kinds[i];

@@ -51,32 +51,61 @@ static void add_traffic(Resources *to, Group group, Phase phase, double messages
     to->of[res_bytes(group, phase)] += bytes;
 }
 
-/* fsdp gathers weights for forward, `again` times for backward, and scatters their gradient. A stage that stays whole
- * scatters once a step, and so often gathers what it keeps. */
-static void add_gathers(Resources *to, Group group, const ShardedStage *stage, double messages, double weights,
-                        double again) {
-    double gathered = cost_context_state(stage->setting)->parameter_bytes;
-    double scatters = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1;
-    double gathers = stage->knobs->regather ? 1 : scatters;
-    add_traffic(to, group, PHASE_FORWARD, gathers * messages, gathers * gathered * weights);
-    add_traffic(to, group, PHASE_BACKWARD, (again + scatters) * messages,
-                (again * gathered + scatters * cost_context_scatter_bytes(stage->setting)) * weights);
+/* How often the whole of some weights goes round in a gather, and of their gradient in its reduction. */
+typedef struct {
+    double gather, scatter;
+} WeightPasses;
+
+typedef enum { WEIGHTS_LAYERS, WEIGHTS_EXPERTS, WEIGHTS_LOGITS, WEIGHTS_EMBEDDING } WeightKind;
+
+/* One each; but of a group that is the whole slice XLA all_reduces gradients, two passes, or makes rings of the matmuls,
+ * which send n + 1 parts where a pass has n - 1. Rows of a table that are looked up make no matmul, the logits' table is
+ * gathered before its own, and grouped matmuls are kernels. */
+static WeightPasses weight_passes(const CostContext *setting, const Shard *shard, WeightKind kind) {
+    const Profile *profile = setting->profile;
+    double ways = kind == WEIGHTS_EXPERTS ? shard_expert_ways(shard) : shard_weight_ways(shard);
+    if (!weights_span_slice(setting, shard, ways)) return (WeightPasses){1, 1};
+    bool rings = ways >= 4 && ways <= profile->ring_ways && (kind == WEIGHTS_LAYERS || kind == WEIGHTS_LOGITS);
+    double round = (ways + 1) / (ways - 1);
+    return (WeightPasses){rings && kind == WEIGHTS_LAYERS ? round : 1, rings ? round : 2};
 }
 
-/* The tables of the stage. XLA exchanges look-ups where that is known, and its logits keep their table, whose backward
- * follows at once; a loss in chunks gathers it once more. */
+typedef struct {
+    WeightKind kind;
+    double messages, weights; /* of one pass */
+    double again;             /* further gathers for backward */
+} Gather;
+
+/* fsdp gathers weights for forward, `again` times for backward, and scatters their gradient. A stage that stays whole
+ * scatters once a step, and so often gathers what it keeps. */
+static void add_gathers(const ShardedStage *stage, Gather of, Resources *to) {
+    double width = cost_context_state(stage->setting)->parameter_bytes;
+    WeightPasses passes = weight_passes(stage->setting, stage->shard, of.kind);
+    Group group = of.kind == WEIGHTS_EXPERTS ? GROUP_EXPERT_WEIGHTS : GROUP_WEIGHTS;
+    double once = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1;
+    double gathers = passes.gather * (stage->knobs->regather ? 1 : once), again = passes.gather * of.again,
+           scatters = passes.scatter * once;
+    add_traffic(to, group, PHASE_FORWARD, gathers * of.messages, gathers * width * of.weights);
+    add_traffic(to, group, PHASE_BACKWARD, (again + scatters) * of.messages,
+                (again * width + scatters * cost_context_scatter_bytes(stage->setting)) * of.weights);
+}
+
+/* The tables of the stage. XLA exchanges look-ups where that is known, and gathers a table for one phase alone: rows that
+ * were looked up are not read again, and the backward of the logits follows at once. A loss in chunks gathers its table
+ * once more. */
 static void add_tables(const ShardedStage *stage, const StagePace *pace, const StageTotals *sums, Resources *to) {
     const CostContext *setting = stage->setting;
     const Profile *profile = setting->profile;
-    bool exchanged = profile->embedding_exchanged > 0.5 && stage->shard->tensor <= 1;
+    bool exchanged = profile->embedding_exchanged > 0.5 && stage->shard->tensor <= 1 && stage->shard->sequence <= 1;
     double stream = BF16_BYTES * stage->shard->tokens * (double)setting->model->d_model;
-    double again = stage->knobs->regather ? 1 : 0, logits = profile->gathers_matrices > 0.5 ? 0 : again;
-    if (profile->logit_chunks > 1) logits++;
+    double again = stage->knobs->regather && !(profile->gathers_matrices > 0.5) ? 1 : 0;
     for (int phase = 0; phase < PHASE_COUNT && pace->embedding && exchanged; phase++)
         add_traffic(to, GROUP_WEIGHTS, phase, 1, stream);
-    if (pace->embedding && !exchanged) add_gathers(to, GROUP_WEIGHTS, stage, 1, sums->embedding.dense_weights, again);
+    if (pace->embedding && !exchanged)
+        add_gathers(stage, (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights, again}, to);
+    if (profile->logit_chunks > 1) again++;
     if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged))
-        add_gathers(to, GROUP_WEIGHTS, stage, 1, sums->logits.dense_weights, logits);
+        add_gathers(stage, (Gather){WEIGHTS_LOGITS, 1, sums->logits.dense_weights, again}, to);
 }
 
 /* Newton-Schulz gathers the updates of a layer's matrices once a step: each microbatch counts its share of that. */
@@ -120,12 +149,13 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
     const TrainingState *state = cost_context_state(setting);
     double again = stage->knobs->regather ? 1 : 0;
     if (shard_weight_ways(shard) > 1) {
-        add_gathers(to, GROUP_WEIGHTS, stage, pace->layers, pace->layers * sums->layer.dense_weights, again);
+        add_gathers(stage, (Gather){WEIGHTS_LAYERS, pace->layers, pace->layers * sums->layer.dense_weights, again}, to);
         add_tables(stage, pace, sums, to);
         add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_weights);
     }
     if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0) {
-        add_gathers(to, GROUP_EXPERT_WEIGHTS, stage, pace->layers, pace->layers * sums->layer.expert_weights, again);
+        add_gathers(stage, (Gather){WEIGHTS_EXPERTS, pace->layers, pace->layers * sums->layer.expert_weights, again},
+                    to);
         add_orthogonal(to, GROUP_EXPERT_WEIGHTS, shard, &state->part[HELD_EXPERTS], pace->layers,
                        sums->layer.expert_weights);
     }

@@ -61,6 +61,7 @@ double host_passing_bytes(const CostContext *setting, double on_host, double lay
  * layer (gate and up are two: one at work, one that arrives). */
 typedef struct {
     double in_use, others, gradient, table; /* numbers */
+    double copies;                          /* of a gradient: 2 where it is all_reduced whole, operand and result */
 } GatheredWeights;
 GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, Moment moment, double layers);

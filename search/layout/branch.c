@@ -51,22 +51,12 @@ int branch_count(const LayoutGraph *graph) {
     return count;
 }
 
-/* What every launcher with rules of its own does (RematOffer). */
-static bool plain(const LayoutGraph *graph, const int strategy[NODE_ACTIVATION]) {
-    int choice[NODE_ACTIVATION];
-    for (int node = 0; node < NODE_ACTIVATION; node++)
-        choice[node] = graph->nodes[node].strategies[strategy[node]].choice;
-    return choice[NODE_MLP] == MLP_TENSOR && choice[NODE_KV] != KV_GATHERED &&
-           choice[NODE_EMBEDDING] == TABLE_VOCABULARY && choice[NODE_LOGITS] == TABLE_VOCABULARY;
-}
-
 bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
     out->saved = graph->base;
     for (int node = NODE_ACTIVATION - 1; node >= 0; node--) {
         out->strategy[node] = index % graph->nodes[node].strategy_count;
         index /= graph->nodes[node].strategy_count;
     }
-    if (graph->offer && !plain(graph, out->strategy)) return false;
     for (int node = 0; node < NODE_ACTIVATION; node++)
         if (out->strategy[node] > 0)
             add_resources(&out->saved, &graph->nodes[node].strategies[out->strategy[node]].adds);
