@@ -334,8 +334,8 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;
     }
     if (kind->expert_bias) up->weights += up_columns * shard->experts, down->weights += d_model * shard->experts;
-    /* Where no token may be dropped and sizes are fixed, tensors have room for all tokens of the group on one chip, each
-     * as often as it can choose an expert there. */
+    /* Where no token may be dropped and sizes are fixed, tensors have room for all tokens of the group on one chip,
+     * each as often as it can choose an expert there. */
     double most = min_real((double)kind->top_k, shard->experts) / (double)kind->top_k;
     double room = software->receives_worst_case && !folded ? max_real(1, ways * most) : 1;
     set_output(dispatch, ACTIVATION_MLP_INPUT, room * arrived);

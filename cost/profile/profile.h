@@ -99,13 +99,13 @@ typedef struct {
     /* 1: the embedding's table stays in its shards: a look-up exchanges activations over the chips that share it, an
      * all_to_all each way (GSPMD, with tensor = 1); 0: fsdp gathers the table as it does other weights */
     double embedding_exchanged;
-    /* 1: the residual stream is split over tensor wherever it divides (MaxText's logical axes); 0: the layout decides */
+    /* 1: the residual stream is split over tensor wherever it divides (MaxText); 0: the layout decides */
     double stream_split;
     /* 1: gradients over a group that is the whole slice are all_reduced whole, and each chip then cuts out its part; 0:
      * they are scattered (XLA on TPUs, which fuses the two only for a part of a slice) */
     double slice_all_reduce;
-    /* Such a group of at most so many chips, and at least 4: matmuls of layers and logits pass their weights and gradients
-     * round a ring, of n + 1 parts where n - 1 are needed (XLA's windowed einsum); 0: none does */
+    /* Such a group of at most so many chips, and at least 4: matmuls of layers and logits pass their weights and
+     * gradients round a ring, of n + 1 parts where n - 1 are needed (XLA's windowed einsum); 0: none does */
     double ring_ways;
     /* 1: in a pipeline a stage of sharded parameters sums gradients whole, and reduces them after its last microbatch;
      * weights that are kept are gathered once a step (torch.distributed.pipelining with FSDP2); 0: with every

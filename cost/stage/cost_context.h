@@ -83,11 +83,11 @@ static inline double cost_context_scatter_bytes(const CostContext *setting) {
 }
 
 /* Bytes of the copy for compute that stays in HBM beside the state: 0 where the software casts the master whenever it
- * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, and not the moments
- * alone, each replica has a copy for the step. */
+ * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, and not the
+ * moments alone, each replica has a copy for the step. */
 static inline double cost_context_copy_bytes(const CostContext *setting, const Knobs *knobs) {
     const TrainingState *state = cost_context_state(setting);
-    bool whole = knobs->zero_stage == 0 || setting->profile->whole_master > 0.5;
+    bool whole = knobs->zero_stage == 0 || (setting->profile->whole_master > 0.5 && !knobs->offload_optimizer);
     bool has_master = dtype_bytes(state->dtypes.master) > 0 && whole;
     bool cast = setting->profile->casts_master > 0.5 && has_master;
     return cast ? 0 : state->parameter_bytes;

@@ -57,8 +57,8 @@ static double gathered_bytes(const CostContext *setting, const GatheredWeights *
                               table_gradient_bytes(setting) * weights->table);
 }
 
-/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair; of experts also
- * their activation in fp32, where a compiler does not fuse it into their kernels. */
+/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair; of experts
+ * also their activation in fp32, where a compiler does not fuse it into their kernels. */
 static double layer_working_bytes(const CostContext *setting, const StageTotals *sums) {
     double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
     bool experts = sums->layer.expert_weights > 0 && setting->profile->experts_in_fp32 > 0.5;

@@ -58,9 +58,9 @@ typedef struct {
 
 typedef enum { WEIGHTS_LAYERS, WEIGHTS_EXPERTS, WEIGHTS_LOGITS, WEIGHTS_EMBEDDING } WeightKind;
 
-/* One each; but of a group that is the whole slice XLA all_reduces gradients, two passes, or makes rings of the matmuls,
- * which send n + 1 parts where a pass has n - 1. Rows of a table that are looked up make no matmul, the logits' table is
- * gathered before its own, and grouped matmuls are kernels. */
+/* One each; but of a group that is the whole slice XLA all_reduces gradients, two passes, or makes rings of the
+ * matmuls, which send n + 1 parts where a pass has n - 1. Rows of a table that are looked up make no matmul, the
+ * logits' table is gathered before its own, and grouped matmuls are kernels. */
 static WeightPasses weight_passes(const CostContext *setting, const Shard *shard, WeightKind kind) {
     const Profile *profile = setting->profile;
     double ways = kind == WEIGHTS_EXPERTS ? shard_expert_ways(shard) : shard_weight_ways(shard);
@@ -90,9 +90,9 @@ static void add_gathers(const ShardedStage *stage, Gather of, Resources *to) {
                 (again * width + scatters * cost_context_scatter_bytes(stage->setting)) * of.weights);
 }
 
-/* The tables of the stage. XLA exchanges look-ups where that is known, and gathers a table for one phase alone: rows that
- * were looked up are not read again, and the backward of the logits follows at once. A loss in chunks gathers its table
- * once more. */
+/* The tables of the stage. XLA exchanges look-ups where that is known, and gathers a table for one phase alone: rows
+ * that were looked up are not read again, and the backward of the logits follows at once. A loss in chunks gathers its
+ * table once more. */
 static void add_tables(const ShardedStage *stage, const StagePace *pace, const StageTotals *sums, Resources *to) {
     const CostContext *setting = stage->setting;
     const Profile *profile = setting->profile;

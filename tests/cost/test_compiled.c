@@ -93,10 +93,10 @@ static Model maxtext_mixture(void) {
 static Model llama3_8b(void) { return dense_model(32, 4096, 14336, 32, 8, 128, 128256); }
 
 /* Three passes of the layers, two of the logits' table (MB: 377.5 + 134.2), and the look-up's activations there and
- * back, of which a chip has 16.8. Over a whole slice of n chips the compiler makes rings of the matmuls of layers, and of
- * the gradient of the logits' table, with 4 microbatches each time: (n + 1)/(n - 1) passes of 3 x 125.8 + 67.1;
- * or, over 64 chips, it all_reduces gradients, which is two passes. Under context the embedding's table
- * is gathered, and its gradient all_reduced. */
+ * back, of which a chip has 16.8. Over a whole slice of n chips the compiler makes rings of the matmuls of layers, and
+ * of the gradient of the logits' table, with 4 microbatches each time: (n + 1)/(n - 1) passes of 3 x 125.8 + 67.1; or,
+ * over 64 chips, it all_reduces gradients, which is two passes. Under context the embedding's table is gathered, and
+ * its gradient all_reduced. */
 Test(compiled, weights_of_maxtext) {
     static const struct {
         const char *name;
@@ -160,8 +160,8 @@ Test(compiled, state_of_maxtext) {
     }
 }
 
-/* Heads of 64 are kept in tiles of 128 lanes: queries, keys, values and attention's output of 4 layers take 201.3 MB more
- * than their numbers; heads of 128 do not. */
+/* Heads of 64 are kept in tiles of 128 lanes: queries, keys, values and attention's output of 4 layers take 201.3 MB
+ * more than their numbers; heads of 128 do not. */
 Test(compiled, padded_heads_of_maxtext) {
     for (int64_t head = 64; head <= 128; head *= 2) {
         Stage stage;
@@ -176,8 +176,8 @@ Test(compiled, padded_heads_of_maxtext) {
 }
 
 /* Six exchanges a layer of 134.2 MB under full recomputation, three passes of the experts' weights over fsdp (302.0),
- * and the worst case in HBM: 65,536 rows on each of 4 chips with two experts, and no more on each of 8 with one, which no
- * token can choose twice: 2,956 and 2,990 MB at the peak. */
+ * and the worst case in HBM: 65,536 rows on each of 4 chips with two experts, and no more on each of 8 with one, which
+ * no token can choose twice: 2,956 and 2,990 MB at the peak. */
 Test(compiled, mixture_of_maxtext) {
     Stage stage;
     stage_under(maxtext_mixture(), "maxtext-tpu", (Ways){1, 2, 1, 4, 1}, 8192, 2048, &stage);
@@ -264,8 +264,8 @@ Test(compiled, checkpoints_of_torchtitan) {
     cr_expect_float_eq(share, 0.35, 0.005, "%g", share);
 }
 
-/* Llama 3.1 8B over 32 GPUs at the loss of 16,384 tokens in 8 chunks, every layer's input saved: 29.95 GB are alive with
- * weights that are kept, 14.94 with weights that are gathered again. One chunk's logits are 1.6 of it. */
+/* Llama 3.1 8B over 32 GPUs at the loss of 16,384 tokens in 8 chunks, every layer's input saved: 29.95 GB are alive
+ * with weights that are kept, 14.94 with weights that are gathered again. One chunk's logits are 1.6 of it. */
 Test(compiled, loss_of_torchtitan) {
     for (int regather = 0; regather < 2; regather++) {
         Stage stage;

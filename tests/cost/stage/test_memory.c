@@ -95,9 +95,9 @@ Test(memory, stages) {
     }
 }
 
-/* Weights that fsdp gathers: two layers (one arrives while the other works; none during the loss), or all of the stage and
- * the embedding when they are kept; and a layer's gradient before it is scattered. With logits: their table and its
- * gradient. Without fsdp nothing is gathered. */
+/* Weights that fsdp gathers: two layers (one arrives while the other works; none during the loss), or all of the stage
+ * and the embedding when they are kept; and a layer's gradient before it is scattered. With logits: their table and
+ * its gradient. Without fsdp nothing is gathered. */
 Test(memory, gathered) {
     const double layer = 2. * 2 * 8192 * 28672, table = 2 * (32000. * 8192 + 8192), embedding = 2 * 32000. * 8192;
     const struct {

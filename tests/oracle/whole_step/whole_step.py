@@ -208,6 +208,9 @@ def page(words, chosen, recorded):
             out.append(f"\n## {software}\n\n{middle(sent, 'Bytes sent')}.\n{middle(memory, 'HBM')}.\n\n"
                        "| step | what | theirs, MB | ours, MB | ratio | theirs by kind |\n|---|---|---|---|---|---|\n"
                        + "\n".join(rows) + "\n")
+    waiting = [case.name for case in chosen if case.name not in recorded]
+    if waiting:
+        out.append(f"\nListed, and not compiled yet: {len(waiting)} steps ({', '.join(waiting)}).\n")
     out.append("\n## What is off, and why\n\n" + "\n".join(f"{number}. {cause}" for cause, number in causes.items()) + "\n")
     return "".join(out)
 
