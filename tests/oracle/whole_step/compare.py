@@ -35,9 +35,10 @@ class Case:
 
     def emitted(self, program):
         """What `shardopt emit` writes of it."""
-        with tempfile.NamedTemporaryFile(suffix=".out") as file:
-            subprocess.run([program, "emit", FORMATS[self.launcher], *self.words(), "-o", file.name], check=True)
-            return file.read().decode()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "emitted")  # emit puts a whole file in place of one that is there
+            subprocess.run([program, "emit", FORMATS[self.launcher], *self.words(), "-o", path], check=True)
+            return open(path).read()
 
     def asked(self, program):
         """A hash of all that the compiler is told: a recorded result is of this file and these settings."""
