@@ -48,14 +48,15 @@ def topology_of(text):
 def compiled(case, words, folder):
     """What the compiler says of a case, from the emitted file as it is; None where it failed."""
     text, path = case.emitted(words.shardopt), os.path.join(folder, case.name)
-    with open(path + ".told", "w") as file:
+    told = path + (".yml" if case.launcher == "maxtext" else ".sh")  # MaxText reads no other name
+    with open(told, "w") as file:
         file.write(text)
     keys = [key for key in case.row["keys"].split(";") if key]
     if case.launcher == "maxtext":
-        command = [words.maxtext, os.path.join(HERE, "compile_maxtext.py"), path + ".told", *topology_of(text),
+        command = [words.maxtext, os.path.join(HERE, "compile_maxtext.py"), told, *topology_of(text),
                    path + ".hlo", path + ".out.json", *keys]
     else:
-        command = [words.torchtitan, os.path.join(HERE, "step_torchtitan.py"), path + ".told", path + ".out.json", *keys]
+        command = [words.torchtitan, os.path.join(HERE, "step_torchtitan.py"), told, path + ".out.json", *keys]
     with open(path + ".log", "w") as log:
         done = subprocess.run(["nice", "-n", "10", *command], stdout=log, stderr=log, cwd=folder)
     if done.returncode:
