@@ -171,6 +171,28 @@ bool number_seconds(const char *text, const char *where, double *out, Error *err
     return true;
 }
 
+bool number_duration(const char *text, const char *where, double *out, Error *error) {
+    static const struct {
+        char suffix;
+        double seconds;
+    } UNITS[] = {{'m', 60}, {'h', 3600}, {'d', 86400}};
+    char digits[64];
+    size_t length = strlen(text);
+    for (size_t i = 0; i < COUNT_OF(UNITS) && length > 1 && length < sizeof digits; i++) {
+        double count = 0;
+        if (text[length - 1] != UNITS[i].suffix) continue;
+        snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
+        if (!real_read(digits, where, SECONDS, 1, 0, 1e9 / UNITS[i].seconds, "a time (90s, 40m, 3h, 2d)", &count,
+                       error))
+            return false;
+        if (count == 0)
+            return error_set(error, ERROR_INPUT, where, "%.60s is no time at all; give more (90s, 40m, 3h, 2d)", text);
+        *out = count * UNITS[i].seconds;
+        return true;
+    }
+    return number_seconds(text, where, out, error);
+}
+
 const char *number_grouped(int64_t value, char *text) {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     text[0] = '-';

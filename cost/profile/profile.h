@@ -46,6 +46,10 @@ typedef struct {
     double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
+    double restart_seconds; /* from a failure until steps run again */
+    double checkpoint_seconds; /* that training waits for a checkpoint beside its copy to the host */
+    double repair_seconds;  /* until a failed host is back */
+    double storage_bytes_per_second, storage_chip_bytes_per_second; /* of checkpoints: of a job, and for each chip */
     double hbm_error;               /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
                                      * runs lie within 2.2 times this; 0 means not known (ideal) */
 

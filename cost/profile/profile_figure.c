@@ -37,6 +37,11 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(slice_loss), 0, 0, 0.3, 1e-3, 0.1, 0.4, "step per doubling of slices"},
     {CHIP(likely_low), 0, 0, 1, 0, 1, 0, "one run in twenty is below the predicted step times this"},
     {CHIP(likely_high), 0, 0, 100, 1, 100, 0, "one run in twenty is above the predicted step times this"},
+    {CHIP(restart_seconds), 0, 0, 1e6, 0, 1e6, 0, "from a failure until steps run again"},
+    {CHIP(checkpoint_seconds), 0, 0, 1e5, 0, 1e5, 0, "wait for a checkpoint beside its copy to the host"},
+    {CHIP(repair_seconds), 0, 0, 1e8, 0, 1e8, 0, "until a failed host is back"},
+    {CHIP(storage_bytes_per_second), 0, 0, 1e15, 0, 1e15, 0, "of a job's checkpoints: storage"},
+    {CHIP(storage_chip_bytes_per_second), 0, 0, 1e13, 0, 1e13, 0, "of checkpoints: each chip's way to storage"},
     {CHIP(hbm_error), 0, 0, 1, 0, 1, 0, "scale of the logistic distribution of ln(measured / predicted HBM)"},
 
     {STACK(compute_factor), 1, 0.1, 2, 0.7, 1.3, 0.05, "rate of all matmuls under this software"},

@@ -54,6 +54,15 @@ enum { PINS_MAX = MESH_AXES_MAX * ROLE_COUNT };
 /* Where a number came from, for the report. */
 typedef enum { FROM_OPTION, FROM_MODEL, FROM_DEFAULT } Origin;
 
+/* What is said of failures in the training; what is not said is the catalog's and the profile's. All zero but
+ * restart_seconds, which is then below 0. */
+typedef struct {
+    bool never;                      /* --mtbf none */
+    double mtbf_seconds;             /* of the job; 0 means not said */
+    double restart_seconds;          /* below 0 means not said */
+    double storage_bytes_per_second; /* 0 means not said */
+} FailuresAsked;
+
 /* What is asked: which model, trained how, on which machine, priced with which figures. */
 typedef struct {
     Model model;
@@ -63,6 +72,7 @@ typedef struct {
     Profile profile;
     Work work; /* sequences, seq: what is used */
     double training_tokens;
+    FailuresAsked failing;
     Precision precision;
     StateDtypes state_dtypes;
     TrainingState state;     /* of the model under both; all zero means training_state_default() */

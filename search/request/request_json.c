@@ -23,6 +23,14 @@ static bool add_machine(const Request *request, cJSON *to) {
     return json_add_whole(to, "pods", asked->pods > 0 ? asked->pods : 1);
 }
 
+/* As the options have them; what nobody said is left out. */
+static bool add_failures(const FailuresAsked *asked, cJSON *to) {
+    return (!asked->never || json_add_text(to, "mtbf", "none")) &&
+           (!(asked->mtbf_seconds > 0) || json_add_real(to, "mtbf", asked->mtbf_seconds)) &&
+           (!(asked->restart_seconds >= 0) || json_add_real(to, "restart", asked->restart_seconds)) &&
+           (!(asked->storage_bytes_per_second > 0) || json_add_real(to, "storage", asked->storage_bytes_per_second));
+}
+
 bool request_add_json(const Request *request, const char *launchers, cJSON *to) {
     char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
     char schedules[SCHEDULES_TEXT_SIZE];
@@ -34,6 +42,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_whole(to, "batch", (int64_t)request->asked.requested_batch_tokens) &&
            json_add_whole(to, "seq", request->question.work.seq) &&
            json_add_real(to, "tokens", request->question.training_tokens) &&
+           add_failures(&request->question.failing, to) &&
            (required[0] == '\0' || json_add_text(to, "require", required)) && json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&

@@ -256,3 +256,17 @@ Test(number, grouped) {
     cr_expect_str_eq(number_grouped(INT64_MAX, text), "9,223,372,036,854,775,807");
     cr_expect_str_eq(number_grouped(INT64_MIN, text), "-9,223,372,036,854,775,808");
 }
+
+Test(number, durations) {
+    const struct {
+        const char *text;
+        double seconds; /* 0 means that it is refused */
+    } ROWS[] = {{"90", 90}, {"90s", 90}, {"40m", 2400}, {"3h", 10800}, {"1.5d", 129600}, {"0h", 0},
+                {"h", 0},   {"-1h", 0},  {"3hh", 0},    {"1e9d", 0},   {"nanm", 0},      {"", 0}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        double out = 0;
+        Error error = {0};
+        cr_expect_eq(number_duration(ROWS[i].text, "--mtbf", &out, &error), ROWS[i].seconds > 0, "%s", ROWS[i].text);
+        if (ROWS[i].seconds > 0) cr_expect_float_eq(out, ROWS[i].seconds, 1e-9, "%s", ROWS[i].text);
+    }
+}
