@@ -14,23 +14,21 @@ static const double FITS_HARDLY = 0.01, FITS_SURELY = 0.985;
 /* What failures leave of it, where there are enough of them to speak of. */
 static void write_failing(const Request *request, const RankedPlan *ranked, TextOut out) {
     static const double NEVER = 30 * 86400.0;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     Failing failing = failing_of(request, ranked);
     Prose text = {0};
     if (!(failing.mtbf_seconds > 0)) return;
     bool rare = failing.mtbf_seconds > NEVER && !(request->question.failing.mtbf_seconds > 0);
     if (rare) return;
-    prose_add(&text, "With a failure every %s, and a checkpoint of %s every %s: %s goodput, ",
-              duration_text(failing.mtbf_seconds, a), number_bytes(failing.checkpoint_bytes, b),
-              duration_text(failing.interval_seconds, c), share_text(failing.goodput, d));
+    prose_add(&text, "A failure every %s, a checkpoint every %s: %s goodput, ", duration_text(failing.mtbf_seconds, a),
+              duration_text(failing.interval_seconds, b), share_text(failing.goodput, c));
     prose_add(&text, "%s", duration_text(failing.seconds, a));
     if (failing.usd >= 0) prose_add(&text, ", $%s", number_short(failing.usd, a));
     if (failing.spares > 0 && failing.idle_hosts > 0)
-        prose_add(&text, "; the %s idle host%s keep it whole %s of the time", number_grouped(failing.idle_hosts, a),
-                  failing.idle_hosts > 1 ? "s" : "", share_text(failing.whole, b));
+        prose_add(&text, "; %s spare host%s idle", number_grouped(failing.idle_hosts, a),
+                  failing.idle_hosts > 1 ? "s" : "");
     else if (failing.spares > 0)
-        prose_add(&text, "; %s spare host%s would keep it whole 95%% of the time", number_grouped(failing.spares, a),
-                  failing.spares > 1 ? "s" : "");
+        prose_add(&text, "; keep %s spare host%s", number_grouped(failing.spares, a), failing.spares > 1 ? "s" : "");
     prose_add(&text, ".");
     prose_write(out, "", "", text.text);
 }
