@@ -10,8 +10,8 @@ double goodput_at(const Failures *failures, double interval) {
     return interval / mean * exp(-failures->restart / mean) / expm1((interval + failures->blocking) / mean);
 }
 
-/* With x = T/M and y = d/M the goodput is highest where (1 - x) e^(x + y) = 1: the left side falls from e^y >= 1 at 0 to
- * 0 at 1. */
+/* With x = T/M and y = d/M the goodput is highest where (1 - x) e^(x + y) = 1: the left side falls from e^y >= 1 at 0
+ * to 0 at 1. */
 double goodput_best_interval(const Failures *failures) {
     enum { HALVINGS = 60 };
     double mean = failures->between_failures, low = 0, high = 1;

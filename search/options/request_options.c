@@ -9,6 +9,7 @@
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
 #include "search/options/asked_words.h"
+#include "search/options/failure_options.h"
 #include "search/options/options.h"
 #include "search/request/offload.h"
 
@@ -235,22 +236,6 @@ static bool read_tokens(const Resolving *to) {
     request->question.training_tokens = tokens;
     return !given(to, OPTION_TOKENS) || number_real(given(to, OPTION_TOKENS), to->options->where[OPTION_TOKENS], 1,
                                                     1e21, &request->question.training_tokens, to->error);
-}
-
-/* What the user says of failures; a plan does not depend on it. */
-static bool read_failures(const Resolving *to) {
-    FailuresAsked *failing = &to->request->question.failing;
-    const char *mtbf = given(to, OPTION_MTBF), *restart = given(to, OPTION_RESTART),
-               *storage = given(to, OPTION_STORAGE);
-    const char *const *where = to->options->where;
-    *failing = (FailuresAsked){.restart_seconds = -1};
-    if (mtbf && strcmp(mtbf, "none") == 0)
-        failing->never = true;
-    else if (mtbf && !number_duration(mtbf, where[OPTION_MTBF], &failing->mtbf_seconds, to->error))
-        return false;
-    if (restart && !number_duration(restart, where[OPTION_RESTART], &failing->restart_seconds, to->error)) return false;
-    return !storage ||
-           number_real(storage, where[OPTION_STORAGE], 1e6, 1e15, &failing->storage_bytes_per_second, to->error);
 }
 
 /* The widest thing that a token has: batch tokens times it is the largest count of elements there is. */
@@ -509,6 +494,6 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     asked_words_keep(options, &out->asked);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&
-           read_tokens(&to) && read_failures(&to) && check_sizes(&to) && read_space(&to) && read_physics(&to) &&
-           read_search(&to) && read_contenders(&to);
+           read_tokens(&to) && failures_from_options(options, &out->question.failing, error) && check_sizes(&to) &&
+           read_space(&to) && read_physics(&to) && read_search(&to) && read_contenders(&to);
 }
