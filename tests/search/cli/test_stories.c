@@ -193,13 +193,13 @@ Test(stories, gpt_oss_on_racks_of_72) {
     cJSON_Delete(report);
 }
 
-/* A dense model with one sequence a chip needs nothing but FSDP over both rings of a v6e slice. */
+/* A dense model with one sequence a chip needs little beside FSDP on both rings of a v6e slice. Over the whole slice
+ * XLA all_reduces gradients, so that a part of the slice, with tensor on the rest, is a little faster. */
 Test(stories, gemma_on_two_rings) {
     int code;
-    cJSON *report =
-        ask("--model gemma3-27b --chip v6e --slice 16x16 --batch 1Mi --seq 4096 --max-idle 0 --for any", &code);
+    cJSON *report = ask("--model gemma3-27b --chip v6e --slice 16x16 --batch 1Mi --seq 4096 --max-idle 0", &code);
     cr_assert_eq(code, 0);
-    cr_expect_eq(number(plan_at(report, 1), "axes.fsdp"), 256);
+    cr_expect_geq(number(plan_at(report, 1), "axes.fsdp"), 128);
     cr_expect(launchable(plan_at(report, 1), "maxtext"));
     cJSON_Delete(report);
 }
@@ -240,14 +240,14 @@ Test(stories, a_hundred_and_five_layers) {
     cJSON_Delete(report);
 }
 
-/* Eight experts on chips of 16 GB: fsdp splits them. Over an expert axis each chip would need room for the tokens of
- * all chips of its group (dropless), which is as much as the weights that it saves. */
+/* Eight experts on chips of 16 GB: one for each of eight chips, which then needs room for each token of its group once,
+ * and fsdp for the rest. */
 Test(stories, mixtral_on_v5e) {
     int code;
     cJSON *report = ask("--model mixtral-8x22b --chip v5e --slice 16x16 --batch 2Mi --seq 4096", &code);
     cr_expect(code == 0 || code == 4); /* 4: one layout of many that offload in parts is left open, 0.1% below */
     double expert = number(plan_at(report, 1), "axes.expert"), fsdp = number(plan_at(report, 1), "axes.fsdp");
-    cr_expect(expert == 1 && fsdp >= 64, "expert=%g fsdp=%g", expert, fsdp);
+    cr_expect(expert == 8 && fsdp == 32, "expert=%g fsdp=%g", expert, fsdp);
     cr_expect_leq(number(plan_at(report, 1), "memory.total_bytes"), number(plan_at(report, 1), "memory.limit_bytes"));
     cJSON_Delete(report);
 }
