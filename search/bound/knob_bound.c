@@ -120,12 +120,13 @@ static void least_memory_saved(const RowMaker *maker, const Sharding *sharding, 
                                Resources *to) {
     const Shard *shard = maker->shard;
     Knobs small = *maker->knobs;
-    int stages[2], count = least_zero_stages(maker->bounds->context, small.zero_stage, stages);
+    LeastState states[LEAST_STATES_MAX];
+    int count = least_states(maker->bounds, small.zero_stage, states);
     small.regather = true;
-    small.offload_optimizer = maker->bounds->offers->offloads;
     double saved = shard->layers * saved_of_sums(totals);
     for (int at = 0; at < count * (shard->pipeline > 1 ? 2 : 1); at++) {
-        small.zero_stage = stages[at % count];
+        small.zero_stage = states[at % count].zero_stage;
+        small.offload_optimizer = states[at % count].offload_optimizer;
         if (at >= count) small.schedule = SCHEDULE_DUALPIPE;
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows rows;

@@ -65,10 +65,16 @@ Knobs least_time(const Shard *shard, const Knobs *member) {
     return knobs;
 }
 
-int least_zero_stages(const CostContext *context, int zero_stage, int stages[2]) {
-    stages[0] = zero_stage > 0 ? 2 : 0;
-    stages[1] = 0;
-    return zero_stage > 0 && context->profile->casts_master > 0.5 ? 2 : 1;
+int least_states(const Bounds *bounds, int zero_stage, LeastState states[LEAST_STATES_MAX]) {
+    const Profile *profile = bounds->context->profile;
+    bool offloads = bounds->offers->offloads, casts = profile->casts_master > 0.5;
+    int count = 0;
+    states[count++] = (LeastState){zero_stage > 0 ? 2 : 0, offloads};
+    if (zero_stage == 0 || !casts) return count;
+    states[count++] = (LeastState){0, offloads};
+    /* a whole master in HBM may take less than the copy for compute that its absence asks for */
+    if (offloads && profile->whole_master > 0.5) states[count++] = (LeastState){2, false};
+    return count;
 }
 
 void least_rule(const CostContext *context, const Shard *shard, const Knobs *knobs, const StageTotals *totals,
@@ -159,12 +165,13 @@ double shard_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member
     const CostContext *context = bounds->context;
     Knobs small = least_time(shard, member);
     double least = INFINITY;
-    int stages[2], count = least_zero_stages(context, small.zero_stage, stages);
+    LeastState states[LEAST_STATES_MAX];
+    int count = least_states(bounds, small.zero_stage, states);
     small.regather = true;
-    small.offload_optimizer = bounds->offers->offloads;
     for (int at = 0; at < 2 * count; at++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &small.methods, (MlpChoice)(MLP_TENSOR + at % 2));
-        small.zero_stage = stages[at / 2];
+        small.zero_stage = states[at / 2].zero_stage;
+        small.offload_optimizer = states[at / 2].offload_optimizer;
         if (!slot->allowed) continue;
         Sharding sharding = totals_sharding(slot);
         least = min_real(least, least_memory(context, shard, &small, &sharding, &slot->totals));

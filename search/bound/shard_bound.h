@@ -30,11 +30,17 @@ double merged_seconds(const StepRule *rule, const Resources *resources, const Ra
 /* The most chunks that a stage can have. */
 double most_chunks(const CostContext *context, double stages);
 
-/* The knobs of least time with the methods, microbatch and split of the layers of `member`. */
-/* The ZeRO stages, one of which holds no more memory than any other of a family, and how many: the last one, which
- * shards most; but where software casts the master, a replica without ZeRO needs no copy for compute. */
-int least_zero_stages(const CostContext *context, int zero_stage, int stages[2]);
+/* One of these holds no more memory than any member of a family: the last ZeRO stage, which shards most, with the
+ * optimizer on the host if it may be there; but where software casts the master, a replica without ZeRO needs no copy
+ * for compute, nor one whose master stays whole in HBM. Returns how many they are. */
+typedef struct {
+    int zero_stage;
+    bool offload_optimizer;
+} LeastState;
+enum { LEAST_STATES_MAX = 3 };
+int least_states(const Bounds *bounds, int zero_stage, LeastState states[LEAST_STATES_MAX]);
 
+/* The knobs of least time with the methods, microbatch and split of the layers of `member`. */
 Knobs least_time(const Shard *shard, const Knobs *member);
 
 /* The rule of such knobs, with the optimizer of the schedule that keeps two stages on a chip where that takes less. */

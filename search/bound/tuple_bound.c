@@ -13,16 +13,18 @@
 static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member) {
     Knobs knobs = least_time(shard, member);
     double least = INFINITY;
-    int stages[2], count = least_zero_stages(bounds->context, knobs.zero_stage, stages);
+    LeastState states[LEAST_STATES_MAX];
+    int count = least_states(bounds, knobs.zero_stage, states);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
         Sharding sharding = totals_sharding(slot);
         for (int at = 0; at < count * (shard->pipeline > 1 ? 2 : 1); at++) {
             MemoryRows rows;
-            knobs.zero_stage = stages[at % count];
+            knobs.zero_stage = states[at % count].zero_stage;
+            /* what the host has no room for stays in HBM */
+            knobs.offload_optimizer = states[at % count].offload_optimizer;
             if (shard->pipeline > 1) knobs.schedule = at >= count ? SCHEDULE_DUALPIPE : SCHEDULE_1F1B;
-            knobs.offload_optimizer = bounds->offers->offloads; /* what the host has no room for stays in HBM */
             rows_of_sums(&(ShardedStage){bounds->context, shard, &knobs, &sharding}, &slot->totals, MOMENT_UPDATE, 0,
                          &rows);
             least = min_real(least, rows.parameters_bytes + rows.optimizer_bytes);

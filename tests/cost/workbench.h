@@ -14,6 +14,7 @@
 
 /* cost/profiles/ideal.json; test_step.c checks that they are equal. */
 static const Profile IDEAL = {.name = "ideal",
+                              .lanes = 1,
                               .matrix_efficiency = 1,
                               .fp8_efficiency = 1,
                               .mxfp8_efficiency = 1,
