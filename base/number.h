@@ -20,9 +20,9 @@ bool number_real(const char *text, const char *where, double low, double high, d
 bool number_share(const char *text, const char *where, double low, double high, double *out, Error *error);
 
 /* Reads seconds: "60", "60s", "1.5s"; they are > 0 and at most 1e9. */
-/* The same, where m, h and d stand for minutes, hours and days too: 90, 90s, 40m, 3h, 2d. */
-bool number_duration(const char *text, const char *where, double *out, Error *error);
 bool number_seconds(const char *text, const char *where, double *out, Error *error);
+/* The same, where m, h and d stand for minutes, hours and days too: "90", "40m", "3h", "2d". */
+bool number_duration(const char *text, const char *where, double *out, Error *error);
 
 /* For reports, into `text` of at least NUMBER_TEXT_SIZE bytes, which is returned: 16,777,216 · "88.1 GB" (decimal) ·
  * "3.42 s", "12.1 ms", "35.4 us" · "$234 M", "55.7 M". */

@@ -28,8 +28,8 @@ static void add_memory(const RankedPlan *ranked, Risks *to) {
     char left[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     double total = memory_total(&estimate->memory), most = estimate->memory_limit_bytes;
     if (total > most || total <= HBM_FULL * most) return;
-    add(to, "hbm_full", "%s of the %s that plans may use stays free, and the model of memory is not that exact",
-        number_bytes(most - total, left), number_bytes(most, limit));
+    add(to, "hbm_full", "only %s of the %s that plans may use stays free", number_bytes(most - total, left),
+        number_bytes(most, limit));
 }
 
 /* The busiest link of each kind, where it is busy for most of the step. */

@@ -44,14 +44,17 @@ void request_for(const Request *request, const Contender *contender, Request *ou
     if (out->asked.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
 }
 
+/* What a plan runs on: a chip, or one of the devices that it has. */
+static const Chip *device_of(const Question *question) {
+    return question->chip.devices_per_chip > 1 ? &question->device : &question->chip;
+}
+
 /* Communicators are those of three roles, and of experts: a plan that has more of them fits a little less surely. */
 double request_default_reserve(const Request *request) {
     static const double ODDS = 9, UNKNOWN_RESERVE = 0.08, STEP = 0.001; /* nine in ten are odds of 9 to 1 */
     enum { GROUPS = 3 };
     const Profile *profile = &request->question.profile;
-    const Chip *device =
-        request->question.chip.devices_per_chip > 1 ? &request->question.device : &request->question.chip;
-    double hbm = device->hbm_bytes.value, share = UNKNOWN_RESERVE;
+    double hbm = device_of(&request->question)->hbm_bytes.value, share = UNKNOWN_RESERVE;
     if (profile->hbm_error > 0 && hbm > 0) {
         bool experts = model_layers_with(&request->question.model, true) > 0;
         double communicators = GROUPS * profile->communicator_bytes +
@@ -64,18 +67,18 @@ double request_default_reserve(const Request *request) {
 }
 
 CostContext request_cost_context(const Request *request) {
-    CostContext setting = (CostContext){
-        .model = &request->question.model,
-        .chip = request->question.chip.devices_per_chip > 1 ? &request->question.device : &request->question.chip,
-        .profile = &request->question.profile,
-        .work = request->question.work,
-        .hbm_reserve = request->question.hbm_reserve,
-        .precision_flops_per_second = precision_peak(&request->question.chip, request->question.precision),
-        .state = request->question.state.optimizer[0] ? &request->question.state : NULL,
-        .remat = &request->question.remat,
-        .offer = request->question.offer,
-        .offload = request->question.offload,
-        .host_update = request->question.host_update};
+    CostContext setting = (CostContext){.model = &request->question.model,
+                                        .chip = device_of(&request->question),
+                                        .profile = &request->question.profile,
+                                        .work = request->question.work,
+                                        .hbm_reserve = request->question.hbm_reserve,
+                                        .precision_flops_per_second =
+                                            precision_peak(&request->question.chip, request->question.precision),
+                                        .state = request->question.state.optimizer[0] ? &request->question.state : NULL,
+                                        .remat = &request->question.remat,
+                                        .offer = request->question.offer,
+                                        .offload = request->question.offload,
+                                        .host_update = request->question.host_update};
     setting.work.layer_weight = stage_layer_weight(&setting, request->question.work.seq);
     setting.work.layer_flops = layer_flops(setting.model, request->question.work.seq, &setting.work.layer_active);
     return setting;
