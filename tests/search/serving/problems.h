@@ -69,16 +69,20 @@ static inline void random_machine(Dice *dice, const Catalog *catalog, ServingQue
     if (kind >= 2)
         machine_of_slice(&question->chip, shape, PICK(dice, 1, 1, 2), &question->machine);
     else
-        machine_of_gpus(&question->chip, PICK(dice, 1, 2, 4, 8, 16), &question->machine);
+        machine_of_gpus(&question->chip, PICK(dice, 1, 2, 3, 4, 5, 8, 16), &question->machine);
     question->device = chip_device(&question->chip);
 }
 
-/* So much memory that a chip holds the model and some ten to a hundred sequences. */
+/* So much memory that a chip holds the model and some ten to a hundred sequences; no more than the whole machine needs
+ * for the model and some thousands, so that brute force ends. */
 static inline void random_memory(Dice *dice, ServingQuestion *question) {
     ServedModel served = question_served(question, NO_ENGINE);
     WorkerLayout whole = {1, 1, 1, 1, 1, 1, 1, 1, question->weights[0], question->caches[0]};
     double bytes = worker_weights_bytes(&served, &whole) * (double)PICK(dice, 6, 11, 20) / 10;
-    bytes += (double)PICK(dice, 8, 30) * worker_cache_bytes(&served, &whole, question->peak_tokens);
+    double sequence = worker_cache_bytes(&served, &whole, question->peak_tokens);
+    double most = (worker_weights_bytes(&served, &whole) + 3000 * sequence) / (double)question->machine.mesh.devices;
+    bytes += (double)PICK(dice, 8, 30) * sequence;
+    if (bytes > most) bytes = most;
     for (int e = 0; e <= ENGINES_MAX; e++) question->profiles[e].workspace_bytes = 0;
     question->chip.hbm_bytes.value = bytes * 1.2;
     question->device = chip_device(&question->chip);
