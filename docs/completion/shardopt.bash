@@ -83,7 +83,7 @@ _shardopt_values() { # COMMAND OPTION
         --precision) echo 'bf16 fp8 int8 mxfp4 nvfp4 int4' ;;
         --kv-dtype) echo 'bf16 fp8 int8 int4' ;;
         --profile) echo 'default ideal' ;;
-        --format) echo 'text json markdown csv' ;;
+        --format) echo 'text json markdown html csv' ;;
         --file) echo '@files' ;;
         esac
         ;;

@@ -66,6 +66,14 @@ bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t v
     return true;
 }
 
+void question_lengths(ServingQuestion *question, double prompt, double output) {
+    question->request.prompt = prompt;
+    question->request.output = output;
+    question->longest = question->peak_tokens = prompt + output;
+    question->mean_context = prompt + output / 2;
+    question->prompt_context = prompt - prompt * (1 - question->request.cached) / 2;
+}
+
 double question_new_tokens(const ServingQuestion *question) {
     return question->request.prompt * (1 - question->request.cached);
 }

@@ -79,6 +79,9 @@ static inline ServedModel question_served(const ServingQuestion *question, int e
 bool layout_requirements_parse(const char *text, const char *where, ServingQuestion *question, Error *error);
 bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t value);
 
+/* Every request has these lengths: sets them, the longest, and the means that follow. Uses request.cached. */
+void question_lengths(ServingQuestion *question, double prompt, double output);
+
 /* Tokens of a prompt that no prefix cache has. */
 double question_new_tokens(const ServingQuestion *question);
 

@@ -204,6 +204,11 @@ static int64_t routed_experts(const Model *model) {
     return routed;
 }
 
+void layout_links(const ServingQuestion *question, const ServingLayout *layout, WorkerLinks *out) {
+    worker_links(&layout->box->mesh, &layout->placement, routed_experts(&question->model),
+                 &question->profiles[layout->engine], out);
+}
+
 /* Placements of a tuple of degrees that cost the same stand for each other: the first one is kept. */
 static bool each_placement(Walk *walk) {
     WorkerLayout *layout = &walk->layout.layout;
@@ -220,8 +225,8 @@ static bool each_placement(Walk *walk) {
     int64_t kept = 0;
     ok = ok && seen;
     for (int64_t i = 0; i < count && ok; i++) {
-        worker_links(mesh, &placements[i], routed_experts(&walk->question->model),
-                     &walk->question->profiles[walk->layout.engine], &walk->links);
+        walk->layout.placement = placements[i];
+        layout_links(walk->question, &walk->layout, &walk->links);
         bool known = false;
         for (int64_t s = 0; s < kept && !known; s++) known = same_links(&seen[s], &walk->links);
         if (known) {
@@ -229,7 +234,6 @@ static bool each_placement(Walk *walk) {
             continue;
         }
         seen[kept++] = walk->links;
-        walk->layout.placement = placements[i];
         ok = each_expert_grid(walk);
     }
     arena_free(&arena);

@@ -55,6 +55,9 @@ typedef struct {
 } Space;
 bool space_each(const Space *space, LayoutVisit visit, void *context);
 
+/* What the messages of a layout cost, by its box, placement and engine. */
+void layout_links(const ServingQuestion *question, const ServingLayout *layout, WorkerLinks *out);
+
 /* Whether the layout divides the model at all; the rules of no engine. */
 bool layout_divides(const Model *model, const WorkerLayout *layout);
 

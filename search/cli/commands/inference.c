@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-typedef enum { INFERENCE_TEXT, INFERENCE_JSON, INFERENCE_MARKDOWN, INFERENCE_CSV } InferenceFormat;
+typedef enum { INFERENCE_TEXT, INFERENCE_JSON, INFERENCE_MARKDOWN, INFERENCE_HTML, INFERENCE_CSV } InferenceFormat;
 
 static bool write_report(const ServingReport *report, InferenceFormat format, TextOut out, Error *error) {
     switch (format) {
@@ -19,6 +19,8 @@ static bool write_report(const ServingReport *report, InferenceFormat format, Te
         return serving_write_json(report, out.file, error);
     case INFERENCE_MARKDOWN:
         return serving_write_markdown(report, out.file, error);
+    case INFERENCE_HTML:
+        return serving_write_html(report, out.file, error);
     case INFERENCE_CSV:
         return serving_write_csv(report, out.file, error);
     default:

@@ -123,9 +123,7 @@ static bool read_lengths(const Reading *to) {
         return file_read(to->asked->lengths, 64 << 20, to->arena, &text, &length, to->error) &&
                serving_lengths(text, to->asked->lengths, question, to->error);
     }
-    question->longest = question->peak_tokens = (double)(prompt + output);
-    question->mean_context = (double)prompt + (double)output / 2;
-    question->prompt_context = (double)prompt - (double)prompt * (1 - cached) / 2;
+    question_lengths(question, (double)prompt, (double)output);
     return true;
 }
 

@@ -25,6 +25,8 @@ typedef struct {
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error);
 bool serving_write_json(const ServingReport *report, FILE *out, Error *error);
 bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error);
+/* One file that loads nothing: the front, memory, steps and throughput as pictures. */
+bool serving_write_html(const ServingReport *report, FILE *out, Error *error);
 bool serving_write_csv(const ServingReport *report, FILE *out, Error *error);
 
 /* "tensor=4 pipeline=2": the degrees above 1, or "one chip". */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer as one page that loads nothing: what is best, the pictures, what it rests on. */
+#include "base/escape.h"
+#include "base/text/html.h"
+#include "base/util.h"
+#include "search/serving/report/serving_pictures.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *id, *heading;
+    ServingPicture *draw;
+} PICTURES[] = {
+    {"front", "The front", picture_front},
+    {"memory", "What lies in the memory of a chip", picture_chip},
+    {"step", "Where a step goes", picture_kernels},
+    {"throughput", "Against batch and context", picture_throughput},
+};
+
+typedef struct {
+    char *svg;
+    size_t length;
+    Prose words;
+    Table table;
+    bool drawn;
+} Drawn;
+
+static bool draw(const ServingReport *report, Arena *arena, ServingPicture *picture, Drawn *out) {
+    FILE *memory = open_memstream(&out->svg, &out->length);
+    if (!memory) return false;
+    out->drawn = picture(report, arena, memory, &out->words, &out->table);
+    return fclose(memory) == 0 && (!out->drawn || !out->table.failed);
+}
+
+static void write_card(FILE *out, const char *name, const char *value, const char *more) {
+    fputs("<div><dt>", out);
+    escape_write(ESCAPE_HTML, name, out);
+    fputs("</dt><dd>", out);
+    escape_write(ESCAPE_HTML, value, out);
+    fputs(" <small>", out);
+    escape_write(ESCAPE_HTML, more, out);
+    fputs("</small></dd></div>\n", out);
+}
+
+static void write_cards(const ServingReport *report, const ServingPoint *best, FILE *out) {
+    const ServingQuestion *q = report->question;
+    const WorkerMemory *memory = &best->pools[best->pool_count - 1].memory;
+    char way[POINT_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 32], more[NUMBER_TEXT_SIZE + 64], text[NUMBER_TEXT_SIZE];
+    double factor = report->answer->likely_factor, usd = q->chip.usd_per_chip_hour.value;
+    fputs("<dl class=\"cards\">\n", out);
+    write_card(out, "Best", point_engine(best), point_notation(best, way));
+    if (best->tpot_seconds > 0) {
+        snprintf(more, sizeof more, "nine in ten below %s", step_text(best->tpot_seconds * factor, text));
+        write_card(out, "Per token", step_text(best->tpot_seconds, value), factor > 1 ? more : "");
+    }
+    if (best->ttft_seconds > 0) {
+        snprintf(more, sizeof more, "at %.0f%% of the capacity for prompts", 100 * best->prefill_load);
+        write_card(out, "First token", step_text(best->ttft_seconds, value), best->prefill_load > 0 ? more : "");
+    }
+    snprintf(value, sizeof value, "%.4g tokens/s", best->per_chip);
+    snprintf(more, sizeof more, "%.4g for each user", best->per_user);
+    write_card(out, "A chip", value, more);
+    if (usd > 0 && best->tokens_per_second > 0) {
+        double chips = (double)(q->rate > 0 ? best->chips_used : q->machine.mesh.chips);
+        snprintf(value, sizeof value, "$%.2f", usd_per_million(usd, chips, best->tokens_per_second));
+        snprintf(more, sizeof more, "a million tokens, at $%.2f per chip-hour", usd);
+        write_card(out, "Cost", value, more);
+    }
+    snprintf(more, sizeof more, "of %s that the engine may use", number_bytes(memory->limit_bytes, text));
+    write_card(out, "HBM per chip", number_bytes(worker_memory_total(memory), value), more);
+    fputs("</dl>\n", out);
+}
+
+/* The answer as it is printed, each of its lines as it stands: the words that a reader may copy. */
+static bool write_words(const ServingReport *report, FILE *out, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    bool ok = memory && serving_write_text(report, (TextOut){memory, (Terminal){0}}, error);
+    if (memory && fclose(memory) != 0) ok = false;
+    if (ok) {
+        fputs("<details open><summary>The answer in words</summary>\n<pre>", out);
+        escape_write(ESCAPE_HTML, text, out);
+        fputs("</pre></details>\n", out);
+    }
+    free(text);
+    return ok || error_memory(error);
+}
+
+static void write_picture(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
+    html_section_open(out, id, heading);
+    html_paragraph(out, drawn->words.text);
+    html_figure_open(out, heading);
+    fwrite(drawn->svg, 1, drawn->length, out);
+    html_figure_close(out);
+    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
+    table_write_html(&drawn->table, out);
+    fputs("</details>\n", out);
+    html_section_close(out);
+}
+
+static void write_basis(const ServingReport *report, FILE *out) {
+    const ServingProfile *profile = &report->question->profiles[NO_ENGINE];
+    char clean[SERVING_SOURCE_SIZE];
+    Prose source = {0}, hashes = {0};
+    html_section_open(out, "basis", "What the answer rests on");
+    prose_add(&source, "Profile %s: %s", profile->name, clean_text(profile->source, clean, sizeof clean));
+    html_paragraph(out, source.text);
+    prose_add(&hashes, "shardopt %s; data files: SHA-256 %s; profile: SHA-256 %s.", report->version,
+              report->data_sha256, report->profile_sha256);
+    html_paragraph(out, hashes.text);
+    html_section_close(out);
+}
+
+static bool write_page(const ServingReport *report, const Drawn drawn[COUNT_OF(PICTURES)], FILE *out, Error *error) {
+    const ServingQuestion *q = report->question;
+    char title[256], name[PROSE_NAME_SIZE];
+    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"answer", "The answer"}};
+    int count = 1;
+    snprintf(title, sizeof title, "%s on %s of %s", clean_name(q->model.name, name), q->machine.text, q->chip.title);
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
+        if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
+    links[count++] = (HtmlLink){"basis", "What the answer rests on"};
+    html_open(out, title, "The best way to serve it, and every other one that is not beaten");
+    html_contents(out, links, count);
+    html_section_open(out, "answer", "The answer");
+    if (report->answer->has_best) write_cards(report, &report->answer->best, out);
+    if (!write_words(report, out, error)) return false;
+    html_section_close(out);
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
+        if (drawn[i].drawn) write_picture(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
+    write_basis(report, out);
+    html_close(out);
+    return true;
+}
+
+bool serving_write_html(const ServingReport *report, FILE *out, Error *error) {
+    Drawn drawn[COUNT_OF(PICTURES)] = {{0}};
+    Arena arena = {0};
+    bool ok = true;
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(report, &arena, PICTURES[i].draw, &drawn[i]);
+    ok = ok ? write_page(report, drawn, out, error) : error_memory(error);
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++) free(drawn[i].svg);
+    arena_free(&arena);
+    return ok;
+}
