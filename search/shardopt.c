@@ -14,6 +14,7 @@
 #include "search/proof/certificate.h"
 #include "search/report/html/write.h"
 #include "search/report/report.h"
+#include "search/shardopt_inside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,31 +37,6 @@ struct shardopt_report {
 const char *shardopt_version(void) { return program_version(); }
 
 void shardopt_free(char *text) { free(text); }
-
-/* ---- errors ---- */
-
-_Static_assert(sizeof((shardopt_error *)0)->where == sizeof((Error *)0)->where &&
-                   sizeof((shardopt_error *)0)->text == sizeof((Error *)0)->text,
-               "an error is handed over whole");
-
-/* Options have no dashes here. */
-static int fail(const Error *error, shardopt_error *out) {
-    int code = error->kind == ERROR_NONE                               ? SHARDOPT_DONE
-               : error->kind == ERROR_INPUT || error->kind == ERROR_IO ? SHARDOPT_INPUT
-                                                                       : SHARDOPT_DEFECT;
-    if (!out) return code;
-    out->code = code;
-    int dashes = strncmp(error->where, "--", 2) == 0 ? 2 : 0;
-    memmove(out->where, error->where + dashes, sizeof out->where - (size_t)dashes);
-    memcpy(out->text, error->text, sizeof out->text);
-    return code;
-}
-
-static int fail_memory(shardopt_error *out) {
-    Error error = {0};
-    error_memory(&error);
-    return fail(&error, out);
-}
 
 /* ---- a request ---- */
 
@@ -92,33 +68,21 @@ static bool find_option(const char *name, Option *out, Error *error) {
                      nearest ? "did you mean " : "`shardopt plan --help` lists them", nearest ? nearest : "");
 }
 
-/* Replaces *text by a copy of `length` bytes of `from`; NULL takes it away. False: memory is out. */
-static bool replace(char **text, const char *from, size_t length) {
-    char *copy = from ? malloc(length + 1) : NULL;
-    if (from && !copy) return false;
-    if (copy) {
-        memcpy(copy, from, length);
-        copy[length] = '\0';
-    }
-    free(*text);
-    *text = copy;
-    return true;
-}
-
 int shardopt_request_set(shardopt_request *request, const char *option, const char *value, shardopt_error *error) {
     Error own = {0};
     Option at = OPTION_COUNT;
-    if (!find_option(option, &at, &own)) return fail(&own, error);
-    if (!replace(&request->text[at], value, value ? strlen(value) : 0)) return fail_memory(error);
-    return fail(&own, error);
+    if (!find_option(option, &at, &own)) return inside_fail(&own, error);
+    if (!inside_replace(&request->text[at], value, value ? strlen(value) : 0)) return inside_fail_memory(error);
+    return inside_fail(&own, error);
 }
 
 int shardopt_request_set_model_json(shardopt_request *request, const char *name, const char *json, size_t length,
                                     shardopt_error *error) {
-    if (!replace(&request->model_name, name, strlen(name)) || !replace(&request->model_json, json, length))
-        return fail_memory(error);
+    if (!inside_replace(&request->model_name, name, strlen(name)) ||
+        !inside_replace(&request->model_json, json, length))
+        return inside_fail_memory(error);
     request->model_length = length;
-    return fail(&(Error){0}, error);
+    return inside_fail(&(Error){0}, error);
 }
 
 /* ---- a search ---- */
@@ -170,19 +134,18 @@ int shardopt_search(const shardopt_request *request, const shardopt_hooks *hooks
     cJSON *json = NULL;
     shardopt_report *made = calloc(1, sizeof *made);
     *report = NULL;
-    if (!made) return fail_memory(error);
+    if (!made) return inside_fail_memory(error);
     if (hooks) made->hooks = *hooks;
     bool ok = !request->model_json ||
               (json = json_parse(request->model_json, request->model_length, request->model_name, &own)) != NULL;
     ok = ok && resolve(request, json, made, &own) && report_make(&made->request, &made->arena, &made->report, &own) &&
-         data_files_name_all(&made->report, &made->arena, &own) &&
-         measured_run_add(&made->report, &made->arena, &own);
+         data_files_name_all(&made->report, &made->arena, &own) && measured_run_add(&made->report, &made->arena, &own);
     cJSON_Delete(json);
     if (!ok) {
         shardopt_report_free(made);
-        return fail(&own, error);
+        return inside_fail(&own, error);
     }
-    fail(&own, error);
+    inside_fail(&own, error);
     *report = made;
     return made->code = code_of_result(&made->report.result);
 }
@@ -230,8 +193,7 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
     snprintf(plan->notation, sizeof plan->notation, "%s",
              plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
     snprintf(plan->machine, sizeof plan->machine, "%s", ranked->machine.text);
-    if (ranked->launchable_by)
-        launchers_text(ranked->launchable_by, " ", plan->launchers, sizeof plan->launchers);
+    if (ranked->launchable_by) launchers_text(ranked->launchable_by, " ", plan->launchers, sizeof plan->launchers);
     return true;
 }
 
@@ -304,12 +266,12 @@ int shardopt_report_write(shardopt_report *report, const char *format, char **te
     size_t size = 0;
     *text = NULL;
     FILE *memory = open_memstream(text, &size);
-    if (!memory) return fail_memory(error);
+    if (!memory) return inside_fail_memory(error);
     bool ok = write_as(report, format, memory, &own);
     if (fclose(memory) != 0 && ok) ok = error_memory(&own);
     if (length) *length = size;
-    if (ok) return fail(&own, error);
+    if (ok) return inside_fail(&own, error);
     free(*text);
     *text = NULL;
-    return fail(&own, error);
+    return inside_fail(&own, error);
 }

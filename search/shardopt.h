@@ -142,6 +142,45 @@ SHARDOPT_API int shardopt_report_write(shardopt_report *report, const char *form
 
 SHARDOPT_API void shardopt_free(char *text); /* NULL does nothing */
 
+/* ---- serving ---- */
+
+/* An empty request of `shardopt inference`, whose options are set by their long names like those of a plan. */
+typedef struct shardopt_serving_request shardopt_serving_request;
+SHARDOPT_API shardopt_serving_request *shardopt_serving_request_new(void);
+SHARDOPT_API void shardopt_serving_request_free(shardopt_serving_request *request); /* NULL does nothing */
+SHARDOPT_API int shardopt_serving_request_set(shardopt_serving_request *request, const char *option, const char *value,
+                                              shardopt_error *error);
+
+typedef struct shardopt_front shardopt_front;
+
+/* Searches the front. Of the hooks only `interrupted` is asked. Returns the code, SHARDOPT_NO_PLAN where nothing fits or
+ * keeps the limits; *front is NULL where it is SHARDOPT_INPUT or SHARDOPT_DEFECT, and belongs to the caller otherwise. */
+SHARDOPT_API int shardopt_serve(const shardopt_serving_request *request, const shardopt_hooks *hooks,
+                                shardopt_front **front, shardopt_error *error);
+SHARDOPT_API void shardopt_front_free(shardopt_front *front); /* NULL does nothing */
+
+/* One point of the front. */
+typedef struct {
+    char notation[512]; /* "2 x tensor=4, batch 112" */
+    char engine[32];    /* "vLLM"; "none": under no engine's rules */
+    bool two_pools;
+    int64_t chips_used;
+    int64_t prefill_workers, workers; /* workers: of the pool that decodes; prefill_workers: 0 with one pool */
+    int64_t batch;                    /* sequences in flight of one of them */
+    double seconds_per_token, first_token_seconds;
+    double tokens_per_second, tokens_per_second_per_user, tokens_per_second_per_chip;
+    double hbm_bytes, hbm_limit_bytes; /* of a chip of that pool */
+} shardopt_point;
+
+SHARDOPT_API int shardopt_front_count(const shardopt_front *front);
+/* The point of a rank, from 1, by falling tokens per second of a user. False: there is none. */
+SHARDOPT_API bool shardopt_front_point(const shardopt_front *front, int rank, shardopt_point *point);
+/* The rank of the best point within the limits; 0: the front is empty. */
+SHARDOPT_API int shardopt_front_best(const shardopt_front *front);
+/* As "text", "json", "markdown", "html" or "csv"; as shardopt_report_write(). */
+SHARDOPT_API int shardopt_front_write(const shardopt_front *front, const char *format, char **text, size_t *length,
+                                      shardopt_error *error);
+
 /* ---- the program ---- */
 
 /* Runs one command line of the program, argv[0] being its name, and returns its exit code. The result goes to `out` alone;

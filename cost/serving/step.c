@@ -12,7 +12,7 @@ const char *step_term_name(StepTerm term) {
 }
 
 const char *held_by_name(HeldBy held) {
-    static const char *const NAMES[HELD_COUNT] = {"hbm", "compute", "network", "latency"};
+    static const char *const NAMES[HELD_KINDS] = {"hbm", "compute", "network", "latency"};
     return NAMES[held];
 }
 
@@ -136,7 +136,7 @@ void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     add_drafts(&cost, plan);
     add_message(&cost, STEP_PASS, 1, &plan->links.pass, batch.tokens * plan->token_bytes / (double)plan->layout.tensor);
     for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages / plan->pipeline_share;
-    for (int held = 0; held < HELD_COUNT; held++) cost.held[held] *= stages / plan->pipeline_share;
+    for (int held = 0; held < HELD_KINDS; held++) cost.held[held] *= stages / plan->pipeline_share;
     cost.terms[STEP_HOST] = plan->step_seconds;
     cost.held[HELD_BY_LATENCY] += plan->step_seconds;
     cost.seconds = total(&cost, plan->overlap);

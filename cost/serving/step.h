@@ -61,7 +61,7 @@ typedef enum {
 const char *step_term_name(StepTerm term); /* "matmul" "attention" ... */
 
 /* What holds a step up: the largest of what bytes, FLOPs, messages and floors take. */
-typedef enum { HELD_BY_HBM, HELD_BY_COMPUTE, HELD_BY_NETWORK, HELD_BY_LATENCY, HELD_COUNT } HeldBy;
+typedef enum { HELD_BY_HBM, HELD_BY_COMPUTE, HELD_BY_NETWORK, HELD_BY_LATENCY, HELD_KINDS } HeldBy;
 const char *held_by_name(HeldBy held); /* "hbm" "compute" "network" "latency" */
 
 typedef struct {
@@ -74,7 +74,7 @@ typedef struct {
 typedef struct {
     double seconds;
     double terms[STEP_TERMS]; /* add up to seconds, unless communication is hidden */
-    double held[HELD_COUNT];
+    double held[HELD_KINDS];
 } StepCost;
 
 typedef struct StepPlan StepPlan; /* everything of a layout that no batch changes */

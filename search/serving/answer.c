@@ -39,16 +39,32 @@ static bool search_all(const ServingQuestion *question, const BoxList *boxes, Se
     return true;
 }
 
+static bool is_better(const ServingQuestion *question, const ServingPoint *one, const ServingPoint *best) {
+    return !best || (question->objective == SERVE_LATENCY ? one->per_user > best->per_user
+                     : question->objective == SERVE_CHIPS ? one->chips_used < best->chips_used
+                                                          : one->per_chip > best->per_chip);
+}
+
 static const ServingPoint *best_of(const ServingQuestion *question, const ServingFront *front) {
     const ServingPoint *best = NULL;
-    for (int i = 0; i < front->count; i++) {
-        const ServingPoint *one = &front->points[i];
-        bool better = !best || (question->objective == SERVE_LATENCY ? one->per_user > best->per_user
-                                : question->objective == SERVE_CHIPS ? one->chips_used < best->chips_used
-                                                                     : one->per_chip > best->per_chip);
-        if (better) best = one;
-    }
+    for (int i = 0; i < front->count; i++)
+        if (is_better(question, &front->points[i], best)) best = &front->points[i];
     return best;
+}
+
+int answer_best_rank(const ServingQuestion *question, const ServingAnswer *answer) {
+    const ServingPoint *best = NULL;
+    double best_excess = INFINITY, tpot = answer->tpot_goal_seconds, ttft = answer->ttft_goal_seconds;
+    for (int i = 0; i < answer->front.count; i++) {
+        const ServingPoint *one = &answer->front.points[i];
+        double excess = max_real(one->tpot_seconds / tpot, one->ttft_seconds / ttft);
+        double margin = answer->likely_factor > 1 ? 1 / answer->likely_factor : 1;
+        if (excess <= 1) excess = excess <= margin ? 0 : 1;
+        if (excess > best_excess || (excess == best_excess && !is_better(question, one, best))) continue;
+        best = one;
+        best_excess = excess;
+    }
+    return best ? (int)(best - answer->front.points) + 1 : 0;
 }
 
 /* The best under the goals: once with the margin of the model's error, once by its mean. */

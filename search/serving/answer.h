@@ -37,6 +37,11 @@ typedef struct {
 /* Searches. Points refer to boxes in the arena and to the question. */
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error);
 
+/* The rank in the front, from 1, of its best point within the goals: with the margin of the model's error where one
+ * keeps them so, else by the mean, else the one that exceeds them least. `best` itself may be missing from the front:
+ * the first token's wait, which is no rate, can make it the best. 0: the front is empty. */
+int answer_best_rank(const ServingQuestion *question, const ServingAnswer *answer);
+
 void serving_answer_free(ServingAnswer *answer);
 
 /* The engines that take a point as it is: each pool in the rules of one. */

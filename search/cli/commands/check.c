@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
+#include "search/cli/commands/serving_reports.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/options/data_hash.h"
@@ -205,7 +206,10 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     int code = EXIT_USAGE;
     char data_sha256[SHA256_HEX_SIZE];
     options_of_line(line, &options);
-    if (!read_choice(&options, &choice, error) || !file_data_sha256(data_sha256, line->arena, error)) return code;
+    if (options.text[OPTION_BASELINE] && serving_check(line, streams, &code, error)) return code;
+    if (error->kind != ERROR_NONE || !read_choice(&options, &choice, error) ||
+        !file_data_sha256(data_sha256, line->arena, error))
+        return code;
     BaselineCheck gate = {.baseline = choice.baseline,
                           .tolerance = choice.tolerance,
                           .version = program_version(),

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_reports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,30 @@ static cJSON *read_report(const char *path, Error *error) {
     return NULL;
 }
 
-static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Error *error) {
+/* Reports of `inference` have a comparison of their own. False: *error says why. */
+static bool compare_two(const DiffChoice *choice, const ReportFile files[2], Arena *arena, Streams streams,
+                        bool *different, Error *error) {
+    bool serving = serving_report_is(files[0].json);
+    if (serving != serving_report_is(files[1].json))
+        return error_set(error, ERROR_INPUT, files[1].name, "is not of the same command as %.80s; give two of one",
+                         files[0].name);
+    if (serving)
+        return serving_diff(files, (ServingDiffOut){(int)choice->format, choice->path, choice->quiet}, streams,
+                            different, error);
     Diff *diff = ARENA_NEW(arena, Diff, 1);
-    cJSON *a = diff ? read_report(choice->a, error) : NULL, *b = a ? read_report(choice->b, error) : NULL;
-    bool ok = b && diff_make(&(ReportFile){a, choice->a}, &(ReportFile){b, choice->b}, arena, diff, error) &&
+    if (!diff) return error_memory(error);
+    bool ok = diff_make(&files[0], &files[1], arena, diff, error) &&
               (choice->quiet || write_answer(diff, choice, streams, error));
-    if (!diff) error_memory(error);
-    int code = !ok ? exit_of_error(error) : choice->exit_code && diff->different ? EXIT_GATE : EXIT_DONE;
+    *different = diff->different;
+    return ok;
+}
+
+static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Error *error) {
+    bool different = false;
+    cJSON *a = read_report(choice->a, error), *b = a ? read_report(choice->b, error) : NULL;
+    const ReportFile files[] = {{a, choice->a}, {b, choice->b}};
+    bool ok = b && compare_two(choice, files, arena, streams, &different, error);
+    int code = !ok ? exit_of_error(error) : choice->exit_code && different ? EXIT_GATE : EXIT_DONE;
     cJSON_Delete(a);
     cJSON_Delete(b);
     return code;

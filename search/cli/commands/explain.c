@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_reports.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -67,7 +68,7 @@ static bool price_regardless(const Naming *naming, double share_most, Report *re
     }
     request->question.chip.hbm_bytes.value = chip;
     request->question.device.hbm_bytes.value = device;
-    if (again.plan_count == 0) return true; /* it is not HBM alone */
+    if (again.plan_count == 0) return true;              /* it is not HBM alone */
     Request *own = ARENA_NEW(naming->arena, Request, 1); /* what answered, with the HBM that there is */
     if (!own) return error_memory(error);
     *own = *again.request;
@@ -170,14 +171,16 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    return planning_run(line, explain, streams, error);
+    int code;
+    if (line->text[OPTION_FROM] && serving_explain(line, streams, &code, error)) return code;
+    return error->kind == ERROR_NONE ? planning_run(line, explain, streams, error) : EXIT_USAGE;
 }
 
 const Command COMMAND_EXPLAIN = {
     .name = "explain",
     .summary = "one plan in full",
     .usage = "explain --model NAME --plan PLAN [OPTIONS]\n"
-             "explain --from REPORT [--rank N]\n"
+             "explain --from REPORT [--rank N]      (of a plan or of `inference`)\n"
              "explain --from-config FILE [OPTIONS]",
     .details = "One plan in full. Degrees that --plan does not name are 1 where those that it names use the whole "
                "machine, and chosen best otherwise.",

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/options/measured_run.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/options/data_files.h"
+#include "search/options/measured_run.h"
 #include "search/proof/certificate.h"
 #include "search/report/report.h"
 

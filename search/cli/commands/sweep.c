@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_reports.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
@@ -325,6 +326,7 @@ static int follow(int argc, char **argv, Arena *arena) {
 /* The words are read on every rank, and answered on one. */
 static int run_ranks(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
+    if (argc > 1 && strcmp(argv[1], "inference") == 0) return serving_sweep(argc - 1, argv + 1, streams, error);
     SweepCrew crew = spread_start();
     if (crew.launched) streams.terminal = (Terminal){0};
     int code = crew.rank == 0 ? lead(crew, argc, argv, &arena, streams, error) : follow(argc, argv, &arena);
@@ -356,7 +358,8 @@ static const CommandNote NOTES[] = {
 const Command COMMAND_SWEEP = {
     .name = "sweep",
     .summary = "the best plan of every point of a grid: lists in any option, one row each",
-    .usage = "sweep --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS]",
+    .usage = "sweep --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS]\n"
+             "sweep inference --model NAME[,NAME...] [OPTIONS of `inference`]",
     .about =
         "The best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), those whose\n"
         "values have commas of their own (require, for, schedules, state-dtypes, remat) with semicolons. The first\n"

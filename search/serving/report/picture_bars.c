@@ -14,7 +14,7 @@ int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]) {
         const ServingPoint *point = report_point(report, i, &kind);
         for (int p = 0; p < point->pool_count && count < SHOWN_POOLS_MAX; p++, count++) {
             const ServingPool *pool = &point->pools[p];
-            char way[NOTATION_SIZE], number[24];
+            char way[POOL_TEXT_SIZE], number[24];
             snprintf(number, sizeof number, "point %d", i + 1);
             list[count].pool = pool;
             snprintf(list[count].name, sizeof list[count].name, "%s%s: %lld x %s, batch %lld, %s",

@@ -98,7 +98,7 @@ bool picture_throughput(const ServingReport *report, Arena *arena, FILE *out, Pr
     const ServingPool *pool = &point->pools[point->pool_count - 1];
     ServingMode mode = pool->phase == PHASE_BOTH ? SERVE_AGGREGATED : SERVE_DECODE;
     Curve curves[CONTEXTS] = {{0}};
-    char way[NOTATION_SIZE];
+    char way[POOL_TEXT_SIZE];
     for (int c = 0; c < CONTEXTS; c++) {
         curves[c].prompt = max_real(1, floor(report->question->request.prompt * FACTORS[c]));
         price_curve(report->question, pool, mode, &curves[c]);

@@ -163,6 +163,8 @@ static void add_request(cJSON *json, const ServingReport *report) {
         json_add_text(require, NULL, words);
     }
     json_add_text(request, "profile", report->profile);
+    cJSON *options = json_add_object(request, "options");
+    for (int i = 0; i < report->said_count; i++) json_add_text(options, report->said[i].option, report->said[i].value);
 }
 
 static void add_mesh(cJSON *json, const ServingQuestion *q) {
@@ -196,11 +198,21 @@ static void add_search(cJSON *json, const char *key, const ServingCount *count) 
     json_add_text(search, "proof", count->complete ? "optimal" : "gap");
 }
 
-bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
+static void add_physical(cJSON *json, const ServingReport *report) {
+    const ServingAnswer *answer = report->answer;
+    if (answer->physical.count == 0) return;
+    cJSON *physical = json_add_object(json, "physical"), *points;
+    add_search(physical, "search", &answer->physical_count);
+    points = json_add_array(physical, "front");
+    for (int i = 0; i < answer->physical.count && (report->top == 0 || i < report->top); i++)
+        add_point(points, NULL, report, &answer->physical.points[i], i + 1);
+}
+
+cJSON *serving_json(const ServingReport *report) {
     const ServingAnswer *answer = report->answer;
     const ServingQuestion *q = report->question;
     cJSON *json = cJSON_CreateObject(), *program, *model, *front;
-    if (!json) return error_memory(error);
+    if (!json) return NULL;
     json_add_whole(json, "format_version", 1);
     program = json_add_object(json, "program");
     json_add_text(program, "version", report->version);
@@ -213,13 +225,9 @@ bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
     add_mesh(json, q);
     add_search(json, "search", &answer->count);
     front = json_add_array(json, "front");
-    int best = 0;
-    for (int i = 0; i < answer->front.count; i++) {
-        const ServingPoint *point = &answer->front.points[i];
-        if (report->top == 0 || i < report->top) add_point(front, NULL, report, point, i + 1);
-        if (answer->has_best && point->per_user == answer->best.per_user && point->per_chip == answer->best.per_chip)
-            best = i + 1;
-    }
+    for (int i = 0; i < answer->front.count && (report->top == 0 || i < report->top); i++)
+        add_point(front, NULL, report, &answer->front.points[i], i + 1);
+    int best = answer_best_rank(q, answer);
     if (best > 0)
         json_add_whole(json, "best", best);
     else
@@ -228,14 +236,13 @@ bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
     json_add_bool(json, "best_with_margin", answer->with_margin);
     if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
     if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
-    if (answer->physical.count > 0) {
-        cJSON *physical = json_add_object(json, "physical"), *points;
-        add_search(physical, "search", &answer->physical_count);
-        points = json_add_array(physical, "front");
-        for (int i = 0; i < answer->physical.count && (report->top == 0 || i < report->top); i++)
-            add_point(points, NULL, report, &answer->physical.points[i], i + 1);
-    }
-    bool ok = json_print(out, json);
+    add_physical(json, report);
+    return json;
+}
+
+bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
+    cJSON *json = serving_json(report);
+    bool ok = json && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }

@@ -9,6 +9,11 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
+/* An option of the request as it was given, by its name without dashes. */
+typedef struct {
+    const char *option, *value;
+} ServingSaid;
+
 typedef struct {
     const ServingQuestion *question;
     const ServingAnswer *answer;
@@ -20,21 +25,32 @@ typedef struct {
     const char *profile_sha256; /* of the serving profile, which data_sha256 does not cover */
     bool weights_said, engines_said;
     int64_t top; /* 0: points that differ in kind */
+    const ServingSaid *said;
+    int said_count;
 } ServingReport;
 
+/* One of the forms. */
+typedef enum { SERVED_TEXT, SERVED_JSON, SERVED_MARKDOWN, SERVED_HTML, SERVED_CSV, SERVED_FORMATS } ServedFormat;
+bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error);
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error);
 bool serving_write_json(const ServingReport *report, FILE *out, Error *error);
+/* The same as a tree, which the caller frees; NULL: memory is out. */
+cJSON *serving_json(const ServingReport *report);
+/* One point in full: every pool with its layout, placement, step by kernel and memory by row. */
+bool serving_explain_text(const ServingReport *report, const ServingPoint *point, TextOut out, Error *error);
+/* The command that starts a pool, in its engine's words; "" under no engine's rules. */
+const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char words[ENGINE_WORDS_SIZE]);
 bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error);
 /* One file that loads nothing: the front, memory, steps and throughput as pictures. */
 bool serving_write_html(const ServingReport *report, FILE *out, Error *error);
 bool serving_write_csv(const ServingReport *report, FILE *out, Error *error);
 
 /* "tensor=4 pipeline=2": the degrees above 1, or "one chip". */
-enum { NOTATION_SIZE = 192 };
-const char *pool_notation(const ServingPool *pool, char text[NOTATION_SIZE]);
+enum { POOL_TEXT_SIZE = 192 };
+const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]);
 
 /* "4 x tensor=2, batch 96", of two pools "2 x tensor=4 for prompts, 3 x tensor=8, batch 64". */
-enum { POINT_TEXT_SIZE = 2 * NOTATION_SIZE + 96 };
+enum { POINT_TEXT_SIZE = 2 * POOL_TEXT_SIZE + 96 };
 const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]);
 
 /* The engine of a point: "vLLM"; "none" for what divides and fits. */

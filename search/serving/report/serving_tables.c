@@ -4,6 +4,21 @@
 #include "base/text/table.h"
 #include "search/serving/report/serving_report.h"
 
+bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
+    switch (format) {
+    case SERVED_JSON:
+        return serving_write_json(report, out.file, error);
+    case SERVED_MARKDOWN:
+        return serving_write_markdown(report, out.file, error);
+    case SERVED_HTML:
+        return serving_write_html(report, out.file, error);
+    case SERVED_CSV:
+        return serving_write_csv(report, out.file, error);
+    default:
+        return serving_write_text(report, out, error);
+    }
+}
+
 bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error) {
     const ServingQuestion *q = report->question;
     Arena arena = {0};

@@ -60,16 +60,10 @@ static void write_memory(const ServingPoint *point, TextOut out) {
 }
 
 static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
-    const ServingQuestion *q = report->question;
     for (int i = 0; i < point->pool_count; i++) {
-        const ServingPool *pool = &point->pools[i];
         char words[ENGINE_WORDS_SIZE];
-        if (pool->on.engine == NO_ENGINE) return;
-        EngineAsk ask = {&q->model, &q->chip, &pool->on.layout};
-        EngineKnobs knobs = {pool->batch, pool->step_tokens, (int64_t)q->longest,
-                             q->profiles[pool->on.engine].memory_fraction, q->speculation.drafts};
-        engine_at(pool->on.engine)->words(&ask, &knobs, words);
-        fprintf(out.file, "  %lld x: %s\n", (long long)pool->workers, words);
+        if (pool_launch(report->question, &point->pools[i], words)[0])
+            fprintf(out.file, "  %lld x: %s\n", (long long)point->pools[i].workers, words);
     }
 }
 

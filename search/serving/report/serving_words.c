@@ -5,23 +5,23 @@
 
 #include <string.h>
 
-const char *pool_notation(const ServingPool *pool, char text[NOTATION_SIZE]) {
+const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]) {
     const WorkerLayout *layout = &pool->on.layout;
     const int64_t values[] = {layout->tensor,        layout->pipeline,    layout->attention_data, layout->expert,
                               layout->expert_tensor, layout->kv_sequence, layout->kv_batch,       layout->stationary};
     size_t used = 0;
     text[0] = '\0';
     for (int word = 0; word < (int)COUNT_OF(values); word++) {
-        if (values[word] <= 1 || used >= NOTATION_SIZE) continue;
-        used += (size_t)snprintf(text + used, NOTATION_SIZE - used, "%s%s=%lld", used ? " " : "",
+        if (values[word] <= 1 || used >= POOL_TEXT_SIZE) continue;
+        used += (size_t)snprintf(text + used, POOL_TEXT_SIZE - used, "%s%s=%lld", used ? " " : "",
                                  layout_word_name((LayoutWord)word), (long long)values[word]);
     }
-    if (used == 0) snprintf(text, NOTATION_SIZE, "one chip");
+    if (used == 0) snprintf(text, POOL_TEXT_SIZE, "one chip");
     return text;
 }
 
 const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]) {
-    char one[NOTATION_SIZE], two[NOTATION_SIZE];
+    char one[POOL_TEXT_SIZE], two[POOL_TEXT_SIZE];
     const ServingPool *first = &point->pools[0], *second = &point->pools[1];
     if (point->pool_count == 1)
         snprintf(text, POINT_TEXT_SIZE, "%lld x %s, batch %lld", (long long)first->workers, pool_notation(first, one),
@@ -38,9 +38,20 @@ const char *point_engine(const ServingPoint *point) {
     return engine == NO_ENGINE ? "none" : engine_at(engine)->title;
 }
 
+const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char words[ENGINE_WORDS_SIZE]) {
+    int engine = pool->on.engine;
+    words[0] = '\0';
+    if (engine == NO_ENGINE) return words;
+    EngineAsk ask = {&question->model, &question->chip, &pool->on.layout};
+    EngineKnobs knobs = {pool->batch, pool->step_tokens, (int64_t)question->longest,
+                         question->profiles[engine].memory_fraction, question->speculation.drafts};
+    engine_at(engine)->words(&ask, &knobs, words);
+    return words;
+}
+
 HeldBy step_held_by(const StepCost *step) {
     HeldBy most = HELD_BY_HBM;
-    for (int held = 0; held < HELD_COUNT; held++)
+    for (int held = 0; held < HELD_KINDS; held++)
         if (step->held[held] > step->held[most]) most = (HeldBy)held;
     return most;
 }

@@ -184,3 +184,27 @@ Test(command_inference, a_page_loads_nothing) {
     cr_expect(strstr(result.out, "Nothing fits") && !strstr(result.out, "<svg "), "a page of no point");
     free(result.out);
 }
+
+/* The best of the report is a rank of its front, whatever the limits; it keeps them where a point of the front does. */
+Test(command_inference, the_best_is_of_the_front) {
+    static const char *const ROWS[] = {
+        "--model|70b|--chip|h100|--nodes|1|--format|json",
+        "--model|70b|--chip|h100|--nodes|1|--ttft|200ms|--tpot|30ms|--format|json",
+        "--model|8b|--chip|v5e|--slice|2x4|--precision|int8|--objective|latency|--format|json",
+        "--model|deepseek-v3|--chip|h200|--chips|32|--ttft|1s|--tpot|40ms|--format|json",
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Run result = run(ROWS[i]);
+        Error error = {0};
+        cJSON *json = json_parse(result.out, strlen(result.out), "report", &error);
+        cr_assert(json, "%s: %s", ROWS[i], error.text);
+        const cJSON *best = json_at(json, "best"), *front = json_at(json, "front");
+        cr_assert(cJSON_IsNumber(best), "%s: best is no rank", ROWS[i]);
+        const cJSON *point = cJSON_GetArrayItem(front, best->valueint - 1);
+        cr_expect_eq(json_at(point, "rank")->valueint, best->valueint);
+        cr_expect_leq(json_at(point, "tpot_seconds")->valuedouble, 0.05, "%s", ROWS[i]);
+        cr_expect_leq(json_at(point, "ttft_seconds")->valuedouble, 2, "%s", ROWS[i]);
+        cJSON_Delete(json);
+        free(result.out);
+    }
+}

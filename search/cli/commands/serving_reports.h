@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/commands/serving_reports.h: what explain, diff, check and sweep do with reports and options of `shardopt
+ * inference`. The first three are asked before the command itself: false without an error means that the report is
+ * none of `inference`. */
+#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_REPORTS_H
+#define SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_REPORTS_H
+
+#include "search/baseline/diff.h"
+#include "search/cli/command.h"
+#include "search/serving/options/served.h"
+
+/* --from REPORT [--rank N]: asks the report's question again, and shows one point of its front in full; without --rank
+ * the best. */
+bool serving_explain(const CommandLine *line, Streams streams, int *code, Error *error);
+
+/* Two reports: what was asked, the best points, their steps and memory, the sizes of the fronts. */
+typedef struct {
+    int format;       /* DiffFormat */
+    const char *path; /* NULL: stdout */
+    bool quiet;
+} ServingDiffOut;
+bool serving_diff(const ReportFile files[2], ServingDiffOut to, Streams streams, bool *different, Error *error);
+
+/* --baseline FILE [--tolerance SHARE] [--update]: a report or a list of them, asked again. */
+bool serving_check(const CommandLine *line, Streams streams, int *code, Error *error);
+
+/* `shardopt sweep inference ...`: lists in the options of `inference`, a row for each point. Returns the exit code. */
+int serving_sweep(int argc, char **argv, Streams streams, Error *error);
+
+#endif

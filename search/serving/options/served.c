@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/serving/options/served.h"
+
+#include "base/build.h"
+#include "base/json.h"
+#include "search/options/data_hash.h"
+
+#include <string.h>
+
+/* What was given, and the two defaults that a later program may have otherwise. */
+static void say(const ServingWords *words, Served *out) {
+    int count = 0;
+    bool lengths = words->text[SERVING_LENGTHS] != NULL;
+    for (int i = 0; i < SERVING_OPTION_COUNT; i++) {
+        const char *value = words->text[i];
+        if (!SERVING_OPTIONS[i].asks) continue;
+        if (!value && i == SERVING_PROMPT && !lengths) value = "1024";
+        if (!value && i == SERVING_OUTPUT && !lengths) value = "256";
+        if (value) out->said[count++] = (ServingSaid){SERVING_OPTIONS[i].name, value};
+    }
+    out->report.said = out->said;
+    out->report.said_count = count;
+}
+
+bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error) {
+    memset(out, 0, sizeof *out);
+    ServingAsked *asked = &out->asked;
+    if (!serving_question(words, arena, asked, error) || !file_data_sha256(out->data_sha256, arena, error) ||
+        !file_sha256(asked->profile_path, out->profile_sha256, error) ||
+        !serving_answer(&asked->question, arena, &out->answer, error))
+        return false;
+    out->report = (ServingReport){.question = &asked->question,
+                                  .answer = &out->answer,
+                                  .machine = asked->machine,
+                                  .model = asked->model,
+                                  .lengths = asked->lengths,
+                                  .profile = asked->profile,
+                                  .version = program_version(),
+                                  .data_sha256 = out->data_sha256,
+                                  .profile_sha256 = out->profile_sha256,
+                                  .weights_said = asked->weights_said,
+                                  .engines_said = asked->engines_said,
+                                  .top = asked->top};
+    say(words, out);
+    return true;
+}
+
+void served_free(Served *served) { serving_answer_free(&served->answer); }
+
+int served_code(const Served *served) {
+    enum { DONE = 0, NOTHING = 3, CUT_SHORT = 4 };
+    if (!served->answer.count.complete) return CUT_SHORT;
+    return served->answer.front.count > 0 ? DONE : NOTHING;
+}
+
+bool serving_report_is(const cJSON *json) {
+    const cJSON *command = json_at(json, "request.command");
+    return cJSON_IsString(command) && strcmp(command->valuestring, "inference") == 0;
+}
+
+bool serving_texts_of_report(const cJSON *report, const char *file, ServingTexts *out, Error *error) {
+    const cJSON *options = json_at(report, "request.options");
+    *out = (ServingTexts){{0}, {0}};
+    for (int i = 0; i < SERVING_OPTION_COUNT; i++) out->where[i] = file;
+    if (!cJSON_IsObject(options))
+        return error_set(error, ERROR_INPUT, file, "request.options is missing; write the report again");
+    for (const cJSON *one = options->child; one; one = one->next) {
+        int at = 0;
+        while (at < SERVING_OPTION_COUNT && !(SERVING_OPTIONS[at].asks && SERVING_OPTIONS[at].name &&
+                                              strcmp(SERVING_OPTIONS[at].name, one->string) == 0))
+            at++;
+        if (at == SERVING_OPTION_COUNT || !cJSON_IsString(one))
+            return error_set(error, ERROR_INPUT, file,
+                             "request.options.%.40s is no option of `shardopt inference`; "
+                             "leave it out",
+                             one->string);
+        out->text[at] = one->valuestring;
+    }
+    return true;
+}
+
+const ServingPoint *served_point(const Served *served, int64_t rank, const char *where, Error *error) {
+    const ServingFront *front = &served->answer.front;
+    if (rank >= 1 && rank <= front->count) return &front->points[rank - 1];
+    error_set(error, ERROR_INPUT, where, "%lld is no rank of its front; give 1 to %d", (long long)rank, front->count);
+    return NULL;
+}
