@@ -103,7 +103,9 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   endif()
   add_test(NAME certificate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/run.py
            $<TARGET_FILE:shardopt> ${quick})
-  set_tests_properties(certificate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+  add_test(NAME certificate_serving COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/run_serving.py $<TARGET_FILE:shardopt> ${quick})
+  set_tests_properties(certificate certificate_serving PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
 # The project's own plans against a committed baseline, and that what is worse is caught.

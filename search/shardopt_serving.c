@@ -61,7 +61,7 @@ static bool search(const shardopt_serving_request *request, shardopt_front *to, 
         texts.text[i] = arena_text(&to->arena, request->text[i]); /* the front outlives the request */
         if (!texts.text[i]) return error_memory(error);
     }
-    ServingWords words = {texts.text, texts.where, {to, seconds_now, hook_interrupted, NULL}};
+    ServingWords words = {texts.text, texts.where, {to, seconds_now, hook_interrupted, NULL}, NULL};
     return serve(&words, &to->arena, &to->served, error);
 }
 

@@ -20,7 +20,7 @@ _shardopt_options() { # COMMAND
     diff) echo '--format --output --exit-code --quiet --help' ;;
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --help' ;;
-    inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --timing --quiet --help' ;;
+    inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --help' ;;
     esac
 }
 
@@ -85,6 +85,7 @@ _shardopt_values() { # COMMAND OPTION
         --profile) echo 'default ideal' ;;
         --format) echo 'text json markdown html csv' ;;
         --file) echo '@files' ;;
+        --certificate) echo '@files' ;;
         esac
         ;;
     *)

@@ -20,6 +20,10 @@ static bool search_engine(const ServingQuestion *question, const BoxList *boxes,
         if (!(question->modes >> mode & 1)) continue;
         if (engine != NO_ENGINE && mode == SERVE_DISAGGREGATED && !engine_at(engine)->two_pools) continue;
         to.mode = (ServingMode)mode;
+        if (count->space.ledger) {
+            count->space.ledger->engine = engine == NO_ENGINE ? "none" : engine_at(engine)->name;
+            count->space.ledger->mode = serving_mode_name(to.mode);
+        }
         bool ok = mode == SERVE_DISAGGREGATED ? explore_two_pools(&to)
                   : mode == SERVE_PREFILL     ? explore_prompts(&to)
                                               : explore_one_pool(&to);
@@ -180,14 +184,17 @@ static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Erro
 
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion physical = *question;
+    ServingLedger ledger = {.out = question->certificate};
     *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
     bool prompts = question->modes == 1u << SERVE_PREFILL;
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
     physical.any_engine = true;
-    if (!boxes_enumerate(question, arena, &out->boxes, error) ||
-        !search_all(question, &out->boxes, &out->front, &out->count, error))
-        return false;
+    if (ledger.out) serving_ledger_begin(&ledger), out->count.space.ledger = &ledger;
+    bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
+              search_all(question, &out->boxes, &out->front, &out->count, error);
+    out->count.space.ledger = NULL;
+    if (!ok) return false;
     if (!question->any_engine && !search_all(&physical, &out->boxes, &out->physical, &out->physical_count, error))
         return false;
     bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;

@@ -47,6 +47,12 @@ bool explore_prompts(Exploring *to);
 /* Whether a limit of time or an interrupt ends the search. */
 bool exploring_stops(Exploring *to);
 
+/* A line of the certificate, where one is kept. */
+void explored_add(const Exploring *to, const ServingLayout *layout, LedgerLine line);
+
+/* Counts a layout for prompts, which is a point of its own: whether it has room for one. */
+bool prompts_counted(Exploring *to, const ServingLayout *layout, double seconds);
+
 /* The batches of a layout that are looked at: from *low to *high, none where *high < *low. Counts the others. */
 void batches_of_layout(Exploring *to, const PricedLayout *layout, int64_t *low, int64_t *high);
 

@@ -19,6 +19,11 @@ bool exploring_stops(Exploring *to) {
     return true;
 }
 
+void explored_add(const Exploring *to, const ServingLayout *layout, LedgerLine line) {
+    ServingPhase phase = to->mode == SERVE_AGGREGATED ? PHASE_BOTH : PHASE_DECODES;
+    serving_ledger_add(to->count->space.ledger, (int)phase, layout, line);
+}
+
 /* With a number of requests in flight there is one batch: its share for each copy, as far as memory goes. Of two pools
  * the number of copies is not known yet: any batch up to all of them. */
 void batches_of_layout(Exploring *to, const PricedLayout *layout, int64_t *low, int64_t *high) {
@@ -43,6 +48,10 @@ void batches_of_layout(Exploring *to, const PricedLayout *layout, int64_t *low, 
     *high = min_whole(*high, room);
     Count left = *high >= *low ? (Count)(*high - *low + 1) : 0;
     to->count->cut[CUT_MEMORY] += all - left;
+    int64_t first = *low, end = first + (int64_t)all - 1;
+    explored_add(to, layout->on, (LedgerLine){.what = "layout", .low = first, .high = end});
+    if (all > left)
+        explored_add(to, layout->on, (LedgerLine){.what = "memory", .low = first + (int64_t)left, .high = end});
 }
 
 /* One layout with everything that no batch changes. */
@@ -74,6 +83,9 @@ static bool range_is_cut(OneLayout *one, const ServingPoint *at_low, int64_t hig
         question->tpot_limit_seconds > 0 && at_low->tpot_seconds > question->tpot_limit_seconds * (1 + SERVING_SLACK);
     if (!late && !front_beats(to->front, best_user, best_chip)) return false;
     to->count->cut[late ? CUT_LIMIT : CUT_BOUND] += batches;
+    explored_add(to, one->layout.on,
+                 (LedgerLine){cut_reason_name(late ? CUT_LIMIT : CUT_BOUND), at_low->pools[0].batch + 1, high,
+                              best_user, best_chip});
     return true;
 }
 
@@ -81,7 +93,11 @@ static bool range_is_cut(OneLayout *one, const ServingPoint *at_low, int64_t hig
 static bool explore_range(OneLayout *one, int64_t low, int64_t high) {
     ServingPoint point;
     if (low > high) return true;
-    if (exploring_stops(one->to)) return one->to->count->cut[CUT_TIME] += (Count)(high - low + 1), true;
+    if (exploring_stops(one->to)) {
+        one->to->count->cut[CUT_TIME] += (Count)(high - low + 1);
+        explored_add(one->to, one->layout.on, (LedgerLine){cut_reason_name(CUT_TIME), low, high, 0, 0});
+        return true;
+    }
     if (!try_batch(one, low, &point)) return false;
     if (low == high) return true;
     if (range_is_cut(one, &point, high)) return true;
@@ -114,6 +130,16 @@ bool explore_one_pool(Exploring *to) {
     return space_each(&space, explore_layout, to);
 }
 
+bool prompts_counted(Exploring *to, const ServingLayout *layout, double seconds) {
+    ServingLedger *ledger = to->count->space.ledger;
+    bool fits = seconds < INFINITY;
+    to->count->covered++;
+    serving_ledger_add(ledger, PHASE_PROMPTS, layout, (LedgerLine){.what = "layout", .low = 1, .high = 1});
+    if (!fits) serving_ledger_add(ledger, PHASE_PROMPTS, layout, (LedgerLine){.what = "memory", .low = 1, .high = 1});
+    *(fits ? &to->count->evaluated : &to->count->cut[CUT_MEMORY]) += 1;
+    return fits;
+}
+
 /* A prompt on a worker of its own: the wait of an empty server, and prompt tokens a second. */
 static bool explore_prompt_layout(void *context, const ServingLayout *layout, const WorkerLinks *links) {
     Exploring *to = context;
@@ -125,10 +151,8 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
     pool->on = *layout;
     pool->workers = layout->box->copies;
     price_layout(question, layout, links, &priced);
-    to->count->covered++;
     double seconds = prompt_seconds(question, &priced, pool);
-    if (!(seconds < INFINITY)) return to->count->cut[CUT_MEMORY]++, true;
-    to->count->evaluated++;
+    if (!prompts_counted(to, layout, seconds)) return true;
     point.chips_used = question_chips(question, pool->workers * layout->box->devices);
     point.ttft_seconds = seconds;
     point.per_user = 1 / seconds;

@@ -9,6 +9,8 @@
 #include "search/request/world.h"
 #include "search/serving/engines/engine.h"
 
+#include <stdio.h>
+
 typedef enum { SERVE_THROUGHPUT, SERVE_LATENCY, SERVE_COST, SERVE_CHIPS, SERVE_OBJECTIVE_COUNT } ServingObjective;
 const char *serving_objective_name(ServingObjective objective); /* "throughput" "latency" "cost" "chips" */
 
@@ -65,6 +67,7 @@ typedef struct {
     bool brute_force;
     double time_limit_seconds; /* 0: none */
     World world;
+    FILE *certificate; /* the search of the front writes its certificate there (ledger.h); NULL: nowhere */
     /* Tests alone set it, to see that a wrong bound is noticed: bounds are multiplied by 1 + this. */
     double bound_error;
 } ServingQuestion;

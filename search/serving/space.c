@@ -132,13 +132,19 @@ static bool launchable(const Walk *walk) {
            !engine->refuses(&ask);
 }
 
+static bool leave_out(Walk *walk, LeftOut reason) {
+    walk->count->left[reason]++;
+    serving_ledger_add(walk->count->ledger, (int)walk->phase, &walk->layout,
+                       (LedgerLine){.what = left_out_name(reason)});
+    return true;
+}
+
 static bool offer(Walk *walk) {
-    SpaceCount *count = walk->count;
-    count->layouts++;
+    walk->count->layouts++;
     walk->layout.key++;
-    if (!layout_divides(&walk->question->model, &walk->layout.layout)) return count->left[LEFT_INDIVISIBLE]++, true;
-    if (!admitted(walk)) return count->left[LEFT_REQUIRE]++, true;
-    if (!launchable(walk)) return count->left[LEFT_ENGINE]++, true;
+    if (!layout_divides(&walk->question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
+    if (!admitted(walk)) return leave_out(walk, LEFT_REQUIRE);
+    if (!launchable(walk)) return leave_out(walk, LEFT_ENGINE);
     return walk->visit(walk->context, &walk->layout, &walk->links);
 }
 
@@ -226,11 +232,13 @@ static bool each_placement(Walk *walk) {
     ok = ok && seen;
     for (int64_t i = 0; i < count && ok; i++) {
         walk->layout.placement = placements[i];
+        walk->layout.number = i;
         layout_links(walk->question, &walk->layout, &walk->links);
         bool known = false;
         for (int64_t s = 0; s < kept && !known; s++) known = same_links(&seen[s], &walk->links);
         if (known) {
-            walk->count->layouts++, walk->count->left[LEFT_EQUAL]++;
+            walk->count->layouts++;
+            leave_out(walk, LEFT_EQUAL);
             continue;
         }
         seen[kept++] = walk->links;
@@ -259,15 +267,18 @@ bool space_each(const Space *space, LayoutVisit visit, void *context) {
         for (int64_t tensor = 1; tensor <= devices; tensor++) {
             for (int64_t data = 1; data <= devices / tensor && devices % tensor == 0; data++) {
                 if (devices / tensor % data != 0) continue;
-                walk.layout.layout = (WorkerLayout){tensor, data, devices / tensor / data, 1, 1, 1, 1, 1, 0, 0};
+                walk.layout.layout = (WorkerLayout){tensor, data, devices / tensor / data, 0, 0, 0, 0, 0, 0, 0};
+                walk.layout.number = 0;
                 if (!degrees_possible(&question->model, &walk.layout.layout)) {
-                    count->layouts++, count->left[LEFT_INDIVISIBLE]++;
+                    count->layouts++;
+                    leave_out(&walk, LEFT_INDIVISIBLE);
                     continue;
                 }
                 if (!question_admits(question, LAYOUT_TENSOR, tensor) ||
                     !question_admits(question, LAYOUT_ATTENTION_DATA, data) ||
                     !question_admits(question, LAYOUT_PIPELINE, devices / tensor / data)) {
-                    count->layouts++, count->left[LEFT_REQUIRE]++;
+                    count->layouts++;
+                    leave_out(&walk, LEFT_REQUIRE);
                     continue;
                 }
                 if (!each_placement(&walk)) return false;

@@ -6,6 +6,7 @@
 #define SHARDOPT_SEARCH_SERVING_SPACE_H
 
 #include "base/count.h"
+#include "search/serving/ledger.h"
 #include "search/serving/question.h"
 
 /* A part of the machine, of equal form for each worker: some devices of each axis, side by side. An axis of which it
@@ -25,12 +26,13 @@ bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out
 typedef enum { PHASE_BOTH, PHASE_PROMPTS, PHASE_DECODES } ServingPhase;
 
 /* A layout in its box, under the rules of an engine. */
-typedef struct {
+typedef struct ServingLayout {
     const WorkerBox *box;
     WorkerLayout layout;
     Placement placement;
-    int engine;  /* NO_ENGINE: what divides and fits */
-    int64_t key; /* its place in the enumeration: the order of equals */
+    int64_t number; /* of the placement, among those of its degrees */
+    int engine;     /* NO_ENGINE: what divides and fits */
+    int64_t key;    /* its place in the enumeration: the order of equals */
 } ServingLayout;
 
 /* Why layouts never came to be priced, for the certificate. */
@@ -40,6 +42,7 @@ const char *left_out_name(LeftOut reason);
 typedef struct {
     Count layouts; /* all: visited, and left out */
     Count left[LEFT_COUNT];
+    ServingLedger *ledger; /* told of each; NULL: nobody asks */
 } SpaceCount;
 
 /* Calls `visit` for each layout of the phase under the engine's rules, in one fixed order; a `false` ends it. Layouts

@@ -33,10 +33,8 @@ static bool gather_prompts(void *context, const ServingLayout *layout, const Wor
     ServingPool pool = {.phase = PHASE_PROMPTS, .on = *layout};
     PricedLayout priced;
     price_layout(to->question, layout, links, &priced);
-    to->count->covered++;
     double seconds = prompt_seconds(to->question, &priced, &pool);
-    if (!(seconds < INFINITY)) return to->count->cut[CUT_MEMORY]++, true;
-    to->count->evaluated++;
+    if (!prompts_counted(to, layout, seconds)) return true;
     if (own->point.pool_count && !(seconds < own->seconds)) return true;
     own->point.pools[0] = pool;
     own->point.pool_count = 1;
@@ -76,26 +74,35 @@ static double chip_bound(const Decoding *one, double worker_rate) {
     return per_chip * output / device_seconds;
 }
 
+/* Whether the batches above the one that is known, up to `high`, are cut: they are too late, or beaten by a worker of
+ * their own box, or by a point of the front. */
 static bool decode_is_cut(const Decoding *one, const ServingPoint *at_low, int64_t high) {
     Exploring *to = one->gathering->to;
-    double slack = (1 + SERVING_SLACK) * (1 + to->question->bound_error);
-    double user = at_low->per_user * slack, worker = (double)high * user;
-    return front_beats(one->front, user, worker) || front_beats(to->front, user, chip_bound(one, worker) * slack);
+    double limit = to->question->tpot_limit_seconds, slack = (1 + SERVING_SLACK) * (1 + to->question->bound_error);
+    double user = at_low->per_user * slack, worker = (double)high * user, chip = chip_bound(one, worker) * slack;
+    bool late = limit > 0 && at_low->tpot_seconds > limit * (1 + SERVING_SLACK);
+    bool behind = front_beats(one->front, user, worker);
+    if (!late && !behind && !front_beats(to->front, user, chip)) return false;
+    CutReason reason = late ? CUT_LIMIT : CUT_BOUND;
+    to->count->cut[reason] += (Count)(high - at_low->pools[0].batch);
+    explored_add(to, one->layout.on,
+                 (LedgerLine){behind && !late ? "worker" : cut_reason_name(reason), at_low->pools[0].batch + 1, high,
+                              user, behind && !late ? worker : chip});
+    return true;
 }
 
 static bool decode_range(Decoding *one, int64_t low, int64_t high) {
     Exploring *to = one->gathering->to;
-    double limit = to->question->tpot_limit_seconds;
     ServingPoint point;
     if (low > high) return true;
-    if (exploring_stops(to)) return to->count->cut[CUT_TIME] += (Count)(high - low + 1), true;
-    if (!decode_try(one, low, &point)) return false;
-    if (low == high) return true;
-    bool late = limit > 0 && point.tpot_seconds > limit * (1 + SERVING_SLACK);
-    if (!to->question->brute_force && (late || decode_is_cut(one, &point, high))) {
-        to->count->cut[late ? CUT_LIMIT : CUT_BOUND] += (Count)(high - low);
+    if (exploring_stops(to)) {
+        to->count->cut[CUT_TIME] += (Count)(high - low + 1);
+        explored_add(to, one->layout.on, (LedgerLine){cut_reason_name(CUT_TIME), low, high, 0, 0});
         return true;
     }
+    if (!decode_try(one, low, &point)) return false;
+    if (low == high) return true;
+    if (!to->question->brute_force && decode_is_cut(one, &point, high)) return true;
     int64_t middle = low + (high - low) / 2;
     return decode_range(one, middle + 1, high) && decode_range(one, low + 1, middle);
 }
@@ -215,6 +222,12 @@ static bool decode_box(Gathering *gathering, int number) {
                    &to->count->space};
     bool ok = space_each(&space, gather_decodes, gathering);
     for (int cache = 0; cache < STORED_COUNT; cache++) {
+        for (int i = 0; i < gathering->decodes[cache].count; i++) {
+            const ServingPoint *point = &gathering->decodes[cache].points[i];
+            explored_add(to, &point->pools[0].on,
+                         (LedgerLine){"worker_front", point->pools[0].batch, point->pools[0].batch, point->per_user,
+                                      point->per_chip});
+        }
         for (int box = 0; ok && box < to->boxes->count && gathering->decodes[cache].count; box++) {
             const Prompts *prompts = &gathering->prompts[box * STORED_COUNT + cache];
             if (prompts->point.pool_count) ok = combine_boxes(to, prompts, &gathering->decodes[cache]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt inference`: every way to serve a model, and the front of what users and chips get. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "search/cli/commands.h"
 #include "search/cli/interrupt.h"
 #include "search/serving/options/served.h"
@@ -24,12 +25,28 @@ static bool write_answer(const ServingReport *report, const CommandLine *line, S
     return ok;
 }
 
+/* The search, with its certificate where one is asked for. */
+static bool answer(const CommandLine *line, Served *served, Error *error) {
+    ServingWords words = {line->text, line->where, cli_world(), NULL};
+    const char *path = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    if (!line_file(line, SERVING_CERTIFICATE, &path, error)) return false;
+    if (!path) return serve(&words, line->arena, served, error);
+    words.certificate = open_memstream(&text, &length);
+    if (!words.certificate) return error_memory(error);
+    bool ok = serve(&words, line->arena, served, error);
+    if (fclose(words.certificate) != 0 && ok) ok = error_memory(error);
+    ok = ok && file_write(path, text, length, error);
+    free(text);
+    return ok;
+}
+
 /* A search and its report; `served` is freed by the caller. */
 static bool infer(const CommandLine *line, Streams streams, Served *served, Error *error) {
-    ServingWords words = {line->text, line->where, cli_world()};
     double start = clock_seconds();
     int format;
-    if (!line_choice(line, SERVING_FORMAT, &format, error) || !serve(&words, line->arena, served, error)) return false;
+    if (!line_choice(line, SERVING_FORMAT, &format, error) || !answer(line, served, error)) return false;
     const ServingQuestion *question = &served->asked.question;
     if (question->model.max_seq > 0 && question->longest > (double)question->model.max_seq &&
         !line->text[SERVING_QUIET])

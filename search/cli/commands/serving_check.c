@@ -77,7 +77,7 @@ static bool ask_again(const Check *check, Entry *entry, Error *error) {
     bool ok = serving_texts_of_report(entry->was, check->file, &texts, &own);
     texts.text[SERVING_TIME_LIMIT] = check->options->text[OPTION_TIME_LIMIT];
     texts.where[SERVING_TIME_LIMIT] = "--time-limit";
-    ok = ok && serve(&(ServingWords){texts.text, texts.where, *check->world}, &arena, served, &own);
+    ok = ok && serve(&(ServingWords){texts.text, texts.where, *check->world, NULL}, &arena, served, &own);
     if (ok) {
         entry->now = serving_json(&served->report);
         if (entry->now) json_settle(entry->now);

@@ -60,7 +60,7 @@ static bool explain_one(const CommandLine *line, const cJSON *report, Streams st
     if (!output_from_options(&options, &choice, error) || !serving_texts_of_report(report, file, &texts, error) ||
         (options.text[OPTION_RANK] && !number_whole(options.text[OPTION_RANK], "--rank", 1, 1000000, &rank, error)))
         return false;
-    ServingWords words = {texts.text, texts.where, cli_world()};
+    ServingWords words = {texts.text, texts.where, cli_world(), NULL};
     if (!serve(&words, line->arena, served, error)) return false;
     if (rank == 0) rank = answer_best_rank(&served->asked.question, &served->answer);
     const ServingPoint *point = served_point(served, rank, rank > 0 ? "--rank" : file, error);

@@ -121,7 +121,7 @@ static bool add_point(const Grid *grid, int64_t point, Rows *rows, Error *error)
     Served *served = ARENA_NEW(&arena, Served, 1);
     if (!served) return error_memory(error);
     point_words(grid, point, text, &name);
-    bool ok = serve(&(ServingWords){text, grid->line->where, cli_world()}, &arena, served, &failure);
+    bool ok = serve(&(ServingWords){text, grid->line->where, cli_world(), NULL}, &arena, served, &failure);
     if (failure.kind == ERROR_MEMORY) return error_memory(error);
     table_cell(rows->table, "%s", name.text[0] ? name.text : "-");
     if (!ok)

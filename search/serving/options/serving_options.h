@@ -35,6 +35,7 @@ typedef enum {
     SERVING_TIME_LIMIT,
     SERVING_FORMAT,
     SERVING_FILE,
+    SERVING_CERTIFICATE,
     SERVING_TIMING,
     SERVING_QUIET,
     SERVING_OPTION_COUNT
@@ -46,6 +47,7 @@ extern const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT];
 typedef struct {
     const char *const *text, *const *where;
     World world;
+    FILE *certificate; /* NULL: nobody asks for one */
 } ServingWords;
 
 /* The question, with what was given in words for the report to print again. */

@@ -297,6 +297,7 @@ static bool read_search(const Reading *to) {
     ServingQuestion *question = &to->asked->question;
     question->brute_force = given(to, SERVING_BRUTE_FORCE) != NULL;
     question->world = to->words->world;
+    question->certificate = to->words->certificate;
     return !given(to, SERVING_TIME_LIMIT) ||
            number_seconds(given(to, SERVING_TIME_LIMIT), where(to, SERVING_TIME_LIMIT), &question->time_limit_seconds,
                           to->error);

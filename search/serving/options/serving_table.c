@@ -126,6 +126,13 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
                       .takes = "FILE",
                       .help = "write the result to this file instead of to stdout",
                       .values = "@files"},
+    [SERVING_CERTIFICATE] = {.name = "certificate",
+                             .takes = "FILE",
+                             .help = "write what became of every layout and batch to this file too",
+                             .details = "Writes a table too, with a line for each layout that was visited or left out "
+                                        "and for each range of batches that was cut, with its bound. "
+                                        "`tests/certificate/check_serving.py` checks it beside the JSON report.",
+                             .values = "@files"},
     [SERVING_TIMING] = {.name = "timing", .help = "print on stderr how long it took"},
     [SERVING_QUIET] = {.name = "quiet", .letter = 'q', .help = "no warnings"},
 };
