@@ -131,7 +131,7 @@ double plan_memory(const CostContext *setting, const Shard *shard, const Plan *p
     ActivationCost costs[ACTIVATION_COUNT];
     double weights[MOMENT_COUNT], saved = 0;
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
-    microbatches_in_flight(shard, &plan->knobs, weights);
+    microbatches_in_flight(setting, shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         if (costs[i].exists) saved += layout_kept_bytes(&costs[i], &plan->layout, (Activation)i);
     memory_rows(&(ShardedStage){setting, shard, &plan->knobs, &plan->layout.sharding}, moment, weights[moment] * saved,
@@ -158,7 +158,7 @@ void plan_resources(const CostContext *setting, const Shard *shard, const Plan *
     double weights[MOMENT_COUNT];
     stage_resources(setting, shard, &plan->knobs, &plan->layout.sharding, out);
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
-    microbatches_in_flight(shard, &plan->knobs, weights);
+    microbatches_in_flight(setting, shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
         for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
             if (costs[i].exists && plan->layout.layers[i][state] > 0)

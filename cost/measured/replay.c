@@ -71,7 +71,8 @@ static CostContext setting_of(const Replay *replay, const Profile *profile) {
                          .precision_flops_per_second =
                              precision_peak(&replay->chip, replay->precision) * (double)replay->chip.devices_per_chip,
                          .state = &replay->state,
-                         .remat = &replay->remat};
+                         .remat = &replay->remat,
+                         .slices = (double)replay->slices};
 }
 
 static Profile profile_of(const Replay *replay, const ProfileSet *set) {

@@ -46,11 +46,11 @@ typedef struct {
     double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
-    double restart_seconds; /* from a failure until steps run again */
-    double checkpoint_seconds; /* that training waits for a checkpoint beside its copy to the host */
-    double repair_seconds;  /* until a failed host is back */
+    double restart_seconds;         /* from a failure until steps run again */
+    double checkpoint_seconds;      /* that training waits for a checkpoint beside its copy to the host */
+    double repair_seconds;          /* until a failed host is back */
     double storage_bytes_per_second, storage_chip_bytes_per_second; /* of checkpoints: of a job, and for each chip */
-    double hbm_error;               /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
+    double hbm_error; /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
                                      * runs lie within 2.2 times this; 0 means not known (ideal) */
 
     /* ---- the software ---- */
@@ -138,13 +138,17 @@ typedef struct {
     /* 1: where tokens are not dropped, experts' tensors have room for the worst routing: the tokens of all chips of an
      * expert group on one (XLA, whose sizes are fixed) */
     double receives_worst_case;
-    double experts_in_fp32; /* 1: the activation of experts is in HBM in fp32 while it is made (XLA); 0: it is fused */
     /* The numbers of a head in HBM are padded to a multiple of this (a TPU's vector has 128 lanes); 1: they are not */
     double lanes;
     double logit_chunks; /* the loss is computed in so many pieces of the tokens, one after the other: >= 1 */
     /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their
      * table (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
     double gathers_matrices;
+    /* 1: a step is one compiled program of loops over layers, iterations of a pipeline and microbatches (MaxText under
+     * XLA). Weights are cast before a loop, the gradients of all layers are arrays of it, and the gradient of the
+     * table waits for the loop's end with the logits' own, all in bf16. A pipeline's loop keeps what each of its
+     * iterations began with, sends twice in each, and leaves embedding and logits to all stages. */
+    double whole_program;
     double stage_outputs_kept; /* 1: the tensors that a stage has sent on stay with it until backward; 0: they are
                                 * freed */
     /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */

@@ -136,7 +136,8 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
     double weights[MOMENT_COUNT], room = offload_room(setting);
     bool seen[ACTIVATION_COUNT] = {false};
     const RematRule *remat = cost_context_remat(setting);
-    microbatches_in_flight(shard, knobs, weights);
+    microbatches_in_flight(setting, shard, knobs, weights);
+    double in_flight = weights[MOMENT_FIRST_BACKWARD] + layers_read_in_place(setting, shard);
     if (knobs->offload_optimizer) {
         LocalParameters local = local_parameters(setting, shard, knobs, first, false),
                         owned = owned_parameters(shard, knobs, &local);
@@ -147,7 +148,7 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
         for (int i = 0; i < ACTIVATION_COUNT; i++)
             if (!seen[i] && (best < 0 || gains_more(&whole[i], &whole[best]))) best = i;
         seen[best] = true;
-        double bytes = offload_bytes(setting, shard, &whole[best], best, weights[MOMENT_FIRST_BACKWARD]);
+        double bytes = offload_bytes(setting, shard, &whole[best], best, in_flight);
         offloadable[best] = bytes <= room && (!remat || bytes > 0);
         if (offloadable[best]) room -= bytes;
     }

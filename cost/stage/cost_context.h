@@ -20,6 +20,7 @@ typedef struct {
     const RematRule *remat;            /* NULL, or a rule that is not required, lets the layout decide */
     const RematOffer *offer; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
     Offload offload;         /* what plans may send to the host */
+    double slices;           /* of the machine, joined by DCN; 0 means 1 */
     HostUpdate host_update;  /* who updates state on the host: the launcher's way */
 } CostContext;
 
@@ -65,10 +66,16 @@ static inline bool cost_context_fp32_gradients(const CostContext *setting) {
     return setting->profile->gradients_in_fp32 > 0.5 && cost_context_state(setting)->dtypes.gradients == DTYPE_DEFAULT;
 }
 
-/* Whether weights that so many chips share are shared by all chips, and XLA then reduces their gradients whole. */
+/* Whether weights that so many chips share are shared by all chips of a slice. */
 static inline bool weights_span_slice(const CostContext *setting, const Shard *shard, double ways) {
     double chips = shard->tensor * shard->expert * shard->sequence * shard->fsdp * shard->data * shard->pipeline;
-    return setting->profile->slice_all_reduce > 0.5 && ways > 1 && ways >= chips;
+    return ways > 1 && ways * (setting->slices > 1 ? setting->slices : 1) >= chips;
+}
+
+/* Whether matmuls of such weights pass them round a ring: where the slice is the machine. */
+static inline bool weights_go_round(const CostContext *setting, const Shard *shard, double ways) {
+    return ways >= 4 && ways <= setting->profile->ring_ways && !(setting->slices > 1) &&
+           weights_span_slice(setting, shard, ways);
 }
 
 /* Bytes of a gradient that is kept and reduced over data: of one microbatch, or accumulated over several. */

@@ -13,12 +13,26 @@ static double missing_in_flight(const Shard *shard, const Knobs *knobs) {
     return shard->slots_first * min_real(shard->microbatches, knobs->virtual_stages > 1 ? 2 * p - 1 : p);
 }
 
-void microbatches_in_flight(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]) {
+double layers_read_in_place(const CostContext *setting, const Shard *shard) {
+    return setting->profile->whole_program > 0.5 ? 1 / max_real(1, shard->layers) : 0;
+}
+
+void microbatches_in_flight(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                            double weights[MOMENT_COUNT]) {
     InFlight in_flight =
         schedule_in_flight(knobs->schedule, shard->pipeline, shard->microbatches, (double)knobs->virtual_stages);
+    bool loop = schedule_is_loop(knobs->schedule) && setting->profile->whole_program > 0.5;
+    if (loop && shard->pipeline > 1) { /* each iteration keeps what it began with */
+        in_flight.first += (shard->pipeline - 1) / (double)knobs->virtual_stages;
+        in_flight.last = in_flight.first;
+    }
     weights[MOMENT_FIRST_BACKWARD] = in_flight.first - missing_in_flight(shard, knobs) / shard->layers;
     weights[MOMENT_LAST_LOGITS] = in_flight.last * (shard->layers_last / shard->layers);
     weights[MOMENT_LAST_BACKWARD] = weights[MOMENT_LAST_LOGITS];
+    /* A loop's body reads what is kept of its layer where it lies, and works on no copy. */
+    double read = layers_read_in_place(setting, shard);
+    weights[MOMENT_FIRST_BACKWARD] -= read;
+    weights[MOMENT_LAST_BACKWARD] -= read;
     weights[MOMENT_UPDATE] = 0;
 }
 
@@ -27,7 +41,10 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
     double one = sums->layer.gathered_weights;
     bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
     GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
-    if (logits && shard_weight_ways(shard) > 1) out.table = sums->logits.dense_weights;
+    bool program = setting->profile->whole_program > 0.5;
+    if (logits && shard_weight_ways(shard) > 1)
+        out.table = sums->logits.dense_weights * (logits_of_own_tokens(setting, shard) ? shard->tensor : 1);
+    if (!program) out.table_gradient = out.table;
     bool embedding = shard->pipeline <= 1 && shard_weight_ways(shard) > 1;
     if (!knobs->regather)
         out.others = layers * one - out.in_use + (embedding && !matrices ? sums->embedding.dense_weights : 0);
@@ -35,10 +52,11 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
         out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* at most all that is kept */
     else if (!logits) /* during the loss no layer arrives */
         out.others = min_real(2, layers) * one - out.in_use;
-    if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights;
+    if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights / (program ? 2 : 1);
     out.copies = 1;
-    bool rings = shard_weight_ways(shard) >= 4 && shard_weight_ways(shard) <= setting->profile->ring_ways;
-    if (weights_span_slice(setting, shard, shard_weight_ways(shard)) && !rings) out.copies = 2;
+    bool whole = setting->profile->slice_all_reduce > 0.5 && !program;
+    double ways = shard_weight_ways(shard);
+    if (whole && weights_span_slice(setting, shard, ways) && !weights_go_round(setting, shard, ways)) out.copies = 2;
     return out;
 }
 
@@ -54,15 +72,47 @@ double chunks_gradient_bytes(const CostContext *setting, double stream) {
 static double gathered_bytes(const CostContext *setting, const GatheredWeights *weights) {
     return cost_context_state(setting)->parameter_bytes * (weights->in_use + weights->others + weights->table) +
            weights->copies * (cost_context_scatter_bytes(setting) * weights->gradient +
-                              table_gradient_bytes(setting) * weights->table);
+                              table_gradient_bytes(setting) * weights->table_gradient);
 }
 
-/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair; of experts
- * also their activation in fp32, where a compiler does not fuse it into their kernels. */
-static double layer_working_bytes(const CostContext *setting, const StageTotals *sums) {
+double loss_tokens(const CostContext *setting, const Shard *shard) {
+    bool all = setting->profile->whole_program > 0.5 && shard->pipeline > 1;
+    return all ? shard->tokens * shard->microbatches / shard->pipeline : shard->tokens;
+}
+
+/* The residual stream and its gradient, and the logits' input: the normed stream, gathered over tensor. One compiled
+ * program has no gradient of the stream before the logits are gone. */
+static double logits_input_bytes(const CostContext *setting, double stream, double elements) {
+    return (setting->profile->whole_program > 0.5 ? 1 : 2) * stream + BF16_BYTES * elements;
+}
+
+ProgramBytes program_bytes(const ShardedStage *stage, const LocalParameters *local, Moment moment) {
+    const CostContext *setting = stage->setting;
+    const Shard *shard = stage->shard;
+    ProgramBytes out = {0};
+    if (!(setting->profile->whole_program > 0.5) || moment == MOMENT_UPDATE) return out;
+    double layers = local->of[HELD_EXPERTS] + local->of[HELD_DENSE];
+    /* A single pass multiplies shards as they come round, which no cast of whole weights precedes. */
+    bool shards = shard->microbatches <= 1 && weights_go_round(setting, shard, shard_weight_ways(shard));
+    bool cast = cost_context_copy_bytes(setting, stage->knobs) <= 0;
+    double dense = shards ? 0 : local->of[HELD_DENSE];
+    double tables = shard->microbatches > 1 && shard->pipeline <= 1 ? local->of[HELD_TABLES] : 0;
+    if (cast) out.casts = cost_context_state(setting)->parameter_bytes * (local->of[HELD_EXPERTS] + dense + tables);
+    if (moment != MOMENT_LAST_LOGITS) {
+        double own = stage->sharding->residual == RESIDUAL_SEQUENCE ? 1 / shard->tensor : 1;
+        double tokens = loss_tokens(setting, shard);
+        out.gradients = cost_context_scatter_bytes(setting) * layers;
+        out.logits = BF16_BYTES * tokens * (shard->vocab + own * (double)setting->model->d_model);
+    }
+    bool alike = shard_weight_ways(shard) <= 1 && shard_data_ways(shard) > 1;
+    if (alike && cast && setting->profile->whole_master > 0.5 && stage->knobs->zero_stage > 0)
+        out.master = dtype_bytes(cost_context_state(setting)->dtypes.master) * local->total;
+    return out;
+}
+
+/* One layer in backward: its activations, whether recomputed or not, and the gradients of its widest pair. */
+static double layer_working_bytes(const StageTotals *sums) {
     double mlp = sums->layer.saved[ACTIVATION_GATE_UP] + sums->layer.saved[ACTIVATION_PRODUCT];
-    bool experts = sums->layer.expert_weights > 0 && setting->profile->experts_in_fp32 > 0.5;
-    if (experts) mlp += FP32_BYTES / BF16_BYTES * sums->layer.saved[ACTIVATION_PRODUCT];
     double attention = sums->layer.saved[ACTIVATION_QKV] + sums->layer.saved[ACTIVATION_CONTEXT];
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
@@ -149,13 +199,15 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
                   local.of[HELD_EXPERTS] * shard_expert_ways(shard);
     double gradients = accumulates || moment == MOMENT_UPDATE ? cost_context_gradient_bytes(setting, accumulates) : 0;
     GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
+    ProgramBytes program = program_bytes(stage, &local, moment);
     *out = (MemoryRows){
-        .parameters_bytes = parameters_bytes_of(setting, shard, knobs, &local),
-        .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned),
-        .optimizer_bytes =
-            optimizer_bytes_of(state, &owned) - on_host + master_rest_bytes(setting, knobs, &local, &owned),
+        .parameters_bytes = parameters_bytes_of(setting, shard, knobs, &local) + program.casts,
+        .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned) + program.gradients,
+        .optimizer_bytes = optimizer_bytes_of(state, &owned) - on_host +
+                           master_rest_bytes(setting, knobs, &local, &owned) + program.master,
         .activations_bytes = saved_bytes,
         .gathered_bytes = gathered_bytes(setting, &gathered),
+        .logits_bytes = program.logits,
     };
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * d_model;
@@ -164,12 +216,12 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
         /* partial sums over the whole vocabulary */
         bool by_d_model = sharding->logits == TABLE_D_MODEL && shard->tensor > 1;
         double whole = by_d_model ? BF16_BYTES * shard->vocab * shard->tensor : 0;
-        double chunks = max_real(1, setting->profile->logit_chunks);
-        out->logits_bytes = shard->tokens * (setting->profile->logit_bytes * shard->vocab + whole) / chunks;
-        out->transient_bytes =
-            2 * stream + BF16_BYTES * shard->tokens * d_model + chunks_gradient_bytes(setting, stream);
+        double chunks = max_real(1, setting->profile->logit_chunks), tokens = loss_tokens(setting, shard);
+        out->logits_bytes = tokens * (setting->profile->logit_bytes * shard->vocab + whole) / chunks;
+        out->transient_bytes = logits_input_bytes(setting, tokens / shard->tokens * stream, tokens * d_model) +
+                               chunks_gradient_bytes(setting, stream);
     } else {
-        out->transient_bytes = layer_working_bytes(setting, sums) + stream + regathered_bytes(setting, shard, sharding);
+        out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
     }
     /* State from the host passes through HBM a layer at a time. */
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += host_passing_bytes(setting, on_host, layers);

@@ -33,7 +33,12 @@ double memory_total(const MemoryRows *rows);
 /* How many times one saved layer-activation of one microbatch counts in a moment's bytes, per layer of the fullest
  * stage: the microbatches in flight (MOMENT_FIRST_BACKWARD: those of the first stage; LAST_*: those of the last, scaled
  * by its layers; UPDATE: 0). */
-void microbatches_in_flight(const Shard *shard, const Knobs *knobs, double weights[MOMENT_COUNT]);
+void microbatches_in_flight(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                            double weights[MOMENT_COUNT]);
+
+/* What of them, at moments of backward, is not counted since the layer at work counts it (Profile.whole_program): one
+ * layer, of all layers of the stage. It is kept all the same: what is offloaded lies on the host whole. */
+double layers_read_in_place(const CostContext *setting, const Shard *shard);
 
 /* The bytes that a device's own tool (nvidia-smi) shows when this many are allocated: it adds the allocator's spare
  * bytes, the context and communicators. Planning keeps the reserve for them. */

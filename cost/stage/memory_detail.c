@@ -57,7 +57,8 @@ static void add_gathered(const CostContext *setting, const GatheredWeights *weig
         state->parameter_bytes * weights->others);
     add(to, MEMORY_GATHERED, "layer_gradient", scattered * weights->gradient);
     add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
-    add(to, MEMORY_GATHERED, "logits_table_gradient", weights->copies * table_gradient_bytes(setting) * weights->table);
+    add(to, MEMORY_GATHERED, "logits_table_gradient",
+        weights->copies * table_gradient_bytes(setting) * weights->table_gradient);
 }
 
 /* Logits and transient rows: `rows` of the moment, `passing` of what comes from the host for the update. */
@@ -69,18 +70,21 @@ static void add_working(const ShardedStage *stage, const StageTotals *sums, Mome
     double own = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
     double stream = BF16_BYTES * own * (double)setting->model->d_model;
     if (moment == MOMENT_LAST_LOGITS) {
-        double logits = shard->tokens * shard->vocab / max_real(1, setting->profile->logit_chunks);
+        double tokens = loss_tokens(setting, shard);
+        double logits = tokens * shard->vocab / max_real(1, setting->profile->logit_chunks);
         double summed = chunks_gradient_bytes(setting, stream);
         double bytes = setting->profile->logit_bytes, values = min_real(FP32_BYTES, bytes - BF16_BYTES);
         add(to, MEMORY_LOGITS, values < FP32_BYTES ? "values_bf16" : "values_fp32", values * logits);
         add(to, MEMORY_LOGITS, "gradients_bf16", BF16_BYTES * logits);
         add(to, MEMORY_LOGITS, "loss", (bytes - values - BF16_BYTES) * logits);
         add(to, MEMORY_LOGITS, "partial_sums", rows->logits_bytes - bytes * logits);
-        add(to, MEMORY_TRANSIENT, "residual_stream", 2 * stream);
-        add(to, MEMORY_TRANSIENT, "logits_input", rows->transient_bytes - 2 * stream - summed);
+        double input = BF16_BYTES * tokens * (double)setting->model->d_model;
+        add(to, MEMORY_TRANSIENT, "residual_stream", rows->transient_bytes - input - summed);
+        add(to, MEMORY_TRANSIENT, "logits_input", input);
         add(to, MEMORY_TRANSIENT, "gradients_of_chunks", summed);
         return;
     }
+    add(to, MEMORY_LOGITS, "gradients_bf16", rows->logits_bytes);
     double layer = saved_of_sums(sums), again = regathered_bytes(setting, shard, sharding);
     add(to, MEMORY_TRANSIENT, "layer_activations", layer);
     add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - again - stream - passing);
@@ -120,7 +124,7 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     MemoryRows rows;
     Parts all = {parts, 0};
     stage_activations(setting, shard, knobs, sharding, costs);
-    microbatches_in_flight(shard, knobs, weights);
+    microbatches_in_flight(setting, shard, knobs, weights);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) saved += layout_kept_bytes(&costs[a], &plan->layout, (Activation)a);
     stage_sums(setting, shard, &knobs->methods, sharding, &sums);
@@ -147,7 +151,8 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     double passing = moment == MOMENT_UPDATE ? host_passing_bytes(setting, on_host, layers) : 0;
     add_working(&stage, &sums, moment, &rows, passing, &all);
     add_reserve(setting, shard, &all);
-    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD], on_host, &all);
+    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD] + layers_read_in_place(setting, shard), on_host,
+             &all);
     *in_flight = weights[moment];
     return all.count;
 }

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/plan/bytes.h"
 #include "cost/stage/stage_totals.h"
+#include "cost/time/schedule.h"
 
 #include <string.h>
 
@@ -64,10 +65,10 @@ typedef enum { WEIGHTS_LAYERS, WEIGHTS_EXPERTS, WEIGHTS_LOGITS, WEIGHTS_EMBEDDIN
 static WeightPasses weight_passes(const CostContext *setting, const Shard *shard, WeightKind kind) {
     const Profile *profile = setting->profile;
     double ways = kind == WEIGHTS_EXPERTS ? shard_expert_ways(shard) : shard_weight_ways(shard);
-    if (!weights_span_slice(setting, shard, ways)) return (WeightPasses){1, 1};
-    bool rings = ways >= 4 && ways <= profile->ring_ways && (kind == WEIGHTS_LAYERS || kind == WEIGHTS_LOGITS);
+    bool rings = weights_go_round(setting, shard, ways) && (kind == WEIGHTS_LAYERS || kind == WEIGHTS_LOGITS);
+    bool whole = profile->slice_all_reduce > 0.5 && weights_span_slice(setting, shard, ways);
     double round = (ways + 1) / (ways - 1);
-    return (WeightPasses){rings && kind == WEIGHTS_LAYERS ? round : 1, rings ? round : 2};
+    return (WeightPasses){rings && kind == WEIGHTS_LAYERS ? round : 1, rings ? round : whole ? 2 : 1};
 }
 
 typedef struct {
@@ -76,18 +77,37 @@ typedef struct {
     double again;             /* further gathers for backward */
 } Gather;
 
+/* How often a compiled loop over a pipeline's iterations touches weights, in microbatches: all m v + p - 1 iterations
+ * gather and reduce those of layers, and tables are out of the loop, once a step. */
+static double loop_turns(const ShardedStage *stage, WeightKind kind) {
+    const Shard *shard = stage->shard;
+    if (!(stage->setting->profile->whole_program > 0.5) || shard->pipeline <= 1) return 1;
+    if (kind == WEIGHTS_LOGITS || kind == WEIGHTS_EMBEDDING) return 1 / shard->microbatches;
+    if (!schedule_is_loop(stage->knobs->schedule)) return 1;
+    return 1 + (shard->pipeline - 1) / (shard->microbatches * (double)stage->knobs->virtual_stages);
+}
+
 /* fsdp gathers weights for forward, `again` times for backward, and scatters their gradient. A stage that stays whole
  * scatters once a step, and so often gathers what it keeps. */
 static void add_gathers(const ShardedStage *stage, Gather of, Resources *to) {
     double width = cost_context_state(stage->setting)->parameter_bytes;
     WeightPasses passes = weight_passes(stage->setting, stage->shard, of.kind);
     Group group = of.kind == WEIGHTS_EXPERTS ? GROUP_EXPERT_WEIGHTS : GROUP_WEIGHTS;
-    double once = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1;
-    double gathers = passes.gather * (stage->knobs->regather ? 1 : once), again = passes.gather * of.again,
+    double turns = loop_turns(stage, of.kind);
+    double once = turns * (stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1);
+    double gathers = passes.gather * (stage->knobs->regather ? turns : once), again = passes.gather * turns * of.again,
            scatters = passes.scatter * once;
     add_traffic(to, group, PHASE_FORWARD, gathers * of.messages, gathers * width * of.weights);
     add_traffic(to, group, PHASE_BACKWARD, (again + scatters) * of.messages,
                 (again * width + scatters * cost_context_scatter_bytes(stage->setting)) * of.weights);
+}
+
+/* The logits' table where a chip of tensor makes logits of its own tokens: gathered over fsdp and tensor, and its
+ * gradient all_reduced over both, which is two passes. */
+static void add_whole_table(const ShardedStage *stage, const StageTotals *sums, Resources *to) {
+    double weights = loop_turns(stage, WEIGHTS_LOGITS) * sums->logits.dense_weights * stage->shard->tensor;
+    add_traffic(to, GROUP_WEIGHTS, PHASE_FORWARD, 1, cost_context_state(stage->setting)->parameter_bytes * weights);
+    add_traffic(to, GROUP_WEIGHTS, PHASE_BACKWARD, 2, 2 * cost_context_scatter_bytes(stage->setting) * weights);
 }
 
 /* The tables of the stage. XLA exchanges look-ups where that is known, and gathers a table for one phase alone: rows
@@ -104,8 +124,12 @@ static void add_tables(const ShardedStage *stage, const StagePace *pace, const S
     if (pace->embedding && !exchanged)
         add_gathers(stage, (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights, again}, to);
     if (profile->logit_chunks > 1) again++;
-    if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged))
-        add_gathers(stage, (Gather){WEIGHTS_LOGITS, 1, sums->logits.dense_weights, again}, to);
+    if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged)) {
+        if (logits_of_own_tokens(setting, stage->shard))
+            add_whole_table(stage, sums, to);
+        else
+            add_gathers(stage, (Gather){WEIGHTS_LOGITS, 1, sums->logits.dense_weights, again}, to);
+    }
 }
 
 /* Newton-Schulz gathers the updates of a layer's matrices once a step: each microbatch counts its share of that. */
@@ -161,8 +185,13 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
     }
     if (shard->pipeline > 1) {
         double tokens = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
-        double bytes = BF16_BYTES * tokens * (double)setting->model->d_model,
-               chunks = (double)stage->knobs->virtual_stages;
+        double chunks = (double)stage->knobs->virtual_stages;
+        /* A compiled loop of m v + p - 1 iterations sends in each to the next stage and on in the queue, whole. */
+        if (setting->profile->whole_program > 0.5 && schedule_is_loop(stage->knobs->schedule)) {
+            chunks = 2 * (chunks + (shard->pipeline - 1) / shard->microbatches);
+            tokens = shard->tokens;
+        }
+        double bytes = BF16_BYTES * tokens * (double)setting->model->d_model;
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             add_traffic(to, GROUP_PIPELINE, phase, chunks, chunks * bytes);
     }
@@ -179,7 +208,7 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
     add_communication(&stage, &pace, sums, out);
 
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);
-    microbatches_in_flight(shard, knobs, weights);
+    microbatches_in_flight(setting, shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
         rows_of_sums(&stage, sums, (Moment)moment, weights[moment] * shard->layers * saved, &rows);

@@ -61,6 +61,8 @@ double host_passing_bytes(const CostContext *setting, double on_host, double lay
  * layer (gate and up are two: one at work, one that arrives). */
 typedef struct {
     double in_use, others, gradient, table; /* numbers */
+    double table_gradient;                  /* a number, too: none while logits and their gradient are there, where it
+                                             * comes after a loop (Profile.whole_program) */
     double copies;                          /* of a gradient: 2 where it is all_reduced whole, operand and result */
 } GatheredWeights;
 GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard, const Knobs *knobs,
@@ -81,6 +83,26 @@ double regathered_bytes(const CostContext *setting, const Shard *shard, const Sh
  * ChunkedLossWrapper and GradAccumulator). `stream` is the bytes of the residual stream. */
 double table_gradient_bytes(const CostContext *setting);
 double chunks_gradient_bytes(const CostContext *setting, double stream);
+
+/* What one compiled program adds (Profile.whole_program), all 0 without it. casts: bf16 copies of the weights, made
+ * before the loop that reads them: of the layers' loop, or of microbatches', which reads tables too; none of a single
+ * pass whose matmuls are rings of shards. gradients: those of all layers, an array of the loop. master: the copy of
+ * the fp32 master that the update reads, where all chips have the same one and gather the updated shards in its
+ * place. logits: their gradient, with what it needs for that of their table. */
+typedef struct {
+    double casts, gradients, master, logits;
+} ProgramBytes;
+ProgramBytes program_bytes(const ShardedStage *stage, const LocalParameters *local, Moment moment);
+
+/* Tokens whose logits a chip has at once: a microbatch's; of one compiled program the chip's share of all that a
+ * pipeline has passed. */
+double loss_tokens(const CostContext *setting, const Shard *shard);
+
+/* Whether each chip of tensor has the logits of its own tokens, over the whole vocabulary (MaxText's, whose stream is
+ * split over tensor there). */
+static inline bool logits_of_own_tokens(const CostContext *setting, const Shard *shard) {
+    return setting->profile->whole_program > 0.5 && setting->profile->stream_split > 0.5 && shard->tensor > 1;
+}
 
 /* Whether gradients of sharded parameters wait, whole, for the last microbatch (Profile.stages_stay_whole). */
 bool stage_stays_whole(const CostContext *setting, const Shard *shard);

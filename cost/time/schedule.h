@@ -41,6 +41,11 @@ typedef struct {
 } InFlight;
 InFlight schedule_in_flight(Schedule schedule, double stages, double microbatches, double virtual_stages);
 
+/* Whether the schedule is a compiler's loop: all forwards, then all backwards; each iteration sends on what it made. */
+static inline bool schedule_is_loop(Schedule schedule) {
+    return schedule == SCHEDULE_GPIPE || schedule == SCHEDULE_CIRCULAR;
+}
+
 /* Stages that a chip holds the parameters of. */
 int schedule_copies(Schedule schedule);
 

@@ -27,7 +27,8 @@ static void offloadable_by(const RowMaker *maker, const DetailSlot *slot, bool o
     if (maker->family) {
         for (int a = 0; a < ACTIVATION_COUNT; a++)
             out[a] = offload_bytes(context, maker->shard, &slot->whole[a], a,
-                                   maker->in_flight[MOMENT_FIRST_BACKWARD]) <= offload_room(context);
+                                   maker->in_flight[MOMENT_FIRST_BACKWARD] +
+                                       layers_read_in_place(context, maker->shard)) <= offload_room(context);
         return;
     }
     StageTotals first;
@@ -171,7 +172,7 @@ void family_rows(const Bounds *bounds, const Shard *shard, const Knobs *member, 
     double share = schedule_least_share(shard->pipeline, shard->microbatches, most, WEIGHT_GRADIENTS_MOST);
     out->count = 0;
     out->least_bytes = shard_bytes(bounds, shard, member);
-    microbatches_in_flight(shard, &fast, maker.in_flight);
+    microbatches_in_flight(bounds->context, shard, &fast, maker.in_flight);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &fast.methods, (MlpChoice)mlp);
         if (slot->allowed) family_row(&maker, slot, chunks, share, &out->row[out->count++]);
@@ -185,7 +186,7 @@ void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, con
     RowMaker maker = {.bounds = bounds, .shard = shard, .knobs = knobs, .least = least, .enough = enough};
     double bytes = INFINITY;
     out->count = 0;
-    microbatches_in_flight(shard, knobs, maker.in_flight);
+    microbatches_in_flight(context, shard, knobs, maker.in_flight);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs->methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;
@@ -222,7 +223,7 @@ bool offload_never_pays(const Bounds *bounds, const Shard *shard, const Knobs *k
     double limit = cost_context_memory_limit(context) * SLACK, weights[MOMENT_COUNT];
     Knobs home = *knobs;
     home.offload_optimizer = false;
-    microbatches_in_flight(shard, &home, weights);
+    microbatches_in_flight(context, shard, &home, weights);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &home.methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;

@@ -151,7 +151,7 @@ double shard_bound_idle_beside(const Bounds *bounds, const Rates *least, const S
 double least_memory(const CostContext *context, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                     const StageTotals *totals) {
     double worst = 0, kept = totals_kept_bytes(context, shard, totals), weights[MOMENT_COUNT];
-    microbatches_in_flight(shard, knobs, weights);
+    microbatches_in_flight(context, shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
         rows_of_sums(&(ShardedStage){context, shard, knobs, sharding}, totals, (Moment)moment, weights[moment] * kept,

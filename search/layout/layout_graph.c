@@ -229,7 +229,7 @@ bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *k
     memset(out, 0, sizeof(*out));
     out->layers = shard->layers;
     step_rule(setting, shard, knobs, &out->rule);
-    microbatches_in_flight(shard, knobs, builder.weights);
+    microbatches_in_flight(setting, shard, knobs, builder.weights);
     Sharding shardings[SHARDINGS_MAX];
     int count = shardings_of(setting, shard, shardings);
     if (!add_nodes(&builder, shardings, count))

@@ -78,7 +78,8 @@ CostContext request_cost_context(const Request *request) {
                                         .remat = &request->question.remat,
                                         .offer = request->question.offer,
                                         .offload = request->question.offload,
-                                        .host_update = request->question.host_update};
+                                        .host_update = request->question.host_update,
+                                        .slices = (double)request->question.machine.slices};
     setting.work.layer_weight = stage_layer_weight(&setting, request->question.work.seq);
     setting.work.layer_flops = layer_flops(setting.model, request->question.work.seq, &setting.work.layer_active);
     return setting;

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cost/profile/profile_set_json.h"
+#include "cost/stage/stage_totals.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ Test(compiled, state_of_maxtext) {
         stage_under(maxtext_dense(), "maxtext-tpu", rows[i].ways, 8192, 2048, &stage);
         stage.bench.knobs.zero_stage = rows[i].ways.fsdp > 1 ? 0 : 1;
         memory_rows(&(ShardedStage){&stage.setting, &stage.bench.shard, &stage.bench.knobs, &stage.bench.sharding},
-                    MOMENT_FIRST_BACKWARD, 0, &memory);
+                    MOMENT_UPDATE, 0, &memory);
         double megabytes = (memory.parameters_bytes + memory.optimizer_bytes) / MB;
         cr_expect_float_eq(megabytes, rows[i].expected, 0.002 * rows[i].expected, "%g, not %g", megabytes,
                            rows[i].expected);
@@ -191,7 +192,7 @@ Test(compiled, mixture_of_maxtext) {
         double expected;
     } rows[] = {{{1, 2, 1, 4, 1}, 2956}, {{1, 1, 1, 8, 1}, 2990}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        double peak = 0, input = 2.0 * 8192 * 1024 * 4;
+        double peak = 0, input = 2.0 * 8192 * 1024 * 3; /* of 4 layers, one at work */
         stage_under(maxtext_mixture(), "maxtext-tpu", rows[i].ways, 8192, 2048, &stage);
         for (int moment = 0; moment < MOMENT_COUNT; moment++) {
             MemoryRows memory;
@@ -199,8 +200,61 @@ Test(compiled, mixture_of_maxtext) {
                         (Moment)moment, moment == MOMENT_UPDATE ? 0 : input, &memory);
             peak = max_real(peak, memory_total(&memory) / MB);
         }
-        cr_expect_float_eq(peak, rows[i].expected, 0.03 * rows[i].expected, "%g, not %g", peak, rows[i].expected);
+        cr_expect_float_eq(peak, rows[i].expected, 0.05 * rows[i].expected, "%g, not %g", peak, rows[i].expected);
     }
+}
+
+/* Buffers of XLA's schedule at the peak in backward. Llama 3.1 70B over 64 chips, 16,384 tokens each: casts of the
+ * layers' weights 3 x 587.2 + 2 x 167.8 + 2 x 21.0, as much of their gradients, the logits' gradient 4,202.7 with the
+ * input of its table's 268.4, and no cast of tables. A quarter of the small model's batch at a time: casts of tables
+ * too, 2 x 8.4 and 15.7. Replicas under ZeRO-1 copy the master, 520.1, until its update. */
+Test(compiled, program_of_maxtext) {
+    enum { LARGE, SMALL };
+    static const struct {
+        int model;
+        Ways ways;
+        double tokens, casts, gradients, master, logits;
+    } rows[] = {{LARGE, {1, 64, 1, 1, 1}, 16384, 2139, 2139, 0, 4202.7 + 268.4},
+                {SMALL, {1, 8, 1, 1, 4}, 2048, 32.5, 15.7, 0, 134.2 + 4.2},
+                {SMALL, {8, 1, 1, 1, 1}, 8192, 125.8, 125.8, 520.1, 536.9 + 16.8}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Stage of;
+        StageTotals sums;
+        stage_under(rows[i].model == LARGE ? llama3_70b() : maxtext_dense(), "maxtext-tpu", rows[i].ways,
+                    rows[i].tokens, 2048, &of);
+        of.bench.knobs.zero_stage = rows[i].master > 0 ? 1 : 0;
+        const ShardedStage stage = {&of.setting, &of.bench.shard, &of.bench.knobs, &of.bench.sharding};
+        stage_sums(&of.setting, &of.bench.shard, &of.bench.knobs.methods, &of.bench.sharding, &sums);
+        LocalParameters local = local_parameters(&of.setting, &of.bench.shard, &of.bench.knobs, &sums, false);
+        ProgramBytes found = program_bytes(&stage, &local, MOMENT_FIRST_BACKWARD);
+        const double pairs[4][2] = {{found.casts, rows[i].casts},
+                                    {found.gradients, rows[i].gradients},
+                                    {found.master, rows[i].master},
+                                    {found.logits, rows[i].logits}};
+        for (int j = 0; j < 4; j++)
+            cr_expect_float_eq(pairs[j][0] / MB, pairs[j][1], 0.005 * pairs[j][1] + 0.05, "%zu, %d: %g, not %g", i, j,
+                               pairs[j][0] / MB, pairs[j][1]);
+    }
+}
+
+/* A pipeline of two stages of two layers in 4 microbatches, over 4 chips of fsdp each: 5 iterations keep their inputs
+ * (83.9 MB of two layers), send 8.4 MB to the next stage and as much round the queue, forward and backward (167.8), and
+ * each chip has logits of an eighth of the batch (1,073.7 with their gradient). */
+Test(compiled, pipeline_of_maxtext) {
+    Stage of;
+    MemoryRows rows;
+    double weights[MOMENT_COUNT];
+    stage_under(maxtext_dense(), "maxtext-tpu", (Ways){1, 4, 1, 1, 4}, 4096, 2048, &of);
+    Shard *shard = &of.bench.shard;
+    shard->pipeline = 2, shard->layers = shard->layers_last = 2;
+    of.bench.knobs.schedule = SCHEDULE_GPIPE, of.bench.knobs.virtual_stages = 1;
+    double megabytes = sent(&of, "full", GROUP_PIPELINE) / MB;
+    cr_expect_float_eq(megabytes, 167.8, 0.1, "%g", megabytes);
+    microbatches_in_flight(&of.setting, shard, &of.bench.knobs, weights);
+    double inputs = weights[MOMENT_LAST_LOGITS] * shard->layers * 2 * 4096 * 1024 / MB;
+    cr_expect_float_eq(inputs, 83.9, 0.1, "%g", inputs);
+    memory_rows(&(ShardedStage){&of.setting, shard, &of.bench.knobs, &of.bench.sharding}, MOMENT_LAST_LOGITS, 0, &rows);
+    cr_expect_float_eq(rows.logits_bytes / MB, 1073.7, 0.1, "%g", rows.logits_bytes / MB);
 }
 
 /* Gathers in bf16, with the logits' table once more for the loss in chunks (16.06 + 1.05, or + 16.06), and a

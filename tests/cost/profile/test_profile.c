@@ -51,7 +51,7 @@ Test(profile, default_is_the_chips) {
         {"v5e", "tpu-v5e", "maxtext-tpu", 0.95, 1},
         {"v5p", "tpu-v5p", "maxtext-tpu", 0.85, 1},
         {"v6e", "tpu-v6e", "maxtext-tpu", 0.70, 1},
-        {"v7", "tpu-v7", "maxtext-tpu", 0.69, 1},
+        {"v7", "tpu-v7", "maxtext-tpu7x", 0.69, 1},
         {"a100-40g", "a100", "megatron-bridge-26", 0.79, 0.95 * 20 / 25},
         {"a100-80g", "a100", "megatron-bridge-26", 0.79, 0.95 * 20 / 25},
         {"h100", "h100", "megatron-bridge-26", 0.70, 0.95 * 20.6 / 25},

@@ -301,7 +301,8 @@ Test(activations, korthikanti_in_flight) {
             bench.shard.microbatches = 4 * p;
             bench.knobs.virtual_stages = v, bench.knobs.schedule = v > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
             double weights[MOMENT_COUNT];
-            microbatches_in_flight(&bench.shard, &bench.knobs, weights);
+            CostContext setting = bench_setting(&bench);
+            microbatches_in_flight(&setting, &bench.shard, &bench.knobs, weights);
             double factor = v > 1 ? 1 + (p - 1.) / (p * (double)v) : 1;
             cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * bench.shard.layers, L * factor, 1e-9 * L, "p=%d v=%d",
                                p, v);

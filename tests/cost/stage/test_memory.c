@@ -210,7 +210,8 @@ Test(memory, in_flight) {
                                    : rows[i].stages > 1 ? SCHEDULE_1F1B
                                                         : SCHEDULE_NONE};
         double weights[MOMENT_COUNT];
-        microbatches_in_flight(&shard, &knobs, weights);
+        Profile plain = {0};
+        microbatches_in_flight(&(CostContext){.profile = &plain}, &shard, &knobs, weights);
         cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD], rows[i].first, 1e-12, "%s: %g", rows[i].name,
                            weights[MOMENT_FIRST_BACKWARD]);
         cr_expect_float_eq(weights[MOMENT_LAST_LOGITS], rows[i].last, 1e-12, "%s: %g", rows[i].name,
@@ -405,8 +406,9 @@ Test(memory, slots) {
         shard->layers = rows[i].layers, shard->layers_last = rows[i].layers - 1, shard->slots_first = 1;
         bench.knobs.virtual_stages = (int64_t)rows[i].chunks;
         bench.knobs.schedule = rows[i].chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+        CostContext setting = bench_setting(&bench);
         double weights[MOMENT_COUNT];
-        microbatches_in_flight(shard, &bench.knobs, weights);
+        microbatches_in_flight(&setting, shard, &bench.knobs, weights);
         cr_expect_float_eq(weights[MOMENT_FIRST_BACKWARD] * rows[i].layers, rows[i].in_flight, 1e-9, "%zu: %g", i,
                            weights[MOMENT_FIRST_BACKWARD] * rows[i].layers);
         double held = (rows[i].layers - 1) * (855638016. + 16384) + 128256. * 8192;

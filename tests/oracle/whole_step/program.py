@@ -41,7 +41,7 @@ class Loops:
         for name in self.order(entry):
             for one in self.module.computations[name]:
                 times = self.trips(one) if one.opcode == "while" else 1
-                if one.opcode in ("while", "fusion", "call", "conditional", "async-start"):
+                if one.opcode in ("while", "fusion", "call", "call-start", "conditional", "async-start"):
                     for inner in called_by(one):
                         self.runs[inner] += times * self.runs[name]
 

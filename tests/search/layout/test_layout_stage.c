@@ -120,7 +120,7 @@ Test(layout_stage, graph) {
             cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
             Sharding shardings[SHARDINGS_MAX];
             double weights[MOMENT_COUNT];
-            microbatches_in_flight(&shard, &knobs, weights);
+            microbatches_in_flight(&world.setting, &shard, &knobs, weights);
             int count = shardings_of(&world.setting, &shard, shardings);
             for (int s = 0; s < count; s++) {
                 Layout layout = {.sharding = shardings[s]};
@@ -187,7 +187,7 @@ Test(layout_stage, exhaustive) {
                 continue;
             }
             double weights[MOMENT_COUNT], freed = 0, peak = 0;
-            microbatches_in_flight(&shard, &knobs, weights);
+            microbatches_in_flight(&world.setting, &shard, &knobs, weights);
             for (int node = NODE_ACTIVATION; node < NODE_COUNT; node++)
                 if (of.graph.nodes[node].strategy_count > 1)
                     freed -= of.graph.layers *
@@ -278,7 +278,7 @@ Test(layout_stage, required) {
             StepRule rule;
             double weights[MOMENT_COUNT], best = INFINITY, tightest = INFINITY;
             int count = shardings_of(&world.setting, &shard, shardings);
-            microbatches_in_flight(&shard, &knobs, weights);
+            microbatches_in_flight(&world.setting, &shard, &knobs, weights);
             step_rule(&world.setting, &shard, &knobs, &rule);
             bool possible = true;
             for (int s = 0; s < count; s++) {
