@@ -79,7 +79,7 @@ def whole_bytes(row, group):
     """Bytes as shardopt counts them (docs/json.md, communication): of the whole array once for each pass; of an exchange of
     tokens what all chips send together; of a pipeline and of a ring of keys and values what one passes on."""
     n, permuted = row["chips"], row["kind"] == "collective_permute"
-    if group == "expert":
+    if group == "expert" or row["kind"] == "all_to_all" and group == "sequence":
         return row["sent"] * n * n / (n - 1)
     return row["sent"] if permuted and group in ("pipeline", "sequence") else row["sent"] * n / (n - 1)
 
