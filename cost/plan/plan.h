@@ -32,7 +32,7 @@ typedef enum {
 /* The number of layers of each stage: the same number each; balanced, with the logits on the last stage counted in; or
  * with the embedding and the logits in a layer's place each, so that the first and the last stage have one layer fewer
  * than the others (Megatron-Core's account_for_embedding_in_pipeline_split and ..._loss_..., DeepSpeed's
- * type:transformer|embedding): searches do not try that, but measured runs have it. */
+ * type:transformer|embedding): Llama 3 lies so. */
 typedef enum { STAGES_EVEN, STAGES_BALANCED, STAGES_SLOTS } StageSplit;
 
 typedef enum {

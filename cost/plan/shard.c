@@ -58,6 +58,10 @@ double logits_in_layers(const Model *model, int64_t seq) {
     return 2.0 * (double)model->vocab * (double)model->d_model / layer_flops(model, seq, NULL);
 }
 
+int64_t slots_of_stage(const Model *model, int64_t stages) {
+    return stages > 2 && (model->layers + 2) % stages == 0 ? (model->layers + 2) / stages : 0;
+}
+
 /* `logits` is logits_in_layers(). */
 static bool divide_layers(const Model *model, double logits, int64_t stages, StageSplit split, int64_t *fullest,
                           int64_t *last) {
@@ -66,9 +70,9 @@ static bool divide_layers(const Model *model, double logits, int64_t stages, Sta
     *fullest = *last = even;
     if (split == STAGES_EVEN || stages == 1) return layers % stages == 0;
     if (split == STAGES_SLOTS) {
-        *fullest = (layers + 2) / stages;
+        *fullest = slots_of_stage(model, stages);
         *last = *fullest - 1;
-        return (layers + 2) % stages == 0 && *last > 0;
+        return *last > 0;
     }
     /* The other stages get fewer layers as the last gets more: the longest stage is shortest where both meet, or one
      * layer on. */
@@ -98,7 +102,7 @@ static bool split_layers(const Model *model, double weight, int64_t stages, cons
     double logits = 2.0 * (double)model->vocab * (double)model->d_model / (shard->layer_flops * weight);
     if (!divide_layers(model, logits, stages, knobs->stages, &fullest, &last)) return false;
     bool slots = knobs->stages == STAGES_SLOTS && stages > 1;
-    if (knobs->virtual_stages > last + (slots ? 1 : 0)) return false;
+    if (slots ? fullest % knobs->virtual_stages != 0 : knobs->virtual_stages > last) return false;
     bool even = model->layers % chunks == 0 && fullest == last;
     if (knobs->stages == STAGES_EVEN && !even) return false;
     if (!even) *padding |= 1u << PAD_STAGES;

@@ -84,6 +84,10 @@ double layer_flops(const Model *model, int64_t seq, double *active);
 /* FLOPs of the logits over those of a layer. */
 double logits_in_layers(const Model *model, int64_t seq);
 
+/* Places of a stage where embedding and logits take one each beside the layers (STAGES_SLOTS); 0: there is no such
+ * split: it needs a stage that has neither, and (layers + 2) / stages whole. Pure. */
+int64_t slots_of_stage(const Model *model, int64_t stages);
+
 /* Layers of the fullest stage and of the last. EVEN: the same number each. BALANCED: the last, which has the logits
  * too, gets the number that makes the longest stage shortest, and the others are as equal as possible. SLOTS: layers
  * and two more divide, and the first and the last stage have one layer fewer. False means that EVEN or SLOTS does not

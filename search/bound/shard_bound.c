@@ -35,7 +35,8 @@ double merged_seconds(const StepRule *rule, const Resources *resources, const Ra
 }
 
 double most_chunks(const CostContext *context, double stages) {
-    return max_real(1, floor((double)context->model->layers / stages));
+    double slots = stages == floor(stages) ? (double)slots_of_stage(context->model, (int64_t)stages) : 0;
+    return max_real(max_real(1, slots), floor((double)context->model->layers / stages));
 }
 
 void relax_rule(const Bounds *bounds, const Shard *shard, double share, StepRule *rule) {

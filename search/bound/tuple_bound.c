@@ -33,22 +33,29 @@ static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs 
     return least;
 }
 
+/* The last of the ways to split layers over stages. */
+static StageSplit most_split(const Model *model, const Degrees *degrees) {
+    int64_t stages = degrees->of[ROLE_PIPELINE];
+    if (stages <= 1) return STAGES_EVEN;
+    return slots_of_stage(model, stages) > 0 ? STAGES_SLOTS : STAGES_BALANCED;
+}
+
 /* What the methods of a tuple share. */
 typedef struct {
     const Bounds *bounds;
     const Degrees *degrees;
     const MethodSpace *space; /* with all context methods */
-    double exposed[2];        /* what context parallelism exposes at least, by split of the layers */
+    double exposed[3];        /* what context parallelism exposes at least, by split of the layers */
 } TupleMethods;
 
-/* Takes both splits of the layers under some methods, which some launcher may take, into the bound. */
+/* Takes all splits of the layers under some methods, which some launcher may take, into the bound. */
 static void bound_methods(const TupleMethods *tuple, const Rates *least, const Methods *methods, TupleBound *bound) {
     const Bounds *bounds = tuple->bounds;
     const Degrees *degrees = tuple->degrees;
     const CostContext *context = bounds->context;
     int64_t n = sequences_of_replica(context, degrees);
     double limit = cost_context_memory_limit(context);
-    StageSplit most = degrees->of[ROLE_PIPELINE] > 1 ? STAGES_BALANCED : STAGES_EVEN;
+    StageSplit most = most_split(context->model, degrees);
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_methods(degrees, methods, split, n);
         Shard shard;
@@ -75,7 +82,7 @@ TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const
     TupleMethods tuple = {.bounds = bounds, .degrees = degrees, .space = &contexts};
     method_space(degrees, bounds->offers, &space);
     contexts = space;
-    for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
+    for (int split = STAGES_EVEN; split <= (int)most_split(bounds->context->model, degrees); split++)
         tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split);
     space.context_count = 1; /* the ops of all context methods, without what they move over sequence */
     for (int64_t i = 0; i < method_space_size(&space); i++) {

@@ -69,6 +69,8 @@ static int64_t stage_layers(const GpuJob *job, int64_t stage) {
 
 int64_t gpu_job_chunk_layers(const GpuJob *job, int64_t chunk) {
     int64_t layers = stage_layers(job, chunk % job->pipeline), turn = chunk / job->pipeline;
+    if (job->ranked->estimate.shard.slots_first > 0) /* the first chunk and the last have one layer fewer */
+        return job->layers / job->virtual_stages - (chunk == 0 || chunk == job->chunks - 1 ? 1 : 0);
     return layers / job->virtual_stages + (turn < layers % job->virtual_stages ? 1 : 0);
 }
 

@@ -39,7 +39,9 @@ bool facts_sequence_shards(const PlanFacts *facts) {
 
 bool facts_folded(const PlanFacts *facts) { return facts->methods->grid.expert > 0; }
 
-bool facts_even_stages(const PlanFacts *facts) { return facts->model->layers % facts->chunks == 0; }
+bool facts_even_stages(const PlanFacts *facts) {
+    return facts->model->layers % facts->chunks == 0 && facts->plan->knobs.stages != STAGES_SLOTS;
+}
 
 bool facts_weights_divide(const PlanFacts *facts) {
     return facts->model->d_model % facts->fsdp == 0 &&

@@ -81,7 +81,8 @@ static const Rule KNOB_RULES[] = {
     {"schedule", "pipeline = 1: none; else each of `schedules`; interleaved and circular with each v > 1"},
     {"virtual_stages",
      "l = floor(layers / pipeline), at least 1; for each value of ceil(l / v), v = 1 .. l, the least v"},
-    {"stages", "even or balanced split of the layers; pipeline = 1: even"},
+    {"stages",
+     "even or balanced split of the layers, or slots, where embedding and logits take one each; pipeline = 1: even"},
     {"context_method",
      "sequence = 1: none; else ring, all_gather, ulysses, and ulysses over u and a ring over the rest "
      "for each u > 1 that divides `heads` and sequence, u < sequence"},

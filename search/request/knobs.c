@@ -62,7 +62,7 @@ static const struct {
     [KNOB_CONTEXT_METHOD] = {"context_method", .brief = "context", .get = get_context_method, .set = set_context_method,
                              .name = context_at, .count = CONTEXT_COUNT},
     [KNOB_REGATHER] = {"regather", .get = get_regather, .set = set_regather, .name = bool_at, .count = 2},
-    [KNOB_STAGES] = {"stages", .get = get_stages, .set = set_stages, .name = stages_at, .count = 2},
+    [KNOB_STAGES] = {"stages", .get = get_stages, .set = set_stages, .name = stages_at, .count = 3},
     [KNOB_ULYSSES] = {"ulysses", .get = get_ulysses, .set = set_ulysses, .least = 1, .most = KNOB_MOST},
     [KNOB_SEQUENCE_PARAMETERS] = {"sequence_parameters", .get = get_sequence_parameters, .set = set_sequence_parameters,
                                   .name = parameters_at, .count = 2},

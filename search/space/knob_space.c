@@ -163,6 +163,12 @@ static int64_t layers_of_stage(const Model *model, const Degrees *degrees) {
     return stages > 1 ? max_whole(1, model->layers / stages) : 1;
 }
 
+/* Stages in slots can be cut into chunks of one place each, which no other split has: one more number of chunks. */
+static bool splits_in_slots(const Model *model, const Degrees *degrees) {
+    int64_t slots = slots_of_stage(model, degrees->of[ROLE_PIPELINE]);
+    return slots > layers_of_stage(model, degrees);
+}
+
 /* All that is left when the methods are counted. */
 static void count_choices(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers,
                           KnobSpace *out) {
@@ -171,10 +177,11 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
     out->per_replica = divide_up(sequences, degrees_replicas(degrees));
     out->pipelined = degree[ROLE_PIPELINE] > 1;
     out->microbatch_count = distinct_quotient_count(out->per_replica);
-    out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees));
+    bool slots = splits_in_slots(model, degrees);
+    out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees)) + (slots ? 1 : 0);
     out->pipe_count =
         out->pipelined ? offers->whole_count + (int64_t)offers->chunked_count * (out->virtual_count - 1) : 1;
-    out->split_count = out->pipelined ? 2 : 1;
+    out->split_count = out->pipelined ? 2 + (slots ? 1 : 0) : 1;
     out->method_count = method_space_size(&out->methods);
     bool grids = out->methods.grid_count > 1;
     out->overlap_count = offers->overlaps && degree[ROLE_TENSOR] > 1 ? 2 : 1;
@@ -218,6 +225,8 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
     if (!out->microbatch_sequences || !out->virtual_stages) return error_memory(error);
     distinct_quotients(out->per_replica, out->microbatch_sequences);
     distinct_quotients(layers_of_stage(model, degrees), out->virtual_stages);
+    if (splits_in_slots(model, degrees))
+        out->virtual_stages[out->virtual_count - 1] = slots_of_stage(model, degrees->of[ROLE_PIPELINE]);
     return true;
 }
 
@@ -264,7 +273,7 @@ Knobs knob_space_at(const KnobSpace *space, int64_t index) {
     index /= space->overlap_count;
     set_pipe(space, index % space->pipe_count, &knobs);
     index /= space->pipe_count;
-    knobs.stages = index % space->split_count != 0 ? STAGES_BALANCED : STAGES_EVEN;
+    knobs.stages = (StageSplit)(index % space->split_count);
     index /= space->split_count;
     knobs.methods = method_space_at(&space->methods, index % space->method_count);
     knobs.methods.tensor_overlap = overlap;

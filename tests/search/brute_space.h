@@ -71,6 +71,8 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
     int64_t n = (sequences + replicas - 1) / replicas,
             chunks = stages > 1 && stages <= model->layers ? model->layers / stages : 1;
     int64_t b[1024], v[1024], b_count = brute_quotients(n, b), v_count = brute_quotients(chunks, v), count = 0;
+    bool slots = stages > 2 && (model->layers + 2) % stages == 0 && (model->layers + 2) / stages > chunks;
+    if (slots) v[v_count++] = (model->layers + 2) / stages; /* chunks of one slot */
     cr_assert(n <= 1024 && chunks <= 1024);
     int64_t method_count = brute_methods(model, switched, degrees, methods);
     bool folds = false, replicates = false;
@@ -84,7 +86,10 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
     for (int64_t i = 0; i < b_count; i++)
         for (int64_t j = 0; j < v_count; j++)
             for (int schedule = SCHEDULE_NONE; schedule < SCHEDULE_COUNT; schedule++)
-                for (int split = STAGES_EVEN; split <= (stages > 1 ? STAGES_BALANCED : STAGES_EVEN); split++)
+                for (int split = STAGES_EVEN; split <= (slots        ? STAGES_SLOTS
+                                                        : stages > 1 ? STAGES_BALANCED
+                                                                     : STAGES_EVEN);
+                     split++)
                     for (int zero = 0; zero <= zero_most; zero++)
                         for (int64_t way = 0; way < method_count; way++)
                             for (int overlap = 0; overlap <= (overlaps && degrees->of[ROLE_TENSOR] > 1); overlap++)

@@ -70,7 +70,10 @@ static void write_layout(const GpuJob *job, FILE *out) {
 
 static void write_stages(const GpuJob *job, FILE *out) {
     if (job->pipeline == 1) return;
-    if (job->even) {
+    bool slots = job->knobs->stages == STAGES_SLOTS;
+    if (slots)
+        fprintf(out, "    --account-for-embedding-in-pipeline-split\n    --account-for-loss-in-pipeline-split\n");
+    if (job->even || slots) {
         if (job->virtual_stages > 1)
             fprintf(out, "    --num-virtual-stages-per-pipeline-rank %" PRId64 "\n", job->virtual_stages);
         return;

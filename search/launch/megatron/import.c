@@ -250,8 +250,13 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
                             "%" PRId64 " does not divide the %" PRId64 " layers of a stage", *chunks, slots / stages);
     import_knob(plan, KNOB_SCHEDULE, *chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
     import_knob(plan, KNOB_VIRTUAL_STAGES, *chunks);
-    if (layers % (stages * *chunks) != 0) import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
-    if (uneven)
+    bool in_slots =
+        embedding && loss && first == 0 && last == 0 && !layout && slots_of_stage(&request->question.model, stages) > 0;
+    if (in_slots)
+        import_knob(plan, KNOB_STAGES, STAGES_SLOTS);
+    else if (layers % (stages * *chunks) != 0)
+        import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
+    if (uneven && !in_slots)
         config_note(file, "the given split of layers is priced as %s one",
                     layers % (stages * *chunks) != 0 ? "the best balanced" : "an even");
     return true;

@@ -76,12 +76,13 @@ static void write_flags(const GpuJob *job, FILE *out) {
                 "    --parallelism.pipeline_parallel_schedule %s\n"
                 "    --parallelism.pipeline_parallel_microbatch_size %" PRId64 "\n",
                 titan_schedule(job->knobs->schedule), job->knobs->microbatch_sequences);
-    if (job->pipeline > 1 && job->even)
+    int slots = job->knobs->stages == STAGES_SLOTS;
+    if (job->pipeline > 1 && (job->even || slots))
         fprintf(out,
                 "    --parallelism.pipeline_parallel_layers_per_stage %" PRId64
-                "\n    --parallelism.pipeline_parallel_first_stage_less_layers 0\n"
-                "    --parallelism.pipeline_parallel_last_stage_less_layers 0\n",
-                gpu_job_chunk_layers(job, 0));
+                "\n    --parallelism.pipeline_parallel_first_stage_less_layers %d\n"
+                "    --parallelism.pipeline_parallel_last_stage_less_layers %d\n",
+                gpu_job_chunk_layers(job, 0) + slots, slots, slots);
     fprintf(out,
             ")\n\nTRAINING=(\n    --training.seq_len %" PRId64 "\n    --training.local_batch_size %" PRId64
             "\n    --training.global_batch_size %" PRId64 "\n    --training.steps %" PRId64 "\n",

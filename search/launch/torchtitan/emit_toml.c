@@ -36,11 +36,12 @@ static void write_parallelism(const GpuJob *job, FILE *out) {
     if (job->pipeline == 1) return;
     fprintf(out, "pipeline_parallel_schedule = \"%s\"\npipeline_parallel_microbatch_size = %" PRId64 "\n",
             titan_schedule(job->knobs->schedule), job->knobs->microbatch_sequences);
-    if (job->even) {
+    int slots = job->knobs->stages == STAGES_SLOTS;
+    if (job->even || slots) {
         fprintf(out,
                 "pipeline_parallel_layers_per_stage = %" PRId64
-                "\npipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n",
-                gpu_job_chunk_layers(job, 0));
+                "\npipeline_parallel_first_stage_less_layers = %d\npipeline_parallel_last_stage_less_layers = %d\n",
+                gpu_job_chunk_layers(job, 0) + slots, slots, slots);
     } else {
         fprintf(out, "module_fqns_per_model_part = ");
         titan_write_chunks(job, "output", "", out);

@@ -172,14 +172,19 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
         for (const char *at = split; *at; at++) lists += *at == '[';
         if (lists > stages && lists % stages == 0) chunks = lists / stages;
     }
-    if (stages * chunks > layers)
+    if (stages * chunks > layers + (of_stage > 0 ? first + last : 0))
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_degree", error,
                             "%" PRId64 " stages are more than the %" PRId64 " layers of %s; give fewer",
                             stages * chunks, layers, request->question.model.name);
     import_knob(plan, KNOB_SCHEDULE, SCHEDULES[found].ours);
     import_knob(plan, KNOB_VIRTUAL_STAGES, chunks);
-    /* stages differ by a layer at most, the first and the last with less: that is balanced */
-    if (layers % (stages * chunks) != 0)
+    /* stages differ by a layer at most, the first and the last with less: that is balanced, but where all have as many
+     * slots and two are taken */
+    bool slots = of_stage > 0 && first == 1 && last == 1 && !split &&
+                 slots_of_stage(&request->question.model, stages) == of_stage * chunks;
+    if (slots)
+        import_knob(plan, KNOB_STAGES, STAGES_SLOTS);
+    else if (layers % (stages * chunks) != 0)
         import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
     else if (split)
         config_note(file, "the given split of layers is priced as an even one");

@@ -225,6 +225,8 @@ static void knobs_sentence(const Degrees *degrees, const Knobs *knobs, Prose *te
         prose_add(text, ", schedule %s", schedule_name(knobs->schedule));
         if (knobs->virtual_stages > 1) prose_add(text, " with %lld chunks a stage", (long long)knobs->virtual_stages);
         if (knobs->stages == STAGES_BALANCED) prose_add(text, ", stages balanced with the logits");
+        if (knobs->stages == STAGES_SLOTS)
+            prose_add(text, ", stages with a slot for the embedding and one for the logits");
     }
     if (degrees->of[ROLE_DATA] > 1 || methods->sequence_replicates)
         prose_add(text, ", ZeRO-%d over %s", knobs->zero_stage,

@@ -42,6 +42,7 @@ static void knobs_words(const Knobs *knobs, Prose *to) {
     if (knobs->methods.sequence_replicates) prose_item(to, ", ", "sequence replicates");
     if (knobs->methods.tensor_overlap) prose_item(to, ", ", "tensor overlap");
     if (knobs->stages == STAGES_BALANCED) prose_item(to, ", ", "balanced stages");
+    if (knobs->stages == STAGES_SLOTS) prose_item(to, ", ", "stages in slots");
     if (!knobs->regather) prose_item(to, ", ", "weights kept");
     if (knobs->offload_optimizer) prose_item(to, ", ", "optimizer on host");
 }

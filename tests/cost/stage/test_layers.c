@@ -87,6 +87,28 @@ Test(layers, slots) {
     }
 }
 
+/* Llama 3's 16 stages of 8 chunks: each place is a chunk; places have to divide into chunks. */
+Test(layers, slots_in_chunks) {
+    static const struct {
+        int64_t chunks;
+        bool divides;
+    } rows[] = {{1, true}, {2, true}, {3, false}, {4, true}, {7, false}, {8, true}, {16, false}};
+    Model model = dense_model(126, 64, 256, 4, 4, 16, 64);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Degrees degrees = {{1, 1, 1, 1, 1, 1}};
+        degrees.of[ROLE_PIPELINE] = 16;
+        Knobs knobs = {.microbatches = 16,
+                       .microbatch_sequences = 1,
+                       .schedule = rows[i].chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B,
+                       .virtual_stages = rows[i].chunks,
+                       .stages = STAGES_SLOTS};
+        Shard shard;
+        bool found = shard_of_plan(&model, &(Work){.sequences = 16, .seq = 128}, &degrees, &knobs, PADDING_ANY, &shard);
+        cr_expect_eq(found, rows[i].divides, "%d chunks", (int)rows[i].chunks);
+        if (found) cr_expect(shard.layers == 8 && shard.layers_last == 7 && shard.slots_first == 1);
+    }
+}
+
 /* Megatron-Turing NLG 530B (Smith et al. 2022, section 2.3): 105 layers, hidden 20480, 128 heads, four times as wide
  * inside. */
 static Model turing_nlg(void) {

@@ -18,6 +18,7 @@
 #define V5P "--slice 8x8x8 --slices 2"
 #define LONG "--slice 8x8x16"
 #define H100 "--chip h100 --nodes 16"
+#define H100_64 "--chip h100 --nodes 64"
 
 static const struct {
     const char *format, *machine, *plan;
@@ -38,10 +39,12 @@ static const struct {
     {"megatron", H100, "--model 70b --batch 4Mi --seq 8192 --remat full --require pipeline=4,tensor=4"},
     {"megatron", H100, "--model 70b --batch 4Mi --seq 8192 --remat none --require pipeline=8,microbatch_sequences=1"},
     {"megatron", H100, "--model 8b --batch 4Mi --seq 8192 --remat none"},
+    {"megatron", H100_64, "--model 405b --batch 8Mi --seq 8192 --remat full --require pipeline=16,stages=slots"},
     {"megatron", H100, "--model mixtral-8x22b --batch 4Mi --seq 8192 --remat full"},
     {"megatron", H100, "--model 8b --batch 4Mi --seq 65536 --remat full --require sequence=4"},
     {"torchtitan", H100, "--model 70b --batch 4Mi --seq 8192 --remat full"},
     {"torchtitan", H100, "--model 8b --batch 4Mi --seq 8192 --remat none"},
+    {"torchtitan", H100_64, "--model 405b --batch 8Mi --seq 8192 --remat full --require pipeline=16,stages=slots"},
     {"torchtitan", H100, "--model 70b --batch 4Mi --seq 8192 --remat full --require pipeline=4,tensor=8"},
     {"torchtitan", H100, "--model 8b --batch 4Mi --seq 65536 --remat full --require sequence=4"},
     {"torchtitan", H100, "--model 70b --batch 4Mi --seq 8192 --remat full --require data=4"},

@@ -291,9 +291,12 @@ Test(space, eight_pods) {
         const int64_t *of = tuples[i].of;
         int64_t n = divide_up(SEQUENCES, of[ROLE_DATA] * of[ROLE_FSDP]),
                 chunks = of[ROLE_PIPELINE] > 1 && of[ROLE_PIPELINE] <= 126 ? 126 / of[ROLE_PIPELINE] : 1;
-        /* four schedules of whole stages, two of chunks, even or balanced stages; ring, all_gather, Ulysses, and
-         * Ulysses x ring for every proper divisor that divides 128 heads too */
-        int64_t pipes = of[ROLE_PIPELINE] > 1 ? (4 + 2 * (quotients(chunks) - 1)) * 2 : 1, contexts = 1;
+        /* four schedules of whole stages, two of chunks, even or balanced stages, or 128 slots and then chunks of one;
+         * ring, all_gather, Ulysses, and Ulysses x ring for every proper divisor that divides 128 heads too */
+        int64_t slots = of[ROLE_PIPELINE] > 2 && of[ROLE_PIPELINE] <= 128 && 128 % of[ROLE_PIPELINE] == 0 ? 1 : 0;
+        slots = slots && 128 / of[ROLE_PIPELINE] > chunks ? 1 : 0;
+        int64_t pipes = of[ROLE_PIPELINE] > 1 ? (4 + 2 * (quotients(chunks) + slots - 1)) * (2 + slots) : 1,
+                contexts = 1;
         for (int64_t ways = 2; of[ROLE_SEQUENCE] > 1 && ways < of[ROLE_SEQUENCE]; ways++)
             contexts += of[ROLE_SEQUENCE] % ways == 0 && 128 % ways == 0;
         int64_t knobs = quotients(n) * pipes * (of[ROLE_DATA] > 1 || of[ROLE_SEQUENCE] > 1 ? 3 : 1) *
