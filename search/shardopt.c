@@ -2,6 +2,7 @@
 /* The public door: what shardopt.h promises, by the rooms behind it. Nothing here is shared between two calls, so that
  * callers may search side by side. */
 #include "search/shardopt.h"
+#include "search/answer/doubts.h"
 
 #include "base/build.h"
 #include "base/clock.h"
@@ -170,7 +171,8 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
     if (!ranked) return false;
     const int64_t *degree = ranked->plan.degrees.of;
     const Estimate *estimate = &ranked->estimate;
-    const Profile *profile = &report->request.question.profile;
+    double low, high;
+    if (!plan_likely(&report->request, ranked, &low, &high)) low = high = 0;
     char notation[NOTATION_SIZE];
     *plan =
         (shardopt_plan){.data = degree[ROLE_DATA],
@@ -184,8 +186,8 @@ bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan
                         .seconds = estimate->time.seconds,
                         .lower_seconds = estimate->time.lower_seconds,
                         .upper_seconds = estimate->time.serial_seconds,
-                        .likely_low_seconds = profile->likely_low * estimate->time.seconds,
-                        .likely_high_seconds = profile->likely_high * estimate->time.seconds,
+                        .likely_low_seconds = low,
+                        .likely_high_seconds = high,
                         .mfu = estimate->mfu,
                         .tokens_per_second = estimate->tokens_per_second_per_chip * (double)ranked->machine.mesh.chips,
                         .hbm_bytes = memory_total(&estimate->memory),

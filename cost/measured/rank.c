@@ -58,11 +58,22 @@ static int group_compare(const Entry *a, const Entry *b) {
     return order ? order : compare(a->run, b->run, GROUP, COUNT_OF(GROUP));
 }
 
-static int plan_compare(const Entry *a, const Entry *b) {
-    int order = compare(a->run, b->run, PLAN, COUNT_OF(PLAN));
+static int run_plan_compare(const Run *a, const Run *b) {
+    int order = compare(a, b, PLAN, COUNT_OF(PLAN));
     if (order) return order;
-    return (a->run->sequence_parallel > b->run->sequence_parallel) -
-           (a->run->sequence_parallel < b->run->sequence_parallel);
+    return (a->sequence_parallel > b->sequence_parallel) - (a->sequence_parallel < b->sequence_parallel);
+}
+
+static int plan_compare(const Entry *a, const Entry *b) { return run_plan_compare(a->run, b->run); }
+
+bool rank_same_plan(const Run *a, const Run *b) { return run_plan_compare(a, b) == 0; }
+
+bool rank_same_group(const Run *a, const Run *b) {
+    char source_a[RUN_LABEL_SIZE], source_b[RUN_LABEL_SIZE];
+    if (compare(a, b, GROUP, COUNT_OF(GROUP)) != 0) return false;
+    run_source(a, source_a);
+    run_source(b, source_b);
+    return strcmp(source_a, source_b) == 0;
 }
 
 static int by_group_and_plan(const void *a, const void *b) {

@@ -15,6 +15,10 @@
 
 static const double RANK_APART = 1.05, RANK_BEST = 1.03;
 
+/* Whether two runs can be compared so, and whether they are of the same plan. */
+bool rank_same_group(const Run *a, const Run *b);
+bool rank_same_plan(const Run *a, const Run *b);
+
 typedef struct {
     const Run *run;
     double measured_seconds, predicted_seconds; /* of a step, > 0 */

@@ -75,13 +75,18 @@ static CostContext setting_of(const Replay *replay, const Profile *profile) {
                          .slices = (double)replay->slices};
 }
 
-static Profile profile_of(const Replay *replay, const ProfileSet *set) {
-    Profile composed;
-    profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
+/* The profile of the work, from what the set has for its chip and software. */
+static Profile profile_of_composed(const Replay *replay, Profile composed) {
     if (!replay->serial_ranks) composed.rank_seconds = 0;
     if (replay->expert_overlap) composed.expert_exposed = min_real(composed.expert_exposed, composed.expert_overlapped);
     return profile_of_work(&composed, &replay->chip, replay->precision, &replay->model, (double)replay->mesh.chips,
                            (double)replay->slices);
+}
+
+static Profile profile_of(const Replay *replay, const ProfileSet *set) {
+    Profile composed;
+    profile_compose(set, replay->chip_entry, replay->stack_entry, &composed);
+    return profile_of_composed(replay, composed);
 }
 
 /* Stages that cannot be balanced are even, or have one chunk. Where a source does not mention recomputation, a policy
@@ -185,6 +190,14 @@ static bool estimate_with(const Replay *replay, const Profile *profile, Estimate
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out) {
     Profile profile = profile_of(replay, set);
     return estimate_with(replay, &profile, out);
+}
+
+bool replay_price(const void *replay, const Profile *composed, double *seconds) {
+    Profile profile = profile_of_composed(replay, *composed);
+    Estimate estimate;
+    if (!estimate_with(replay, &profile, &estimate)) return false;
+    *seconds = estimate.time.seconds * ((const Replay *)replay)->step_factor;
+    return true;
 }
 
 /* How much further, in logarithms, the likely range reaches for each setting that had to be guessed. For published runs

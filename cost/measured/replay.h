@@ -68,6 +68,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
  * plan cannot be priced (then `skipped` should have said so). */
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out);
 
+/* Its seconds under other figures of its chip and software: a DoubtPrice (cost/profile/doubt.h). */
+bool replay_price(const void *replay, const Profile *composed, double *seconds);
+
 /* The same with every number that a report needs. */
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out);
 

@@ -173,6 +173,43 @@ static bool rank_all(Validation *out, Arena *arena, Error *error) {
            rank_runs(rows, n, "bloom", arena, &out->ranking_elsewhere, error);
 }
 
+/* Runs that are priced under drawn figures, side by side. */
+typedef struct {
+    const ReplayWith *with;
+    Replay replays[DOUBT_PRICES_MAX];
+    ProfileDoubts doubts[DOUBT_PRICES_MAX];
+} Weighed;
+
+static bool prepare_price(void *context, int place, const Run *run, DoubtedPrice *out) {
+    Weighed *weighed = context;
+    Replay *replay = &weighed->replays[place];
+    ProfileDoubts *doubts = &weighed->doubts[place];
+    replay_prepare(run, weighed->with->data, weighed->with->set, replay);
+    profile_doubts(weighed->with->set, replay->chip_entry, replay->stack_entry, doubts);
+    *out = (DoubtedPrice){.doubts = doubts,
+                          .price = replay_price,
+                          .context = replay,
+                          .own_error = doubts->composed.plan_error,
+                          .group_error = doubts->composed.stack_error,
+                          .group = doubts->composed.stack};
+    return doubts->composed.plan_error > 0;
+}
+
+static bool weigh_chances(const ReplayWith *with, Validation *out, Arena *arena, Error *error) {
+    Doubted *rows = ARENA_NEW(arena, Doubted, (size_t)out->replayed);
+    Weighed *weighed = ARENA_NEW(arena, Weighed, 1);
+    int64_t n = 0;
+    if (!rows || !weighed) return error_memory(error);
+    weighed->with = with;
+    for (int64_t i = 0; i < out->replayed; i++) {
+        const Outcome *outcome = out->of_scored[i];
+        if (outcome->measured_seconds > 0)
+            rows[n++] = (Doubted){outcome->run, outcome->measured_seconds, outcome->prediction.seconds};
+    }
+    return reliability_of(rows, n, &(ReliabilityPrices){weighed, prepare_price, with->threads}, arena,
+                          &out->reliability, error);
+}
+
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
                    Validation *out, Error *error) {
     *out = (Validation){0};
@@ -188,5 +225,6 @@ bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayW
     if (!out->outcomes || !out->scored || !out->of_scored || !replay_all(runs, out->count, with, arena, out->outcomes))
         return error_memory(error);
     count_outcomes(out);
-    return score_make(out->scored, out->replayed, arena, &out->score, error) && rank_all(out, arena, error);
+    return score_make(out->scored, out->replayed, arena, &out->score, error) && rank_all(out, arena, error) &&
+           weigh_chances(with, out, arena, error);
 }

@@ -6,6 +6,7 @@
 
 #include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
+#include "cost/measured/reliability.h"
 #include "cost/measured/replay.h"
 #include "cost/measured/score.h"
 
@@ -43,6 +44,7 @@ typedef struct {
     const Outcome **of_scored; /* scored[i] belongs to this outcome */
     Score score;
     Ranking ranking, ranking_elsewhere; /* of all sources; of all but bloom, whose trials are one or two iterations */
+    Reliability reliability;            /* of chances of being the best */
     /* Every run did run: the number predicted beyond the HBM there is; and, among runs whose memory was measured to be
      * beyond it (with the host's help), the number predicted to fit. */
     int64_t called_too_large, called_fitting;

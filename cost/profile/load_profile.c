@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/profile/doubt.h"
 #include "cost/profile/profile_json.h"
 #include "cost/profile/profile_set_json.h"
 
@@ -77,33 +78,56 @@ bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **o
 
 static bool is_named(const char *text) { return text && text[0]; }
 
-static bool pick_from_set(const ProfileSet *set, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
-                          Error *error) {
-    const SetEntry *entry = profile_set_chip(set, chip), *software = profile_set_best_stack(set, chip);
-    if (!entry)
+/* The entries of a set that are asked for. */
+typedef struct {
+    const SetEntry *chip, *software; /* software NULL: there is none */
+} Entries;
+
+static bool find_entries(const ProfileSet *set, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Entries *out,
+                         Error *error) {
+    *out = (Entries){profile_set_chip(set, chip), profile_set_best_stack(set, chip)};
+    if (!out->chip)
         return error_set(error, ERROR_INPUT, "--profile", "%s has no profile for %s; give ideal, or a file", set->name,
                          chip->name);
     const SetEntry *own = is_named(ask->launcher) ? profile_set_launcher_stack(set, ask->launcher, chip) : NULL;
     if (is_named(ask->stack)) {
         own = profile_set_stack(set, ask->stack);
-        if (!own) return no_stack(set, ask->stack, chip, software, arena, error);
+        if (!own) return no_stack(set, ask->stack, chip, out->software, arena, error);
     }
-    if (own) software = own;
-    profile_compose(set, entry, software, out);
-    if (software)
-        snprintf(out->source, sizeof out->source, "%.250s. Software: %.240s", entry->source, software->source);
+    if (own) out->software = own;
     return true;
 }
 
 bool profile_file_pick(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
                        Error *error) {
-    if (file->is_set) return pick_from_set(&file->set, ask, chip, arena, out, error);
+    Entries entries;
+    if (file->is_set) {
+        if (!find_entries(&file->set, ask, chip, arena, &entries, error)) return false;
+        profile_compose(&file->set, entries.chip, entries.software, out);
+        if (entries.software)
+            snprintf(out->source, sizeof out->source, "%.250s. Software: %.240s", entries.chip->source,
+                     entries.software->source);
+        return true;
+    }
     if (is_named(ask->stack))
         return error_set(error, ERROR_INPUT, "--stack",
                          "profile %.60s is one whole, without stacks; leave --stack out, or give a set such as "
                          "--profile default",
                          file->whole.name);
     *out = file->whole;
+    return true;
+}
+
+bool profile_file_doubts(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena,
+                         const ProfileDoubts **out, Error *error) {
+    Entries entries;
+    *out = NULL;
+    if (!file->is_set) return true;
+    ProfileDoubts *doubts = ARENA_NEW(arena, ProfileDoubts, 1);
+    if (!doubts) return error_memory(error);
+    if (!find_entries(&file->set, ask, chip, arena, &entries, error)) return false;
+    profile_doubts(&file->set, entries.chip, entries.software, doubts);
+    *out = doubts;
     return true;
 }
 

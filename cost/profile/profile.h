@@ -52,6 +52,11 @@ typedef struct {
     double storage_bytes_per_second, storage_chip_bytes_per_second; /* of checkpoints: of a job, and for each chip */
     double hbm_error; /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
                                      * runs lie within 2.2 times this; 0 means not known (ideal) */
+    /* standard deviation of ln(measured / predicted) of one plan against others of the same model and machine, beyond
+     * what the figures' own deviations explain; 0 means not known (ideal) */
+    double plan_error;
+    /* the same of all plans of one software together, against those of another */
+    double stack_error;
 
     /* ---- the software ---- */
     double network_factor;   /* rate of the network between domains, times network_efficiency */
@@ -196,6 +201,7 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
 /* The same in two steps, for a caller that asks one file for several launchers. */
 typedef struct ProfileFile ProfileFile;
+struct ProfileDoubts;
 bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **out, Error *error);
 /* `launcher` NULL or "" means the best current stack of the chip; else what that launcher runs there, or the best where
  * the file knows none of it. A `stack` that is named counts whoever launches. */
@@ -204,6 +210,10 @@ typedef struct {
 } SoftwareAsk;
 bool profile_file_pick(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena, Profile *out,
                        Error *error);
+/* The doubts about that profile (cost/profile/doubt.h), in the arena; NULL where the file is one whole profile, which
+ * says nothing of them. */
+bool profile_file_doubts(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip, Arena *arena,
+                         const struct ProfileDoubts **out, Error *error);
 /* Whether a launcher is one that the software of the chip is for: a stack that is named has it in its list; else the
  * file knows what it runs there, and the chip's best stack has no list of its own without it. A whole profile is for
  * every launcher. */

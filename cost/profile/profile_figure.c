@@ -43,6 +43,9 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(storage_bytes_per_second), 0, 0, 1e15, 0, 1e15, 0, "of a job's checkpoints: storage"},
     {CHIP(storage_chip_bytes_per_second), 0, 0, 1e13, 0, 1e13, 0, "of checkpoints: each chip's way to storage"},
     {CHIP(hbm_error), 0, 0, 1, 0, 1, 0, "scale of the logistic distribution of ln(measured / predicted HBM)"},
+    {CHIP(plan_error), 0, 0, 1, 0, 1, 0,
+     "deviation of ln(measured / predicted) of a plan beside others of its model and machine"},
+    {CHIP(stack_error), 0, 0, 1, 0, 1, 0, "the same of all plans of one software"},
 
     {STACK(compute_factor), 1, 0.1, 2, 0.7, 1.3, 0.05, "rate of all matmuls under this software"},
     {STACK(network_factor), 1, 0.01, 1, 0.05, 1, 0.3, "rate of the network under this software"},

@@ -68,7 +68,8 @@ void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out
 /* What of a plan is likelier than the rest to turn out otherwise than it is priced. */
 enum { RISKS_MAX = 8, RISK_TEXT_SIZE = 160 };
 typedef struct {
-    const char *key; /* "hbm_full" "host_link_busy" "link_busy" "short_pipeline" "far_role" "optimizer_on_host" */
+    const char *key; /* "hbm_full" "host_link_busy" "link_busy" "short_pipeline" "far_role" "optimizer_on_host"
+                      * "unmeasured" */
     char text[RISK_TEXT_SIZE];
 } Risk;
 int plan_risks(const RankedPlan *ranked, Risk risks[RISKS_MAX]);

@@ -39,6 +39,15 @@ typedef enum {
 } RowKind;
 const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual" */
 
+/* How far a plan may be off: search/answer/doubts.h. */
+typedef struct {
+    double deviation;   /* of ln(measured / predicted) beside other plans of this machine; 0 means not known */
+    double best_chance; /* of being the fastest of the plans of its answer; 0 means not known, or hardly any */
+    double likely_low, likely_high; /* measured / predicted lies between them nine times in ten; 0 means not known */
+    double unmeasured;              /* the part of the deviation that comes of figures which no run moved */
+    const ProfileFigure *unmeasured_figure; /* the one that it comes of most; NULL means none */
+} PlanDoubt;
+
 typedef struct {
     unsigned row_kinds; /* a bit for each RowKind; 0: one of the k best */
     /* The request that it answers, with the software that priced it. NULL in the answer of a search around the search:
@@ -60,7 +69,8 @@ typedef struct {
     Count equal_placements;
     /* plans (placements and knobs) of these degrees, schedule and order within 1% of it, layouts relaxed */
     Count within_one_percent;
-    bool tied; /* within 0.5% of the first */
+    bool tied;       /* within 0.5% of the first */
+    PlanDoubt doubt; /* filled by the report */
 } RankedPlan;
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const double HBM_FULL = 0.97, LINK_BUSY = 0.8;
+static const double HBM_FULL = 0.97, LINK_BUSY = 0.8, UNMEASURED_SHOWS = 0.03;
 
 typedef struct {
     Risk *risks;
@@ -75,6 +75,14 @@ static void add_host(const RankedPlan *ranked, Risks *to) {
         add(to, "optimizer_on_host", "the optimizer's state is on the host, which few measured runs have");
 }
 
+/* Figures of the profile that are only believed. */
+static void add_unmeasured(const RankedPlan *ranked, Risks *to) {
+    const PlanDoubt *doubt = &ranked->doubt;
+    if (doubt->unmeasured < UNMEASURED_SHOWS || !doubt->unmeasured_figure) return;
+    add(to, "unmeasured", "no run determines what it leans on, most of all %s (the step by %.0f%% either way)",
+        doubt->unmeasured_figure->key, 100 * doubt->unmeasured);
+}
+
 int plan_risks(const RankedPlan *ranked, Risk risks[RISKS_MAX]) {
     Risks to = {risks, 0};
     add_memory(ranked, &to);
@@ -82,5 +90,6 @@ int plan_risks(const RankedPlan *ranked, Risk risks[RISKS_MAX]) {
     add_pipeline(ranked, &to);
     add_far_roles(ranked, &to);
     add_host(ranked, &to);
+    add_unmeasured(ranked, &to);
     return to.count;
 }

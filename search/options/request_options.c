@@ -453,6 +453,7 @@ static bool read_contender(const Resolving *to, const ProfileFile *file, Launche
         if (strcmp(launcher_name(i), ask.launcher) == 0) updating = 1u << i;
     *out = (Contender){.launchers = launchers, .host_update = launchers_host_update(updating)};
     if (!profile_file_pick(file, &ask, &question->chip, to->arena, &out->profile, to->error) ||
+        !profile_file_doubts(file, &ask, &question->chip, to->arena, &out->doubts, to->error) ||
         !launch_remat(updating, &question->model, to->arena, &out->offer, to->error) || !read_nesting(to, out))
         return false;
     out->profile = profile_of_work(&out->profile, &question->chip, question->precision, &question->model,

@@ -2,6 +2,7 @@
 #include "search/report/report.h"
 
 #include "base/util.h"
+#include "search/answer/doubts.h"
 #include "search/report/questions.h"
 
 #include <omp.h>
@@ -125,7 +126,7 @@ static bool surround(Report *report, Request *scratch, bool divides, Arena *aren
     return ok;
 }
 
-bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
+static bool make_around(const Request *request, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
     report->asked = request;
     if (!search_main(request, arena, report, error)) return false;
@@ -142,4 +143,9 @@ bool report_make(const Request *request, Arena *arena, Report *report, Error *er
     if (surrounded) return surround(report, scratch, divides, arena, error);
     if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
     return result->plan_count > 0 || report_make_nearest(report, scratch, error);
+}
+
+bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
+    return make_around(request, arena, report, error) &&
+           plans_doubt(report->request, report->result.plans, report->result.plan_count, error);
 }

@@ -38,6 +38,7 @@ void request_for(const Request *request, const Contender *contender, Request *ou
     out->space.nesting = contender->nesting;
     out->asked.nesting = contender->nesting_name;
     out->question.profile = contender->profile;
+    out->question.doubts = contender->doubts;
     out->question.offer = contender->offer;
     out->question.host_update = contender->host_update;
     out->question.hbm_reserve = out->asked.hbm_reserve;

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REQUEST_REQUEST_H
 #define SHARDOPT_SEARCH_REQUEST_REQUEST_H
 
+#include "cost/profile/doubt.h"
 #include "cost/profile/precision.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
@@ -70,7 +71,8 @@ typedef struct {
     Chip device; /* one of several devices of a chip (tpu7x); else not used: request_cost_context() */
     Machine machine;
     Profile profile;
-    Work work; /* sequences, seq: what is used */
+    const ProfileDoubts *doubts; /* about it; NULL: not known */
+    Work work;                   /* sequences, seq: what is used */
     double training_tokens;
     FailuresAsked failing;
     Precision precision;
@@ -168,6 +170,7 @@ typedef struct {
 typedef struct {
     LauncherSet launchers; /* one bit; 0 means a layout that no launcher has to take */
     Profile profile;
+    const ProfileDoubts *doubts;
     const RematOffer *offer;
     HostUpdate host_update;
     Nesting nesting;

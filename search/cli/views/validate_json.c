@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The error table for scripts: runs, what was skipped, the summary. Keys only get more. */
 #include "base/json.h"
+#include "base/util.h"
 #include "search/cli/views/validate_view.h"
 
 #include <math.h>
@@ -69,6 +70,25 @@ static bool add_ranking(cJSON *to, const char *key, const Ranking *ranking) {
            json_add_real(own, "best_distance", ranking->best_distance);
 }
 
+static bool add_reliability(cJSON *to, const Reliability *reliability) {
+    if (reliability->groups == 0) return true;
+    cJSON *own = json_add_object(to, "chances");
+    bool ok = json_add_whole(own, "groups", reliability->groups) &&
+              json_add_real(own, "mean_log_chance", reliability->score) &&
+              json_add_real(own, "mean_log_chance_if_all_alike", reliability->score_without);
+    cJSON *bins = ok ? json_add_array(own, "bins") : NULL;
+    ok = bins != NULL;
+    for (int i = 0; i < RELIABILITY_BINS && ok; i++) {
+        double plans = (double)max_whole(1, reliability->plans[i]);
+        cJSON *bin = json_add_object(bins, NULL);
+        ok = json_add_real(bin, "chance_up_to", RELIABILITY_ENDS[i]) &&
+             json_add_whole(bin, "plans", reliability->plans[i]) &&
+             json_add_real(bin, "mean_chance", reliability->expected[i] / plans) &&
+             json_add_real(bin, "measured_best_share", (double)reliability->best[i] / plans);
+    }
+    return ok;
+}
+
 static bool add_memory_by_stack(cJSON *to, const Score *score) {
     cJSON *stacks = json_add_object(to, "by_stack");
     for (int64_t i = 0; i < score->memory_stacks && stacks; i++)
@@ -106,7 +126,8 @@ static bool add_summary(cJSON *to, const ValidateView *view) {
     return summary && add_group(summary, view, &v->score.all) && json_add_whole(summary, "replayed", v->replayed) &&
            json_add_whole(summary, "skipped", v->skipped) && add_memory(summary, v) &&
            (ranking = json_add_object(summary, "ranking")) && add_ranking(ranking, "all", &v->ranking) &&
-           add_ranking(ranking, "without_bloom", &v->ranking_elsewhere) && add_by(summary, view);
+           add_ranking(ranking, "without_bloom", &v->ranking_elsewhere) && add_reliability(ranking, &v->reliability) &&
+           add_by(summary, view);
 }
 
 bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {

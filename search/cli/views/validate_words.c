@@ -90,6 +90,23 @@ static void write_ranking(const ValidateView *view, Prose *to) {
     add_ranking(to, "All", &v->ranking);
 }
 
+/* Of the plans that were said to be best with some chance, how many were. */
+static void write_chances(const ValidateView *view, Prose *to) {
+    const Reliability *chances = &view->validation->reliability;
+    char number[NUMBER_TEXT_SIZE];
+    if (chances->groups == 0) return;
+    prose_add(to, "In the %s groups, of the plans said to be the best of their group with a chance of ",
+              number_grouped(chances->groups, number));
+    for (int i = 0, listed = 0; i < RELIABILITY_BINS; i++) {
+        double plans = (double)chances->plans[i];
+        if (plans == 0) continue;
+        prose_add(to, "%s%.0f%% on average (%s plans), %.0f%% were measured best", listed++ ? "; of " : "",
+                  100 * chances->expected[i] / plans, number_grouped(chances->plans[i], number),
+                  100 * (double)chances->best[i] / plans);
+    }
+    prose_add(to, ".");
+}
+
 /* ---- tables ---- */
 
 enum { CELL_COLUMNS = 32 }; /* of every column but the first, whose names stay whole */
@@ -218,6 +235,7 @@ ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *err
     write_headline(view, &parts->headline);
     write_memory(view, &parts->memory);
     write_ranking(view, &parts->ranking);
+    write_chances(view, &parts->chances);
     parts->worst = worst_table(view, arena);
     parts->every = every_table(view, arena);
     parts->skipped = skipped_table(view, arena);

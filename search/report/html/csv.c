@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
 #include "base/text/table.h"
+#include "search/answer/doubts.h"
 #include "search/launch/launcher.h"
 #include "search/report/html/write.h"
 #include "search/report/text/parts.h"
@@ -48,14 +49,15 @@ static void add_whole(Table *table, int64_t value) { table_cell(table, "%lld", (
 static void add_real(Table *table, double value) { table_cell(table, "%.17g", value); }
 static void add_text(Table *table, const char *text) { table_cell(table, "%s", text); }
 
-static void add_time(Table *table, const Profile *profile, const StepTime *time) {
-    bool likely = profile->likely_low > 0 && profile->likely_high > 0;
+static void add_time(Table *table, const Request *request, const RankedPlan *ranked) {
+    const StepTime *time = &ranked->estimate.time;
+    double low, high;
     add_real(table, time->seconds);
     add_real(table, time->lower_seconds);
     add_real(table, time->serial_seconds);
-    if (likely) {
-        add_real(table, profile->likely_low * time->seconds);
-        add_real(table, profile->likely_high * time->seconds);
+    if (plan_likely(request, ranked, &low, &high)) {
+        add_real(table, low);
+        add_real(table, high);
     } else {
         add_text(table, "");
         add_text(table, "");
@@ -99,7 +101,7 @@ static void add_plan(Table *table, const Request *request, int rank, const Ranke
     add_whole(table, ranked->work.sequences);
     add_whole(table, ranked->work.seq);
     add_knobs(table, &ranked->plan.knobs);
-    add_time(table, &request->question.profile, &ranked->estimate.time);
+    add_time(table, request, ranked);
     add_real(table, ranked->estimate.mfu);
     add_text(table, bound_name(ranked->estimate.bound_by));
     add_memory(table, &ranked->estimate);

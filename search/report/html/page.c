@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/text/html.h"
 #include "base/util.h"
+#include "search/answer/doubts.h"
 #include "search/report/html/tables.h"
 #include "search/report/html/write.h"
 
@@ -55,14 +56,13 @@ static void write_cards(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Estimate *estimate = &first->estimate;
-    const Profile *profile = &request->question.profile;
+    double low, high;
     Training training = training_of(request, first);
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 8],
         more[WORDS_SIZE] = "";
     fputs("<dl class=\"cards\">\n", out);
-    if (profile->likely_low > 0 && profile->likely_high > 0)
-        snprintf(more, sizeof more, "likely %s to %s", number_time(estimate->time.seconds * profile->likely_low, a),
-                 number_time(estimate->time.seconds * profile->likely_high, b));
+    if (plan_likely(request, first, &low, &high))
+        snprintf(more, sizeof more, "likely %s to %s", number_time(low, a), number_time(high, b));
     write_card(out, "Step", step_text(estimate->time.seconds, c), more);
     snprintf(more, sizeof more, "%s per chip used", rate_text(estimate->tokens_per_second_per_chip, "token", a));
     write_card(out, "MFU", share_text(estimate->mfu, c), more);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Step time, split, as one bar for each plan. */
+#include "search/answer/doubts.h"
 #include "search/report/html/pictures.h"
 
 #include "base/util.h"
@@ -44,11 +45,10 @@ static void draw_bar(Svg *svg, const SvgScale *scale, double y, const Term *term
 }
 
 /* From what measured steps would likely take, as a line with ends; the bounds as ticks. */
-static void draw_range(Svg *svg, const SvgScale *scale, double y, const Request *request, const StepTime *time) {
-    const Profile *profile = &request->question.profile;
-    if (!(profile->likely_low > 0 && profile->likely_high > 0)) return;
-    double low = svg_at(scale, profile->likely_low * time->seconds),
-           high = svg_at(scale, profile->likely_high * time->seconds);
+static void draw_range(Svg *svg, const SvgScale *scale, double y, const Request *request, const RankedPlan *ranked) {
+    double least, most;
+    if (!plan_likely(request, ranked, &least, &most)) return;
+    double low = svg_at(scale, least), high = svg_at(scale, most);
     svg_line(svg, low, y, high, y, "axis thick");
     svg_line(svg, low, y - 4, low, y + 4, "axis thick");
     svg_line(svg, high, y - 4, high, y + 4, "axis thick");
@@ -108,9 +108,9 @@ bool picture_step(const PageView *view, FILE *out, Prose *words, Table *table) {
     if (plans == 0) return false;
     const StepTime *time = &result->plans[0].estimate.time;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
-    bool used[PAINT_COUNT] = {false},
-         range = request->question.profile.likely_low > 0 && request->question.profile.likely_high > 0;
-    double longest = range ? request->question.profile.likely_high * time->seconds : 0;
+    double least, most;
+    bool used[PAINT_COUNT] = {false}, range = plan_likely(request, &result->plans[0], &least, &most);
+    double longest = range ? most : 0;
     for (int i = 0; i < plans; i++) {
         Term terms[TERMS_MAX];
         const RankedPlan *ranked = &result->plans[i];
@@ -143,7 +143,7 @@ bool picture_step(const PageView *view, FILE *out, Prose *words, Table *table) {
         draw_bar(&svg, &scale, y + 16, terms, count);
         svg_text(&svg, svg_at(&scale, ranked->estimate.time.seconds) + 6, y + 33, "start", "head", "%s",
                  step_text(ranked->estimate.time.seconds, a));
-        if (i == 0) draw_range(&svg, &scale, y + 46, request, time);
+        if (i == 0) draw_range(&svg, &scale, y + 46, request, &result->plans[0]);
         list_terms(table, i + 1, ranked, terms, count);
     }
     draw_legend(&svg, bottom + 46, used, range);

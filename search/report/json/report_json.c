@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report as JSON, format_version 1. Every add_* gives false when memory is out; a NULL parent passes that on. */
 #include "base/build.h"
+#include "search/answer/doubts.h"
 #include "search/launch/launcher.h"
 #include "search/report/report.h"
 
@@ -259,15 +260,14 @@ static bool add_terms(cJSON *to, const Estimate *estimate, const Degrees *degree
 
 static bool add_step(cJSON *to, const Request *request, const RankedPlan *ranked) {
     const Estimate *estimate = &ranked->estimate;
-    const Profile *profile = &request->question.profile;
     const StepTime *time = &estimate->time;
     cJSON *json = json_add_object(to, "step");
     bool ok = json_add_real(json, "seconds", time->seconds) &&
               json_add_real(json, "lower_seconds", time->lower_seconds) &&
               json_add_real(json, "upper_seconds", time->serial_seconds);
-    if (ok && profile->likely_low > 0 && profile->likely_high > 0)
-        ok = json_add_real(json, "likely_low_seconds", profile->likely_low * time->seconds) &&
-             json_add_real(json, "likely_high_seconds", profile->likely_high * time->seconds);
+    double low, high;
+    if (ok && plan_likely(request, ranked, &low, &high))
+        ok = json_add_real(json, "likely_low_seconds", low) && json_add_real(json, "likely_high_seconds", high);
     ok = ok && json_add_real(json, "compute_seconds", time->compute_seconds);
     cJSON *roles = ok ? json_add_object(json, "communication_seconds") : NULL;
     ok = roles != NULL;
@@ -324,6 +324,12 @@ static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *r
               json_add_real(json, "peak_flops_per_chip", request_cost_context(request).precision_flops_per_second) &&
               json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
               memory_add_json(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
+    const PlanDoubt *doubt = &ranked->doubt;
+    if (ok && doubt->deviation > 0)
+        ok = json_add_real(json, "fastest_probability", doubt->best_chance) &&
+             json_add_real(json, "deviation", doubt->deviation) &&
+             json_add_real(json, "unmeasured_deviation", doubt->unmeasured) &&
+             (!doubt->unmeasured_figure || json_add_text(json, "unmeasured_figure", doubt->unmeasured_figure->key));
     double fits = plan_fits_chance(request, ranked);
     ok = ok && (!(fits > 0) || json_add_real(json, "fits_probability", fits));
     return ok && memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&

@@ -101,8 +101,10 @@ static void add_profile(const Request *request, Prose *to) {
         prose_add(to, ", software %s%s", clean_name(profile->stack, name),
                   request->asked.stack[0] ? "" : ", the best current software known for it");
     if (profile->likely_low > 0 && profile->likely_high > 0)
-        prose_add(to, " (measured steps are likely %.2f to %.2f times the predicted)", profile->likely_low,
-                  profile->likely_high);
+        prose_add(to,
+                  " (measured steps are likely %.2f to %.2f times the predicted, or more where a plan leans on figures "
+                  "that no run moved)",
+                  profile->likely_low, profile->likely_high);
     else
         prose_add(to, " (peak rates without overheads, so that there is no likely range)");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/answer/doubts.h"
 #include "search/report/report.h"
 
 #include "base/text/terminal.h"
@@ -36,7 +37,6 @@ static void write_failing(const Request *request, const RankedPlan *ranked, Text
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
     const Estimate *estimate = &ranked->estimate;
     const StepTime *time = &estimate->time;
-    const Profile *profile = &request->question.profile;
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     int64_t used = ranked->machine.mesh.chips, asked = request->question.machine.mesh.chips;
     Prose text = {0};
@@ -53,9 +53,9 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
 
     text = (Prose){0};
     prose_add(&text, "%s per step (", step_text(time->seconds, a));
-    if (profile->likely_low > 0 && profile->likely_high > 0)
-        prose_add(&text, "likely %s to %s; ", number_time(time->seconds * profile->likely_low, a),
-                  number_time(time->seconds * profile->likely_high, b));
+    double low, high;
+    if (plan_likely(request, ranked, &low, &high))
+        prose_add(&text, "likely %s to %s; ", number_time(low, a), number_time(high, b));
     prose_add(&text, "%s if all communication overlaps, %s if none does), ", number_time(time->lower_seconds, a),
               number_time(time->serial_seconds, b));
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { PLAN_COLUMNS = 42, LAUNCHER_COLUMNS = 16, WHAT_COLUMNS = 30 };
+enum { PLAN_COLUMNS = 42, PLAN_COLUMNS_BESIDE_CHANCES = 40, LAUNCHER_COLUMNS = 16, WHAT_COLUMNS = 30 };
 
 /* "2^11·5·7" */
 static void add_factors(Prose *to, int64_t n) {
@@ -81,56 +81,63 @@ void plan_moves(const Report *report, int rank, Prose *to) {
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
 
-static void add_plan(Table *table, const Report *report, int rank, bool any_tied) {
+static const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
+    static const double LEAST = 0.005, MOST = 0.995;
+    if (chance > 0 && chance < LEAST) return "<1%";
+    if (chance > MOST) return ">99%";
+    snprintf(text, NUMBER_TEXT_SIZE, "%.0f%%", 100 * chance);
+    return text;
+}
+
+/* What stands in some row of the table. */
+typedef struct {
+    bool tied, chance;
+    bool otherwise; /* a launcher that takes a plan, but lays it out otherwise */
+    bool elsewhere; /* a launcher that would place it otherwise */
+} Seen;
+
+static Seen seen_in(const SearchResult *result) {
+    Seen seen = {0};
+    for (int i = 0; i < result->plan_count; i++) {
+        const RankedPlan *ranked = &result->plans[i];
+        seen.otherwise = seen.otherwise || (ranked->launchable_by & ~ranked->exact) != 0;
+        seen.tied = seen.tied || (i > 0 && ranked->tied);
+        seen.chance = seen.chance || (result->plan_count > 1 && ranked->doubt.best_chance > 0);
+        for (int j = 0; j < ranked->launch_count; j++) {
+            const LaunchAnswer *answer = &ranked->launch[j];
+            seen.elsewhere = seen.elsewhere || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
+        }
+    }
+    return seen;
+}
+
+static void add_plan(Table *table, const Report *report, int rank, const Seen *seen) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     const Estimate *estimate = &ranked->estimate;
     char number[16], label[WORDS_SIZE], cell[2 * WORDS_SIZE + 4], launchers[WORDS_SIZE];
     char step[NUMBER_TEXT_SIZE], mfu[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], exposed[NUMBER_TEXT_SIZE],
-        bubble[NUMBER_TEXT_SIZE];
+        bubble[NUMBER_TEXT_SIZE], chance[NUMBER_TEXT_SIZE];
     Prose moves = {0};
     plan_moves(report, rank, &moves);
     snprintf(cell, sizeof cell, "%s%s%.*s", plan_label(ranked, label), moves.used ? "\n" : "", WORDS_SIZE, moves.text);
-    snprintf(number, sizeof number, "%d%s", rank, !any_tied ? "" : ranked->tied && rank > 1 ? "~" : " ");
+    snprintf(number, sizeof number, "%d%s", rank, !seen->tied ? "" : ranked->tied && rank > 1 ? "~" : " ");
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    const char *cells[] = {number,
-                           cell,
-                           step_text(estimate->time.seconds, step),
-                           share_text(estimate->mfu, mfu),
-                           number_bytes(memory_total(&estimate->memory), hbm),
-                           share_text(estimate->time.exposed_seconds / estimate->time.seconds, exposed),
-                           stages ? share_text(estimate->time.bubble_seconds / estimate->time.seconds, bubble) : "-",
-                           bound_text(estimate->bound_by, &ranked->machine.mesh),
-                           launch_text(ranked, " ", launchers)};
-    table_row(table, cells);
+    table_cell(table, "%s", number);
+    table_cell(table, "%s", cell);
+    table_cell(table, "%s", step_text(estimate->time.seconds, step));
+    if (seen->chance) table_cell(table, "%s", chance_text(ranked->doubt.best_chance, chance));
+    table_cell(table, "%s", share_text(estimate->mfu, mfu));
+    table_cell(table, "%s", number_bytes(memory_total(&estimate->memory), hbm));
+    table_cell(table, "%s", share_text(estimate->time.exposed_seconds / estimate->time.seconds, exposed));
+    table_cell(table, "%s", stages ? share_text(estimate->time.bubble_seconds / estimate->time.seconds, bubble) : "-");
+    table_cell(table, "%s", bound_text(estimate->bound_by, &ranked->machine.mesh));
+    table_cell(table, "%s", launch_text(ranked, " ", launchers));
 }
 
-bool plans_write(const Report *report, TextOut out) {
-    const SearchResult *result = &report->result;
-    bool any_tied = false, any_other = false, any_otherwise = false;
-    for (int i = 0; i < result->plan_count; i++)
-        any_otherwise = any_otherwise || (result->plans[i].launchable_by & ~result->plans[i].exact) != 0;
-    for (int i = 1; i < result->plan_count; i++) any_tied = any_tied || result->plans[i].tied;
-    for (int i = 0; i < result->plan_count; i++)
-        for (int j = 0; j < result->plans[i].launch_count; j++) {
-            const LaunchAnswer *answer = &result->plans[i].launch[j];
-            any_other = any_other || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
-        }
-    enum { PLAN = 1, EXPOSED = 5, BUBBLE = 6, BOUND = 7, FOR = 8 };
-    Arena arena = {0};
-    Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|for");
-    table_wrap(&table, PLAN, PLAN_COLUMNS);
-    table_wrap(&table, FOR, LAUNCHER_COLUMNS);
-    table_may_drop(&table, BUBBLE);
-    table_may_drop(&table, EXPOSED);
-    table_may_drop(&table, FOR);
-    table_may_drop(&table, BOUND);
-    for (int i = 0; i < result->plan_count; i++) add_plan(&table, report, i + 1, any_tied);
-    bool ok = table_write_text(&table, " ", out);
-    arena_free(&arena);
-    if (!ok) return false;
-
+/* What has to be known to read the table. */
+static void write_notes(const Report *report, const Seen *seen, TextOut out) {
     char equal[COUNT_TEXT_SIZE], within[COUNT_TEXT_SIZE];
-    const RankedPlan *first = &result->plans[0];
+    const RankedPlan *first = &report->result.plans[0];
     Prose counts = {0};
     if (first->equal_placements > 0) /* else the search was interrupted before they were counted */
         prose_add(
@@ -139,13 +146,37 @@ bool plans_write(const Report *report, TextOut out) {
             count_text(first->equal_placements, true, equal), first->equal_placements == 1 ? "" : "s",
             first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
             report->request->control.variants ? "" : " (--variants lists them)");
-    if (any_tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
-    if (any_otherwise)
+    if (seen->chance)
+        prose_add(&counts, " \"fastest\": how probable it is that the plan is the fastest of these, by what measured "
+                           "runs leave open of the figures that it rests on.");
+    if (seen->tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
+    if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
-    if (any_other)
+    if (seen->elsewhere)
         prose_add(&counts, " A percentage after a launcher is the change in time with its default placement.");
     prose_write(out, "    ", "    ", counts.text);
-    return true;
+}
+
+bool plans_write(const Report *report, TextOut out) {
+    const SearchResult *result = &report->result;
+    const Seen seen = seen_in(result);
+    enum { PLAN = 1, CHANCE = 3 };
+    Arena arena = {0};
+    Table table = seen.chance ? table_new(&arena, NULL, ">|plan|>step|>fastest|>MFU|>HBM|>exposed|>bubble|bound by|for")
+                              : table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|for");
+    int last = table.columns - 1, bound = last - 1, bubble = last - 2, exposed = last - 3;
+    table_wrap(&table, PLAN, seen.chance ? PLAN_COLUMNS_BESIDE_CHANCES : PLAN_COLUMNS);
+    table_wrap(&table, last, LAUNCHER_COLUMNS);
+    table_may_drop(&table, bubble);
+    table_may_drop(&table, exposed);
+    table_may_drop(&table, bound);
+    if (seen.chance) table_may_drop(&table, CHANCE);
+    table_may_drop(&table, last);
+    for (int i = 0; i < result->plan_count; i++) add_plan(&table, report, i + 1, &seen);
+    bool ok = table_write_text(&table, " ", out);
+    arena_free(&arena);
+    if (ok) write_notes(report, &seen, out);
+    return ok;
 }
 
 /* ---- ways out ---- */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/doubts.h: how far plans may be off because the figures that they rest on are not known better, and
+ * which of them is then the fastest. */
+#ifndef SHARDOPT_SEARCH_ANSWER_DOUBTS_H
+#define SHARDOPT_SEARCH_ANSWER_DOUBTS_H
+
+#include "search/answer/ranked_plan.h"
+
+/* Fills `doubt` of plans that answer `request` (each its own request where it has one): effects of the figures, its
+ * chance of being the fastest of these plans, its own likely range. Where the profile does not know its errors, all
+ * stay 0 but the range, which is the profile's. False means that memory is out. */
+bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *error);
+
+/* Between which seconds its measured step lies nine times in ten: its own range where it has one, else the profile's.
+ * False means that it is not known. */
+bool plan_likely(const Request *request, const RankedPlan *ranked, double *low, double *high);
+
+#endif
