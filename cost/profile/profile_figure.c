@@ -92,6 +92,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(keys_kept), 0, 0, 1, 0, 1, 0, "1: gathered keys and values are kept for backward"},
     {STACK(receives_worst_case), 0, 0, 1, 0, 1, 0, "1: experts' tensors have room for the worst routing"},
     {STACK(lanes), 1, 1, 1024, 1, 1024, 0, "to a multiple of which the width of a head is padded in HBM"},
+    {STACK(tensor_streams), 0, 0, 16, 0, 16, 0, "whole streams that backward has at once, over tensor"},
     {STACK(logit_chunks), 1, 1, 1024, 1, 1024, 0, "pieces of the tokens in which the loss is computed"},
     {STACK(gathers_matrices), 0, 0, 1, 0, 1, 0, "1: weights are gathered for a matmul, not for a layer"},
     {STACK(whole_program), 0, 0, 1, 0, 1, 0, "1: one compiled program: casts and gradients of all layers at once"},

@@ -240,8 +240,8 @@ static bool read_matches(Reading *at, const cJSON *json, SetEntry *entry) {
 
 static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
     static const char *const CHIP_KEYS[] = {"title", "kin", "source", "chips", "scaleup", "tile_padding"};
-    static const char *const STACK_KEYS[] = {"title",  "aliases", "kin",     "released",
-                                             "source", "chips",   "launchers", "scaleup", "matches"};
+    static const char *const STACK_KEYS[] = {"title", "aliases",   "kin",     "released", "source",
+                                             "chips", "launchers", "scaleup", "matches"};
     bool chip = at->owner == FIGURE_OF_CHIP;
     set_where(at->file, at->list, json->string, at->where);
     if (json->string[0] == '\0' || strlen(json->string) >= sizeof entry->name)
@@ -258,9 +258,9 @@ static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
         !json_text(json, "source", at->where, entry->source, sizeof entry->source, at->error) ||
         !read_texts(at, json, "chips",
                     (TextRows){entry->chips[0], sizeof entry->chips[0], SET_CHIPS_MAX, &entry->chip_count}) ||
-        !read_texts(at, json, "launchers",
-                    (TextRows){entry->launchers[0], sizeof entry->launchers[0], SET_LAUNCHERS_MAX,
-                               &entry->launcher_count}) ||
+        !read_texts(
+            at, json, "launchers",
+            (TextRows){entry->launchers[0], sizeof entry->launchers[0], SET_LAUNCHERS_MAX, &entry->launcher_count}) ||
         !read_scaleup(at, json, entry) || !read_tile(at, json, entry) || !read_matches(at, json, entry) ||
         !read_figures(at, json, entry))
         return false;

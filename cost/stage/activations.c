@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cost of having an activation again in backward: one more forward of the ops that lie between it and the
  * activations before it. */
+#include "cost/plan/bytes.h"
 #include "cost/stage/stage_totals.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@
  * it repeats. Selective checkpointing in torch counts the plain matmuls of a layer and keeps every first of two: qkv,
  * the first of gate and up (or the only one), and the last one, whose output is as large as `middle`, which is made
  * again. It also keeps what a reduce_scatter or an all_to_all has brought; grouped matmuls are not among the ops that
- * it keeps (torchtitan, distributed/activation_checkpoint.py). */
+ * it keeps (torchtitan, distributed/activation_checkpoint.py). Over tensor the last matmul's output are partial sums of
+ * the whole stream, and what their reduce_scatter has brought is kept beside them: partial_sums_bytes(). */
 typedef struct {
     double freed, run, sent;
 } PartShare;
@@ -29,10 +31,22 @@ static PartShare part_share(const Op *op) {
     }
 }
 
-static void add_part(const Op *op, double share, double seconds, double bytes, PartCost *to) {
-    PartShare part = part_share(op);
+/* Of the ops after the last product, whose output is the next layer's input: a plain matmul's is kept, a grouped one
+ * and the sum of experts run again, without what an all_to_all has brought. */
+static PartShare last_share(const Op *op) {
+    return op->kind == OP_MATMUL ? (PartShare){0, 0, 0} : (PartShare){0, 1, 0};
+}
+
+static void add_part(PartShare part, double share, double seconds, double bytes, PartCost *to) {
     to->recompute_seconds += share * part.run * seconds;
     to->freed_bytes += share * part.freed * bytes;
+}
+
+/* Bytes of the stream that partial sums of the last matmul take over its part on a chip, which is `middle`, and of that
+ * part once more, reduced. */
+static double partial_sums_bytes(const Model *model, const Shard *shard, const Sharding *sharding) {
+    if (shard->tensor <= 1 || sharding->residual != RESIDUAL_SEQUENCE) return 0;
+    return BF16_BYTES * shard->tokens * (double)model->d_model;
 }
 
 /* The last op that must run again for each activation is the one that makes it; ops without a product of their own
@@ -62,11 +76,14 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             }
             product_made = product_made || op->output_activation == ACTIVATION_PRODUCT;
             ActivationCost *cost = &costs[target];
+            PartShare part = product_made && op->output_activation < 0 ? last_share(op) : part_share(op);
             bool memory_bound;
             double seconds = op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
             cost->recompute_seconds += share * seconds;
-            add_part(op, share, seconds, op->output_activation >= 0 ? op_saved_bytes(op, setting->profile) : 0,
+            add_part(part, share, seconds, op->output_activation >= 0 ? op_saved_bytes(op, setting->profile) : 0,
                      &cost->part);
+            if (op->output_activation == ACTIVATION_MIDDLE)
+                cost->part.freed_bytes -= share * partial_sums_bytes(model, shard, sharding);
             for (int group = 0; group < GROUP_DATA; group++) {
                 /* these are gathered for backward anyway */
                 if (group == GROUP_TENSOR_WEIGHTS || group == GROUP_WEIGHTS || group == GROUP_EXPERT_WEIGHTS) continue;
@@ -79,7 +96,7 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
                 if (tensor && op->output_activation == ACTIVATION_GATE_UP) owner = ACTIVATION_MLP_INPUT;
                 costs[owner].recompute_messages[group] += share * traffic->messages;
                 costs[owner].recompute_bytes[group] += share * traffic->bytes;
-                double sent = owner == target ? share * part_share(op).sent : share;
+                double sent = owner == target ? share * part.sent : share;
                 costs[owner].part.recompute_messages[group] += sent * traffic->messages;
                 costs[owner].part.recompute_bytes[group] += sent * traffic->bytes;
             }

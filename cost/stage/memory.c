@@ -172,8 +172,10 @@ double communicators_bytes(const CostContext *setting, const Shard *shard) {
 }
 
 double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding) {
-    bool apart = setting->profile->inputs_kept_apart > 0.5 && sharding->residual == RESIDUAL_SEQUENCE;
-    return apart && shard->tensor > 1 ? BF16_BYTES * shard->tokens * (double)setting->model->d_model : 0;
+    bool apart = setting->profile->inputs_kept_apart > 0.5;
+    if (shard->tensor <= 1 || sharding->residual != RESIDUAL_SEQUENCE) return 0;
+    double streams = (apart ? 1 : 0) + setting->profile->tensor_streams;
+    return streams * BF16_BYTES * shard->tokens * (double)setting->model->d_model;
 }
 
 void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment moment, double saved_bytes,
