@@ -190,7 +190,10 @@ bool number_duration(const char *text, const char *where, double *out, Error *er
         *out = count * UNITS[i].seconds;
         return true;
     }
-    return number_seconds(text, where, out, error);
+    if (!real_read(text, where, SECONDS, COUNT_OF(SECONDS), 0, 1e9, "a time (90s, 40m, 3h, 2d)", out, error))
+        return false;
+    return *out > 0 ||
+           error_set(error, ERROR_INPUT, where, "%.60s is no time at all; give more (90s, 40m, 3h, 2d)", text);
 }
 
 const char *number_grouped(int64_t value, char *text) {

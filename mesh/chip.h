@@ -50,7 +50,8 @@ typedef struct {
     Figure host_copies_bytes_per_second; /* all copies of one host at once, either way, added; 0 means no ceiling */
     Figure host_memory_bytes_per_second; /* peak of the host's memory; 0 means not known */
     Figure nic_shares_pcie;   /* 1: the chip's network traffic uses the lane of its host link; 0: it does not */
-    Figure usd_per_chip_hour; /* 0 means not known */
+    Figure usd_per_chip_hour; /* on demand; 0 means not known */
+    Figure usd_per_chip_hour_reserved; /* by a contract of a year or longer; 0 means not known */
     Figure hours_per_failure; /* of one chip, between failures that stop a job; 0 means not known */
     Figure matrix_tile;       /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;

@@ -18,8 +18,8 @@ _shardopt_options() { # COMMAND
     check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
     layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
     diff) echo '--format --output --exit-code --quiet --help' ;;
-    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --format --output --quiet --version --help' ;;
-    merge) echo '--format --output --quiet --help' ;;
+    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
+    merge) echo '--format --output --quiet --deadline --budget --help' ;;
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --help' ;;
     esac
 }

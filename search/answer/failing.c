@@ -52,7 +52,7 @@ Failing failing_of(const Request *request, const RankedPlan *ranked) {
     int64_t used = ranked->machine.mesh.chips;
     double chips = (double)used, hours = request->question.chip.hours_per_failure.value;
     double restart = asked->restart_seconds >= 0 ? asked->restart_seconds : setting.profile->restart_seconds;
-    Failing out = {.usd = -1};
+    Failing out = {.usd = -1, .reserved_usd = -1};
     double mtbf = asked->mtbf_seconds > 0 ? asked->mtbf_seconds : 3600 * hours / chips;
     if (asked->never || !(mtbf > 0) || !(restart > 0)) return out;
     checkpoint_times(request, &setting, chips, &out);
@@ -61,10 +61,11 @@ Failing failing_of(const Request *request, const RankedPlan *ranked) {
     out.restart_seconds = restart;
     out.interval_seconds = max_real(goodput_best_interval(&failures), ranked->estimate.time.seconds);
     out.goodput = goodput_at(&failures, out.interval_seconds);
-    if (!(out.goodput > 0)) return (Failing){.usd = -1};
+    if (!(out.goodput > 0)) return (Failing){.usd = -1, .reserved_usd = -1};
     out.seconds = training.seconds / out.goodput;
     out.chip_hours = training.chip_hours / out.goodput;
     out.usd = training.usd >= 0 ? training.usd / out.goodput : -1;
+    out.reserved_usd = training.reserved_usd >= 0 ? training.reserved_usd / out.goodput : -1;
     spare_hosts(request, hours, setting.profile->repair_seconds, used, &out);
     return out;
 }

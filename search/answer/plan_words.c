@@ -127,13 +127,15 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
 }
 
 Training training_of(const Request *request, const RankedPlan *ranked) {
-    Training training = {.tokens = request->question.training_tokens, .usd = -1};
+    Training training = {.tokens = request->question.training_tokens, .usd = -1, .reserved_usd = -1};
     training.steps = training.tokens / ((double)ranked->work.sequences * (double)ranked->work.seq);
     training.seconds = training.steps * ranked->estimate.time.seconds;
     training.chip_hours = training.seconds / 3600 *
                           max_real((double)request->question.machine.mesh.chips, (double)ranked->machine.mesh.chips);
     double price = request->question.chip.usd_per_chip_hour.value;
+    double reserved = request->question.chip.usd_per_chip_hour_reserved.value;
     if (price > 0) training.usd = training.chip_hours * price;
+    if (reserved > 0) training.reserved_usd = training.chip_hours * reserved;
     return training;
 }
 

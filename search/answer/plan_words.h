@@ -102,7 +102,8 @@ int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffec
 /* Cost of the training with this plan. Every allocated chip is paid for, idle or not. */
 typedef struct {
     double tokens, steps, seconds, chip_hours;
-    double usd; /* negative means that no price is known */
+    double usd;          /* on demand; negative means that no price is known */
+    double reserved_usd; /* at the price of a contract; likewise */
 } Training;
 Training training_of(const Request *request, const RankedPlan *ranked);
 
@@ -115,7 +116,7 @@ typedef struct {
     double restart_seconds;
     double interval_seconds;         /* between checkpoints, the best */
     double goodput;                  /* the share of time that steps take which count */
-    double seconds, chip_hours, usd; /* of the training so; usd negative means that no price is known */
+    double seconds, chip_hours, usd, reserved_usd; /* of the training so; a price as in Training */
     int64_t hosts, idle_hosts;       /* that the plan uses, and that are left beside it: spares */
     int64_t spares;                  /* hosts that make it whole 95% of the time */
     double whole;                    /* the share of time that it is whole with the idle ones */

@@ -23,6 +23,16 @@ typedef struct {
 } CommandOption;
 
 /* Options that several tables have, described once. */
+#define OPTION_ROW_DEADLINE                                                                                            \
+    .name = "deadline", .takes = "TIME",                                                                               \
+    .help = "mark the cheapest point whose training ends within 30d, failures and idle chips counted",                 \
+    .details = "Mark the points whose training ends within this time (30d, 12h), failures counted as --mtbf has them, "\
+               "and the cheapest of them, on demand and at a reserved price where the catalog has one (`shardopt "     \
+               "chips NAME` has both with source and date). Exit 3 where none does; the soonest is named then."
+#define OPTION_ROW_BUDGET                                                                                              \
+    .name = "budget", .takes = "USD", .help = "the same for what the training may cost: 20M",                          \
+    .details = "The same for what the training may cost in dollars, every chip that is allocated paid for: 20M, 5e6. " \
+               "A point is in the budget if one of its prices is."
 #define OPTION_ROW_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
     .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \

@@ -405,6 +405,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
                     "error, is finished: give another file to plan it again.",
          .values = "@files"},
+    [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP},
+    [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] =
         {.name = "certificate",
          .takes = "FILE",

@@ -58,7 +58,9 @@ typedef enum {
     OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
     OPTION_WHY_NOT,       /* of `explain` */
     OPTION_SHARD,
-    OPTION_RESUME, /* of `sweep` */
+    OPTION_RESUME,
+    OPTION_DEADLINE,
+    OPTION_BUDGET, /* of `sweep` */
     OPTION_CERTIFICATE,
     OPTION_FORMAT,
     OPTION_OUTPUT,

@@ -42,6 +42,21 @@ static void print_start(const SweepGrid *grid, int64_t point, PointState state, 
     json_print_text(out, warning);
 }
 
+static void print_usd(double usd, FILE *out) {
+    if (usd >= 0)
+        fprintf(out, "%.17g", usd);
+    else
+        fputs("null", out);
+}
+
+static void print_price_source(const char *key, const Figure *price, FILE *out) {
+    char text[CHIP_SOURCE_SIZE + 16];
+    bool doubted = price->value > 0 && !price->verified && !text_has(price->source, "unverified");
+    snprintf(text, sizeof text, "%s%s", doubted ? "unverified, " : "", price->source);
+    fprintf(out, ",\"%s\":", key);
+    json_print_text(out, text);
+}
+
 static void print_best(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Estimate *estimate = &ranked->estimate;
     Training training = training_of(request, ranked);
@@ -56,10 +71,16 @@ static void print_best(const Request *request, const RankedPlan *ranked, FILE *o
             estimate->memory_limit_bytes);
     fprintf(out, ",\"tokens_per_second\":%.17g,\"chip_hours\":%.17g,\"cost_usd\":",
             (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds, training.chip_hours);
-    if (training.usd >= 0)
-        fprintf(out, "%.17g}", training.usd);
-    else
-        fputs("null}", out);
+    print_usd(training.usd, out);
+    Failing failing = failing_of(request, ranked);
+    bool fails = failing.mtbf_seconds > 0;
+    fprintf(out, ",\"expected_seconds\":%.17g,\"expected_cost_usd\":", fails ? failing.seconds : training.seconds);
+    print_usd(fails ? failing.usd : training.usd, out);
+    fputs(",\"reserved_cost_usd\":", out);
+    print_usd(fails ? failing.reserved_usd : training.reserved_usd, out);
+    print_price_source("price_source", &request->question.chip.usd_per_chip_hour, out);
+    print_price_source("reserved_price_source", &request->question.chip.usd_per_chip_hour_reserved, out);
+    fputs("}", out);
 }
 
 /* What a table says beside the plan, or instead of one. */
@@ -171,7 +192,12 @@ static bool read_best(const cJSON *best, const char *where, Arena *arena, SweepR
            json_real(best, "hbm_limit_bytes", 0, MOST, where, &out->hbm_limit_bytes, error) &&
            json_real(best, "tokens_per_second", 0, MOST, where, &out->tokens_per_second, error) &&
            json_real(best, "chip_hours", 0, MOST, where, &out->chip_hours, error) &&
-           json_real_or(best, "cost_usd", 0, MOST, -1, where, &out->cost_usd, error);
+           json_real_or(best, "cost_usd", 0, MOST, -1, where, &out->cost_usd, error) &&
+           json_real(best, "expected_seconds", 0, MOST, where, &out->expected_seconds, error) &&
+           json_real_or(best, "expected_cost_usd", 0, MOST, -1, where, &out->expected_usd, error) &&
+           json_real_or(best, "reserved_cost_usd", 0, MOST, -1, where, &out->reserved_usd, error) &&
+           read_text(best, "price_source", where, arena, &out->price_source, error) &&
+           read_text(best, "reserved_price_source", where, arena, &out->reserved_source, error);
 }
 
 static bool read_state(const cJSON *json, const char *where, PointState *out, Error *error) {

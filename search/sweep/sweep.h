@@ -78,6 +78,9 @@ typedef struct {
     int64_t chips;              /* used */
     double step_seconds, mfu, hbm_bytes, hbm_limit_bytes, tokens_per_second, chip_hours;
     double cost_usd;  /* negative: no price is known */
+    double expected_seconds;           /* of the training, with failures as far as they are known */
+    double expected_usd, reserved_usd; /* of that, at the price on demand and at a reserved one; negative: not known */
+    const char *price_source, *reserved_source; /* where these prices are from; "" */
     const char *line; /* the row itself, `length` bytes and a NUL */
     size_t length;
 } SweepRow;
@@ -93,7 +96,13 @@ bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRo
 typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
 const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
 
-/* All `grid->points` rows in their order. */
-bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, TextOut out, Error *error);
+/* What a training should take at most; 0: not asked. */
+typedef struct {
+    double deadline_seconds, budget_usd;
+} SweepGoal;
+
+/* All `grid->points` rows in their order, and, where a goal is asked, which of them reach it (search/sweep/goal.h). */
+bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,
+                 Error *error);
 
 #endif

@@ -3,9 +3,11 @@
 #include "search/sweep/sweep.h"
 
 #include "base/escape.h"
+#include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "search/sweep/goal.h"
 #include "search/sweep/page.h"
 
 #include <string.h>
@@ -15,13 +17,22 @@ enum {
     CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS,
     CELL_SIZE = 768,
     CELL_COLUMNS = 32,
-    PLAN_COLUMNS = 10
+    PLAN_COLUMNS = 13
 };
 
 const char *sweep_format_name(SweepFormat format) {
     static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};
     return NAMES[format];
 }
+
+/* A sweep as it is written: `result` says what stands in the last column in place of the row's own; NULL where nothing
+ * does. */
+typedef struct {
+    const SweepGrid *grid;
+    const SweepRow *rows;
+    const SweepGoal *goal;
+    const char **result;
+} SweepView;
 
 /* ---- what text, Markdown and HTML share ---- */
 
@@ -78,8 +89,10 @@ static void fill_cells(const SweepGrid *grid, const SweepRow *row, bool priced, 
     clean_text(result, out->cell[c + 6 + priced], CELL_SIZE);
 }
 
-/* Every point a row. `result`, where it is not NULL, says what stands in the last column in place of the row's own. */
-static bool table_of(const SweepGrid *grid, const SweepRow *rows, const char *const *result, Arena *arena, Table *out) {
+/* Every point a row. */
+static bool table_of(const SweepView *view, Arena *arena, Table *out) {
+    const SweepGrid *grid = view->grid;
+    const SweepRow *rows = view->rows;
     Cells *cells = ARENA_NEW(arena, Cells, 1);
     bool priced = is_priced(grid, rows);
     *out = begin_table(grid, priced, arena);
@@ -88,7 +101,7 @@ static bool table_of(const SweepGrid *grid, const SweepRow *rows, const char *co
         const char *cell[CELLS_MAX];
         fill_cells(grid, &rows[i], priced, cells);
         for (int c = 0; c < out->columns; c++) cell[c] = cells->cell[c];
-        if (result && result[i]) cell[out->columns - 1] = result[i];
+        if (view->result[i]) cell[out->columns - 1] = view->result[i];
         table_row(out, cell);
     }
     return !out->failed;
@@ -108,7 +121,9 @@ static void headline(const SweepGrid *grid, Prose *to) {
     prose_add(to, ":");
 }
 
-static void summary(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
+static void summary(const SweepView *view, Prose *to) {
+    const SweepGrid *grid = view->grid;
+    const SweepRow *rows = view->rows;
     static const char *const WORDS[POINT_STATES] = {"with a proven best plan", "where no plan fits", "not proven",
                                                     "with an invalid request"};
     char number[NUMBER_TEXT_SIZE];
@@ -117,6 +132,9 @@ static void summary(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
     for (PointState state = 0; state < POINT_STATES; state++)
         if (count[state] > 0) prose_item(to, ", ", "%s %s", number_grouped(count[state], number), WORDS[state]);
     prose_add(to, ".");
+    if (!sweep_goal_is(view->goal)) return;
+    prose_add(to, " ");
+    sweep_goal_summary(grid, rows, view->goal, to);
 }
 
 /* ---- text ---- */
@@ -140,20 +158,21 @@ static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *fi
     }
 }
 
-static bool write_text(const SweepGrid *grid, const SweepRow *rows, TextOut out, Error *error) {
+static bool write_text(const SweepView *view, TextOut out, Error *error) {
+    const SweepGrid *grid = view->grid;
+    const SweepRow *rows = view->rows;
     Prose first = {0}, last = {0};
     Arena arena = {0};
     Table table;
     int64_t errors = 0, *first_of = ARENA_NEW(&arena, int64_t, (size_t)grid->points);
-    const char **result = ARENA_NEW(&arena, const char *, (size_t)grid->points);
-    bool ok = first_of && result;
+    bool ok = first_of != NULL;
     for (int64_t i = 0; i < grid->points && ok; i++) {
         int64_t number = error_number(rows, i, &errors, first_of);
-        if (number > 0) ok = (result[i] = arena_format(&arena, "error %lld", (long long)number)) != NULL;
+        if (number > 0) ok = (view->result[i] = arena_format(&arena, "error %lld", (long long)number)) != NULL;
     }
-    ok = ok && table_of(grid, rows, result, &arena, &table);
+    ok = ok && table_of(view, &arena, &table);
     headline(grid, &first);
-    summary(grid, rows, &last);
+    summary(view, &last);
     prose_write(out, "", "  ", first.text);
     fputc('\n', out.file);
     ok = ok && table_write_text(&table, "  ", out);
@@ -166,13 +185,13 @@ static bool write_text(const SweepGrid *grid, const SweepRow *rows, TextOut out,
 
 /* ---- Markdown and HTML ---- */
 
-static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
+static bool write_markdown(const SweepView *view, FILE *out, Error *error) {
     Prose first = {0}, last = {0};
     Arena arena = {0};
     Table table;
-    bool ok = table_of(grid, rows, NULL, &arena, &table);
-    headline(grid, &first);
-    summary(grid, rows, &last);
+    bool ok = table_of(view, &arena, &table);
+    headline(view->grid, &first);
+    summary(view, &last);
     if (ok) {
         escape_write(ESCAPE_MARKDOWN, first.text, out);
         fputs("\n\n", out);
@@ -185,15 +204,15 @@ static bool write_markdown(const SweepGrid *grid, const SweepRow *rows, FILE *ou
     return ok || error_memory(error);
 }
 
-static bool write_html(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
+static bool write_html(const SweepView *view, FILE *out, Error *error) {
     Prose first = {0}, last = {0};
     Arena arena = {0};
     Table table;
-    bool ok = table_of(grid, rows, NULL, &arena, &table);
-    headline(grid, &first);
-    summary(grid, rows, &last);
+    bool ok = table_of(view, &arena, &table);
+    headline(view->grid, &first);
+    summary(view, &last);
     if (first.used > 0) first.text[first.used - 1] = '\0'; /* its colon */
-    if (ok) ok = sweep_page_write(grid, rows, &table, first.text, last.text, out);
+    if (ok) ok = sweep_page_write(view->grid, view->rows, &table, first.text, last.text, out);
     arena_free(&arena);
     return ok || error_memory(error);
 }
@@ -201,6 +220,13 @@ static bool write_html(const SweepGrid *grid, const SweepRow *rows, FILE *out, E
 /* ---- CSV ---- */
 
 static void add_real(Table *table, double value) { table_cell(table, "%.17g", value); }
+
+static void add_usd(Table *table, double usd) {
+    if (usd >= 0)
+        add_real(table, usd);
+    else
+        table_cell(table, "%s", "");
+}
 
 static void add_plan(Table *table, const SweepRow *row) {
     table_cell(table, "%s", row->plan);
@@ -212,13 +238,14 @@ static void add_plan(Table *table, const SweepRow *row) {
     add_real(table, row->hbm_limit_bytes);
     add_real(table, row->tokens_per_second);
     add_real(table, row->chip_hours);
-    if (row->cost_usd >= 0)
-        add_real(table, row->cost_usd);
-    else
-        table_cell(table, "%s", "");
+    add_usd(table, row->cost_usd);
+    add_real(table, row->expected_seconds);
+    add_usd(table, row->expected_usd);
+    add_usd(table, row->reserved_usd);
 }
 
-static void add_csv_row(const SweepGrid *grid, const SweepRow *row, Table *table) {
+static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table) {
+    const SweepGrid *grid = view->grid;
     table_cell(table, "%lld", (long long)row->point);
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
@@ -227,20 +254,31 @@ static void add_csv_row(const SweepGrid *grid, const SweepRow *row, Table *table
         add_plan(table, row);
     else
         for (int i = 0; i < PLAN_COLUMNS; i++) table_cell(table, "%s", "");
+    if (sweep_goal_is(view->goal)) table_cell(table, "%s", view->result[row->point] ? view->result[row->point] : "");
     table_cell(table, "%s", row->message);
 }
 
-static bool write_csv(const SweepGrid *grid, const SweepRow *rows, FILE *out, Error *error) {
-    static const char *const NUMBERS[] = {"chips",           "step_seconds",      "mfu",        "hbm_bytes",
-                                          "hbm_limit_bytes", "tokens_per_second", "chip_hours", "cost_usd"};
+static bool write_csv(const SweepView *view, FILE *out, Error *error) {
+    static const char *const NUMBERS[] = {"chips",
+                                          "step_seconds",
+                                          "mfu",
+                                          "hbm_bytes",
+                                          "hbm_limit_bytes",
+                                          "tokens_per_second",
+                                          "chip_hours",
+                                          "cost_usd",
+                                          "expected_seconds",
+                                          "expected_cost_usd",
+                                          "reserved_cost_usd"};
     static const char *const WORDS[] = {"state", "plan", "machine"};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">point");
-    add_varied(grid, &table);
+    add_varied(view->grid, &table);
     for (size_t i = 0; i < COUNT_OF(WORDS); i++) table_column(&table, WORDS[i], false);
     for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) table_column(&table, NUMBERS[i], true);
+    if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, "message", false);
-    for (int64_t i = 0; i < grid->points; i++) add_csv_row(grid, &rows[i], &table);
+    for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);
     bool ok = table_write_csv(&table, out);
     arena_free(&arena);
     return ok || error_memory(error);
@@ -248,35 +286,50 @@ static bool write_csv(const SweepGrid *grid, const SweepRow *rows, FILE *out, Er
 
 /* ---- JSON ---- */
 
-static void write_json(const SweepGrid *grid, const SweepRow *rows, FILE *out) {
+/* A row, and what it is under the goal as its last member. */
+static void write_json(const SweepView *view, FILE *out) {
     fputs("[", out);
-    for (int64_t i = 0; i < grid->points; i++) {
+    for (int64_t i = 0; i < view->grid->points; i++) {
+        const SweepRow *row = &view->rows[i];
+        bool judged = sweep_goal_is(view->goal) && view->result[i];
         fputs(i ? ",\n" : "\n", out);
-        fwrite(rows[i].line, 1, rows[i].length, out);
+        fwrite(row->line, 1, row->length - judged, out);
+        if (!judged) continue;
+        fputs(",\"goal\":", out);
+        json_print_text(out, view->result[i]);
+        fputc('}', out);
     }
     fputs("\n]\n", out);
 }
 
-bool sweep_write(const SweepGrid *grid, const SweepRow *rows, SweepFormat format, TextOut out, Error *error) {
-    bool ok = true;
-    switch (format) {
-    case SWEEP_TEXT:
-        ok = write_text(grid, rows, out, error);
-        break;
-    case SWEEP_MARKDOWN:
-        ok = write_markdown(grid, rows, out.file, error);
-        break;
-    case SWEEP_HTML:
-        ok = write_html(grid, rows, out.file, error);
-        break;
-    case SWEEP_CSV:
-        ok = write_csv(grid, rows, out.file, error);
-        break;
-    case SWEEP_JSON:
-        write_json(grid, rows, out.file);
-        break;
-    case SWEEP_FORMATS:
-        break;
+/* What each point that has a plan is under the goal. */
+static bool judge(const SweepView *view, Arena *arena) {
+    SweepChoice choice;
+    char words[GOAL_WORDS_SIZE], days[NUMBER_TEXT_SIZE];
+    if (!sweep_goal_is(view->goal)) return true;
+    sweep_choose(view->grid, view->rows, view->goal, &choice);
+    for (int64_t i = 0; i < view->grid->points; i++) {
+        const SweepRow *row = &view->rows[i];
+        if (!row->has_plan) continue;
+        bool open = row->state == POINT_NOT_PROVEN;
+        sweep_goal_words(row, view->goal, &choice, words);
+        duration_text(row->expected_seconds, days);
+        view->result[i] = arena_format(arena, "%s: %s%s", days, words, open ? " (not proven)" : "");
+        if (!view->result[i]) return false;
     }
+    return true;
+}
+
+bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,
+                 Error *error) {
+    Arena arena = {0};
+    const SweepView view = {grid, rows, goal, ARENA_NEW(&arena, const char *, (size_t)grid->points)};
+    bool ok = (view.result && judge(&view, &arena)) || error_memory(error);
+    if (ok && format == SWEEP_TEXT) ok = write_text(&view, out, error);
+    if (ok && format == SWEEP_MARKDOWN) ok = write_markdown(&view, out.file, error);
+    if (ok && format == SWEEP_HTML) ok = write_html(&view, out.file, error);
+    if (ok && format == SWEEP_CSV) ok = write_csv(&view, out.file, error);
+    if (ok && format == SWEEP_JSON) write_json(&view, out.file);
+    arena_free(&arena);
     return ok && (!ferror(out.file) || error_memory(error));
 }

@@ -5,13 +5,14 @@
 #include "search/cli/commands.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/options.h"
+#include "search/sweep/goal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PARTS_MAX = SWEEP_POINTS_MAX };
 
-enum { FORMAT, OUTPUT, QUIET };
+enum { FORMAT, OUTPUT, QUIET, DEADLINE, BUDGET };
 
 static const CommandOption OPTIONS[] = {
     [FORMAT] = {.name = "format",
@@ -20,6 +21,8 @@ static const CommandOption OPTIONS[] = {
                 .values = "text json csv markdown html"},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [QUIET] = {.name = "quiet", .letter = 'q', .help = "no warnings"},
+    [DEADLINE] = {OPTION_ROW_DEADLINE},
+    [BUDGET] = {OPTION_ROW_BUDGET},
 };
 
 typedef struct {
@@ -30,6 +33,7 @@ typedef struct {
 
 static bool read_request(const CommandLine *line, MergeRequest *out, Error *error) {
     if (!sweep_format_parse(line->text[FORMAT], &out->output.format, error) ||
+        !sweep_goal_read(line->text[DEADLINE], line->text[BUDGET], &out->output.goal, error) ||
         !line_file(line, OUTPUT, &out->output.path, error))
         return false;
     out->output.quiet = line->text[QUIET];
@@ -80,7 +84,7 @@ static bool merge(const MergeRequest *request, Arena *arena, Streams streams, in
     if (!check_whole(&table, part_of_shard, request->paths, error) ||
         !sweep_answer(&first->grid, table.rows, &request->output, streams, error))
         return false;
-    *code = sweep_exit(&first->grid, table.rows);
+    *code = sweep_exit(&first->grid, table.rows, &request->output.goal);
     return true;
 }
 

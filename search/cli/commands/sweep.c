@@ -13,6 +13,7 @@
 #include "search/cli/sweep/spread.h"
 #include "search/options/data_files.h"
 #include "search/options/data_hash.h"
+#include "search/sweep/goal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,10 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     out->output.quiet = text[OPTION_QUIET] != NULL;
     out->output.path = text[OPTION_OUTPUT];
     if (!sweep_format_parse(text[OPTION_FORMAT], &out->output.format, error)) return false;
+    if (!sweep_goal_read(text[OPTION_DEADLINE], text[OPTION_BUDGET], &out->output.goal, error)) return false;
+    if (out->sharded && sweep_goal_is(&out->output.goal))
+        return error_set(error, ERROR_INPUT, text[OPTION_DEADLINE] ? "--deadline" : "--budget",
+                         "is of the whole sweep; give it to `shardopt merge`");
     if (out->sharded && text[OPTION_FORMAT])
         return error_set(error, ERROR_INPUT, "--format",
                          "is of the whole sweep, and a part has its own; give it to "
@@ -260,7 +265,7 @@ static bool answer(const Ledger *ledger, Streams streams, int *code, Error *erro
     const SweepRow *rows = ledger->table.rows;
     const SweepGrid *grid = &sweep->header.grid;
     if (!sweep->sharded) {
-        *code = sweep_exit(grid, rows);
+        *code = sweep_exit(grid, rows, &sweep->output.goal);
         return sweep_answer(grid, rows, &sweep->output, streams, error);
     }
     *code = EXIT_DONE;
@@ -374,7 +379,8 @@ const Command COMMAND_SWEEP = {
     .use = USE_SWEEP,
     .footer = PLANNING_FOOTER(""),
     .notes = NOTES,
-    .examples = "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi\n"
+    .examples = "shardopt sweep --model 70b --chip h100,v5p,b200 --chips 512,1024,2048 --deadline 60d --budget 20M\n"
+                "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi\n"
                 "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 1/2 -o part.1\n"
                 "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 2/2 -o part.2\n",
     .run_words = run_ranks,

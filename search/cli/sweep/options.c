@@ -2,6 +2,7 @@
 #include "search/cli/sweep/options.h"
 
 #include "base/text/prose.h"
+#include "search/sweep/goal.h"
 #include "search/sweep/nested.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
         *out = format;
         if (strcmp(text, sweep_format_name(format)) == 0) return true;
     }
-    return error_set(error, ERROR_INPUT, "--format", "\"%.40s\" is not available; give text, json, csv, markdown or html",
-                     text);
+    return error_set(error, ERROR_INPUT, "--format",
+                     "\"%.40s\" is not available; give text, json, csv, markdown or html", text);
 }
 
 static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
@@ -35,18 +36,24 @@ bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput
     if (!output->quiet) warn(grid, rows, streams.err);
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = sweep_write(grid, rows, output->format, (TextOut){memory, output_terminal(streams, output->path)}, error);
+    bool ok = sweep_write(grid, rows, &output->goal, output->format,
+                          (TextOut){memory, output_terminal(streams, output->path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, output->path, text, length, error);
     free(text);
     return ok && sweep_rows_agree(grid, rows, error);
 }
 
-int sweep_exit(const SweepGrid *grid, const SweepRow *rows) {
+int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal) {
     bool any = false;
     for (int64_t i = 0; i < grid->points; i++) {
         if (rows[i].state == POINT_NOT_PROVEN) return EXIT_LIMIT;
         any = any || rows[i].has_plan;
+    }
+    if (any && sweep_goal_is(goal)) {
+        SweepChoice choice;
+        sweep_choose(grid, rows, goal, &choice);
+        any = choice.reach > 0;
     }
     return any ? EXIT_DONE : EXIT_NO_PLAN;
 }

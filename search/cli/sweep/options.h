@@ -8,6 +8,7 @@
 
 typedef struct {
     SweepFormat format;
+    SweepGoal goal;
     const char *path; /* NULL: stdout */
     bool quiet;
 } SweepOutput;
@@ -20,7 +21,8 @@ bool sweep_format_parse(const char *text, SweepFormat *out, Error *error);
 bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,
                   Error *error);
 
-/* 4: some point is not proven; 3: no plan fits at any point; else 0, whatever single points came to. */
-int sweep_exit(const SweepGrid *grid, const SweepRow *rows);
+/* 4: some point is not proven; 3: no plan fits at any point, or none reaches the goal; else 0, whatever single points
+ * came to. */
+int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal);
 
 #endif

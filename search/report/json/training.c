@@ -30,5 +30,6 @@ bool training_add_json(const Request *request, const RankedPlan *ranked, cJSON *
            json_add_real(json, "seconds", training.seconds) && json_add_real(json, "chip_hours", training.chip_hours) &&
            (training.usd >= 0 ? json_add_real(json, "cost_usd", training.usd)
                               : json_add_text(json, "cost_usd", NULL)) &&
+           (training.reserved_usd < 0 || json_add_real(json, "reserved_cost_usd", training.reserved_usd)) &&
            add_failing(json, request, ranked);
 }

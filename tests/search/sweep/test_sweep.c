@@ -21,7 +21,9 @@ static const SweepHeader HEADER = {
 static const char ROW[] =
     "{\"point\":4,\"varies\":{\"model\":\"70b\",\"seq\":\"2\"},\"state\":\"ok\",\"message\":\"\",\"warning\":\"w\","
     "\"best\":{\"plan\":\"fsdp=16\",\"machine\":\"4x4\",\"chips\":16,\"step_seconds\":1.5,\"mfu\":0.25,"
-    "\"hbm_bytes\":1e9,\"hbm_limit_bytes\":2e9,\"tokens_per_second\":1000,\"chip_hours\":7,\"cost_usd\":null},"
+    "\"hbm_bytes\":1e9,\"hbm_limit_bytes\":2e9,\"tokens_per_second\":1000,\"chip_hours\":7,\"cost_usd\":null,"
+    "\"expected_seconds\":2000,\"expected_cost_usd\":8,\"reserved_cost_usd\":null,\"price_source\":\"p\","
+    "\"reserved_price_source\":\"\"},"
     "\"report\":{\"plans_covered\":123456789012345678901234567890}}";
 
 /* Point = model * 3 + seq: the first option is the slowest, and what has one value takes no part. */
@@ -120,13 +122,17 @@ Test(sweep, forms) {
                                .hbm_limit_bytes = 2e9,
                                .tokens_per_second = 2000,
                                .chip_hours = 3,
-                               .cost_usd = -1}};
+                               .cost_usd = -1,
+                               .expected_seconds = 7200,
+                               .expected_usd = -1,
+                               .reserved_usd = -1}};
     static const char *const EXPECTED[SWEEP_FORMATS] = {
         [SWEEP_CSV] =
             "point,model,state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,"
-            "tokens_per_second,chip_hours,cost_usd,message\n"
-            "0,'=1,error,,,,,,,,,,,\"'--model: \"\"=1\"\" is none\"\n"
-            "1,a|b,not_proven,fsdp=4,2x2,4,0.5,0.5,1000000000,2000000000,2000,3,,at most 3% slower than the best\n",
+            "tokens_per_second,chip_hours,cost_usd,expected_seconds,expected_cost_usd,reserved_cost_usd,message\n"
+            "0,'=1,error,,,,,,,,,,,,,,\"'--model: \"\"=1\"\" is none\"\n"
+            "1,a|b,not_proven,fsdp=4,2x2,4,0.5,0.5,1000000000,2000000000,2000,3,,7200,,,at most 3% slower than the "
+            "best\n",
         [SWEEP_MARKDOWN] = "2 points:\n\n"
                            "| model | best plan | step | MFU | HBM | tokens/s | chip-hours | result |\n"
                            "|---|---|---:|---:|---:|---:|---:|---|\n"
@@ -141,7 +147,7 @@ Test(sweep, forms) {
         Error error = {0};
         FILE *out = open_memstream(&text, &length);
         cr_assert_not_null(out);
-        cr_expect(sweep_write(&grid, rows, format, (TextOut){.file = out}, &error));
+        cr_expect(sweep_write(&grid, rows, &(SweepGoal){0}, format, (TextOut){.file = out}, &error));
         fclose(out);
         cr_expect_str_eq(text, EXPECTED[format], "%s: %s", sweep_format_name(format), text);
         free(text);
@@ -172,7 +178,8 @@ Test(sweep, a_picture_says_what_it_leaves_out) {
         size_t length = 0;
         Error error = {0};
         FILE *out = open_memstream(&text, &length);
-        cr_assert(sweep_write(&grid, rows, SWEEP_HTML, (TextOut){.file = out}, &error), "%s", error.text);
+        cr_assert(sweep_write(&grid, rows, &(SweepGoal){0}, SWEEP_HTML, (TextOut){.file = out}, &error), "%s",
+                  error.text);
         fclose(out);
         cr_expect_eq(strstr(text, "shows the first 60 points") != NULL, points == MANY);
         free(text);
