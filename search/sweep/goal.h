@@ -27,8 +27,8 @@ enum { GOAL_WORDS_SIZE = 160 };
 char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepChoice *choice,
                        char text[GOAL_WORDS_SIZE]);
 
-/* Sentences: how many points reach the goal, the cheapest at each kind of price with where the price is from; where none
- * does, the soonest. */
+/* Sentences: how many points reach the goal, the cheapest at each kind of price with where the price is from; where
+ * none does, the soonest. */
 void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, Prose *to);
 
 #endif

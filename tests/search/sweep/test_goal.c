@@ -49,7 +49,7 @@ Test(goal, the_cheapest_in_time) {
     } CASES[] = {
         {100, 0, 0, 0, 6}, /* the cheapest of all */
         {40, 0, 0, 0, 6},  /* just in time */
-        {39.99, 0, 3, 4, 5}, /* on demand three cost 4 M, of which the last ends first; reserved the fast one is cheaper */
+        {39.99, 0, 3, 4, 5}, /* on demand three cost 4 M, the last ends first; reserved the fast one is cheaper */
         {24, 0, 3, 4, 2},       {9, 0, -1, -1, 0},  {30, 4e6, 3, 4, 4}, /* the one without a price is in no budget */
         {30, 1.95e6, -1, 4, 1}, {0, 1e6, -1, 0, 1}, {0, 0.99e6, -1, -1, 0},
     };
