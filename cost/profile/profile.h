@@ -145,9 +145,9 @@ typedef struct {
     double receives_worst_case;
     /* The numbers of a head in HBM are padded to a multiple of this (a TPU's vector has 128 lanes); 1: they are not */
     double lanes;
-    /* Where tensor splits the stream along the sequence, whole streams that backward has beside an input gathered again:
-     * the gathered gradient of a block's output, those of the inputs of gate and of up, and their sum before it is
-     * scattered, are 4 (eager autograd, which makes one matmul after the other) */
+    /* Where tensor splits the stream along the sequence, whole streams that backward has beside an input gathered
+     * again: the gathered gradient of a block's output, those of the inputs of gate and of up, and their sum before it
+     * is scattered, are 4 (eager autograd, which makes one matmul after the other) */
     double tensor_streams;
     double logit_chunks; /* the loss is computed in so many pieces of the tokens, one after the other: >= 1 */
     /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their

@@ -83,21 +83,8 @@ static bool trial_request(const Request *open, const RematRule *remat, const Ran
     out->question.work = here->work;
     out->space.batch_tolerance = 0;
     if (trial->kind != CHANGE_REMAT) out->question.remat = *remat;
-    for (Role role = 0; role < ROLE_COUNT; role++) {
-        if (out->space.requirement_count == REQUIREMENTS_MAX) return false;
-        out->space.requirements[out->space.requirement_count++] =
-            (Requirement){.role = role, .op = REQUIRE_EQUAL, .degree = trial->degrees.of[role]};
-    }
-    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
-        if (trial->open >> knob & 1) continue;
-        if (out->space.requirement_count == REQUIREMENTS_MAX) return false;
-        out->space.requirements[out->space.requirement_count++] =
-            (Requirement){.op = REQUIRE_EQUAL, .knob = knob, .degree = knob_setting(knob, &here->plan.knobs)};
-    }
-    if (trial->kind == CHANGE_PLACEMENT || trial->kind == CHANGE_DEGREES) return true;
-    out->space.nesting = here->nesting;
-    out->space.nesting_all = false;
-    out->space.pin_count = pins_of_placement(&here->machine.mesh, &here->plan.placement, out->space.pins);
+    if (!request_require(&trial->degrees, &here->plan.knobs, trial->open, out)) return false;
+    if (trial->kind != CHANGE_PLACEMENT && trial->kind != CHANGE_DEGREES) request_pin(here, out);
     return true;
 }
 

@@ -35,6 +35,11 @@ void request_seed(const Request *request, const RankedPlan *plan, Request *chang
 /* The same on the machine of a plan, with its order of roles, nothing idle. */
 void request_fix_machine(const RankedPlan *best, Request *changed);
 
+/* Requires degrees, and knobs but for those in `open`. False: with the conditions that are there they are too many. */
+bool request_require(const Degrees *degrees, const Knobs *knobs, KnobSet open, Request *changed);
+/* Requires the placement of a plan, in its order of roles. */
+void request_pin(const RankedPlan *plan, Request *changed);
+
 /* What links carry, within domains and slices (`scale_up`) or between them, times `factor`. False: the machine has no
  * such links. */
 bool request_scale_links(Request *request, bool scale_up, double factor);
@@ -44,6 +49,8 @@ bool report_make_sensitivities(Report *report, Error *error);
 /* Rows that differ in kind from plan 1, in place of near twins (rows.c); what headroom costs; what a free layout would
  * gain. */
 bool report_make_rows(Report *report, Arena *arena, Error *error);
+/* What each of the first rows takes under launchers that cannot be told its layout (told.c). */
+bool report_make_told(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */

@@ -52,6 +52,29 @@ void request_seed(const Request *request, const RankedPlan *plan, Request *chang
         (SearchSeed){plan->plan.degrees, per_sequence * (double)changed->question.work.sequences};
 }
 
+bool request_require(const Degrees *degrees, const Knobs *knobs, KnobSet open, Request *changed) {
+    SpaceRules *space = &changed->space;
+    for (Role role = 0; role < ROLE_COUNT; role++) {
+        if (space->requirement_count == REQUIREMENTS_MAX) return false;
+        space->requirements[space->requirement_count++] =
+            (Requirement){.role = role, .op = REQUIRE_EQUAL, .degree = degrees->of[role]};
+    }
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        if (open >> knob & 1) continue;
+        if (space->requirement_count == REQUIREMENTS_MAX) return false;
+        space->requirements[space->requirement_count++] =
+            (Requirement){.op = REQUIRE_EQUAL, .knob = knob, .degree = knob_setting(knob, knobs)};
+    }
+    return true;
+}
+
+void request_pin(const RankedPlan *plan, Request *changed) {
+    SpaceRules *space = &changed->space;
+    space->nesting = plan->nesting;
+    space->nesting_all = false;
+    space->pin_count = pins_of_placement(&plan->machine.mesh, &plan->plan.placement, space->pins);
+}
+
 /* What plan 1 takes per sequence, for the sequences of the changed request. */
 static double as_fast(const Report *report, const Request *changed) {
     double per_sequence = report->result.plans[0].ranked_seconds / (double)report->request->question.work.sequences;
@@ -121,7 +144,8 @@ static bool surround(Report *report, Request *scratch, bool divides, Arena *aren
     report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work);
     bool none = helps == HELPS_NONE;
     bool ok = (none || divides || report_make_alternatives(report, scratch, error)) &&
-              report_make_rows(report, arena, error) && (none || report_make_sensitivities(report, error));
+              report_make_rows(report, arena, error) && (none || report_make_told(report, arena, error)) &&
+              (none || report_make_sensitivities(report, error));
     report->work_limit = 0;
     return ok;
 }

@@ -42,6 +42,12 @@ static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
     add_default(answer, seconds, to);
 }
 
+static double told_seconds(const RankedPlan *ranked, int launcher) {
+    for (int i = 0; i < ranked->launch_count; i++)
+        if (ranked->launch[i].launcher == launcher) return ranked->launch[i].told_seconds;
+    return 0;
+}
+
 char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]) {
     LauncherSet otherwise = ranked->launchable_by & ~ranked->exact;
     launchers_text(ranked->exact, between, text, WORDS_SIZE);
@@ -51,7 +57,13 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
         if (!other && ranked->exact == 0) text[0] = '\0';
         other = true;
         size_t length = strlen(text);
-        snprintf(text + length, WORDS_SIZE - length, "%s%s~", length > 0 ? between : "", launcher_name(i));
+        double told = told_seconds(ranked, i);
+        if (told > 0)
+            snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "", launcher_name(i),
+                     100 * (told / ranked->estimate.time.seconds - 1));
+        else
+            snprintf(text + length, WORDS_SIZE - length, "%s%s%s", length > 0 ? between : "", launcher_name(i),
+                     told < 0 ? "!" : "~");
     }
     for (int i = 0; i < ranked->launch_count; i++) {
         const LaunchAnswer *answer = &ranked->launch[i];
@@ -103,6 +115,9 @@ bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
              json_add_text(item, "needs", answer->needs) &&
              (answer->default_seconds >= 0 ? json_add_real(item, "default_seconds", answer->default_seconds)
                                            : json_add_text(item, "default_seconds", NULL)) &&
+             (answer->told_seconds > 0   ? json_add_real(item, "told_seconds", answer->told_seconds)
+              : answer->told_seconds < 0 ? json_add_text(item, "told_seconds", NULL)
+                                         : true) &&
              json_add_text(item, "default_needs", answer->default_needs) &&
              json_add_text(item, "unpriced", answer->unpriced);
     }

@@ -92,7 +92,9 @@ static const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
 /* What stands in some row of the table. */
 typedef struct {
     bool tied, chance;
-    bool otherwise; /* a launcher that takes a plan, but lays it out otherwise */
+    bool otherwise; /* a launcher that takes a plan, but lays it out otherwise, at a price that nobody asked for */
+    bool told;      /* likewise, at a price */
+    bool lacking;   /* likewise, and that does not fit */
     bool elsewhere; /* a launcher that would place it otherwise */
 } Seen;
 
@@ -100,11 +102,15 @@ static Seen seen_in(const SearchResult *result) {
     Seen seen = {0};
     for (int i = 0; i < result->plan_count; i++) {
         const RankedPlan *ranked = &result->plans[i];
-        seen.otherwise = seen.otherwise || (ranked->launchable_by & ~ranked->exact) != 0;
+        LauncherSet otherwise = ranked->launchable_by & ~ranked->exact;
         seen.tied = seen.tied || (i > 0 && ranked->tied);
         seen.chance = seen.chance || (result->plan_count > 1 && ranked->doubt.best_chance > 0);
         for (int j = 0; j < ranked->launch_count; j++) {
             const LaunchAnswer *answer = &ranked->launch[j];
+            bool other = otherwise >> answer->launcher & 1;
+            seen.otherwise = seen.otherwise || (other && answer->told_seconds == 0);
+            seen.told = seen.told || (other && answer->told_seconds > 0);
+            seen.lacking = seen.lacking || (other && answer->told_seconds < 0);
             seen.elsewhere = seen.elsewhere || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
     }
@@ -152,6 +158,11 @@ static void write_notes(const Report *report, const Seen *seen, TextOut out) {
     if (seen->tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
     if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
+    if (seen->told)
+        prose_add(&counts,
+                  " A percentage of a launcher beside others is what its own way to recompute or offload costs.");
+    if (seen->lacking)
+        prose_add(&counts, " A launcher with ! takes the plan, but cannot be told a layout of it that fits.");
     if (seen->elsewhere)
         prose_add(&counts, " A percentage after a launcher is the change in time with its default placement.");
     prose_write(out, "    ", "    ", counts.text);

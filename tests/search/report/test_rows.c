@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows that differ in kind: each is the best of its kind, found again by a search that asks for that kind alone. */
-#include "search/report/report.h"
+#include "search/launch/launcher.h"
+#include "search/report/questions.h"
 #include "tests/search/asked.h"
 
 #include <criterion/criterion.h>
@@ -54,6 +55,45 @@ Test(rows, are_the_best_of_their_kind) {
     }
     for (int i = 1; i < report->result.plan_count; i++)
         cr_expect_geq(report->result.plans[i].ranked_seconds, report->result.plans[i - 1].ranked_seconds);
+    arena_free(&arena);
+}
+
+/* What a launcher takes that cannot be told a free layout: the best of the same plan with what it can be told. */
+Test(rows, others_have_their_price) {
+    Arena arena = {0};
+    Error error = {0};
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 2), *own = request + 1;
+    cr_assert(request_from_text(WORDS " --for any", &arena, request));
+    cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+    int asked = 0;
+    for (int i = 0; i < report->result.plan_count; i++) {
+        const RankedPlan *row = &report->result.plans[i];
+        for (int k = 0; k < row->launch_count; k++) {
+            const LaunchAnswer *answer = &row->launch[k];
+            bool otherwise = (row->launchable_by & ~row->exact) >> answer->launcher & 1;
+            cr_expect_eq(otherwise, answer->told_seconds != 0);
+            if (!otherwise) continue;
+            char words[256];
+            SearchResult result;
+            snprintf(words, sizeof words, WORDS " --for %s --stack %s --hbm-reserve %.6f",
+                     launcher_name(answer->launcher), row->request->question.profile.stack,
+                     row->request->question.hbm_reserve);
+            cr_assert(request_from_text(words, &arena, own), "%s", words);
+            own->control.top = 1;
+            own->space.schedules = SCHEDULES_ALL;
+            own->space.padding = row->request->space.padding;
+            cr_assert(request_require(&row->plan.degrees, &row->plan.knobs, 0, own));
+            request_pin(row, own);
+            cr_assert(search_run(own, &arena, &result, &error), "%s", error.text);
+            cr_assert_eq(result.plan_count > 0, answer->told_seconds > 0, "%s", words);
+            if (result.plan_count == 0) continue;
+            cr_expect_eq(result.plans[0].estimate.time.seconds, answer->told_seconds, "%s", words);
+            cr_expect_geq(answer->told_seconds, row->estimate.time.seconds);
+            asked++;
+        }
+    }
+    cr_expect_geq(asked, 4);
     arena_free(&arena);
 }
 
