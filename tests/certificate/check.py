@@ -89,10 +89,12 @@ def other_knobs(degrees, switched, rules):
         if ranks % ways == 0:
             grids += sum(1 for w in {1, t} if ranks // ways % w == 0 and not (ways == 1 and w == t))
     chunked = sum(x in ("interleaved", "circular") for x in schedules)
-    pipe = 1 if p == 1 else len(schedules) - chunked + chunked * (quotients(max(1, layers // p)) - 1)
+    # embedding and logits in a layer's place each: one more split, and chunks of one place
+    slots = int(p > 2 and (layers + 2) % p == 0 and (layers + 2) // p > max(1, layers // p))
+    pipe = 1 if p == 1 else len(schedules) - chunked + chunked * (quotients(max(1, layers // p)) + slots - 1)
     zero = 3 if d > 1 or replicate > 1 or grids > 1 else 1
     gather = 2 if e * s * f > 1 or grids > 1 else 1
-    return (contexts * replicate * grids * pipe * (2 if p > 1 else 1) * (2 if overlap and t > 1 else 1) * zero *
+    return (contexts * replicate * grids * pipe * (2 + slots if p > 1 else 1) * (2 if overlap and t > 1 else 1) * zero *
             gather * (2 if offload else 1))
 
 

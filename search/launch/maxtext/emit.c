@@ -223,6 +223,33 @@ void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNo
                   (long long)(ranked->machine.mesh.devices / ranked->machine.mesh.chips));
 }
 
+/* Flags of public recipes that make reduce_scatters of a whole slice's gradients, on a chip whose SparseCores run
+ * collectives (AI-Hypercomputer/tpu-recipes, training/ironwood, llama3.1-405b/8k-bf16-tpu7x-4x8x8; compiled with them:
+ * docs/whole_steps.md). Where they are what was priced, the file says so. */
+static void write_flags(const Request *request, FILE *out) {
+    static const char *const FLAGS[] = {
+        "--xla_tpu_enable_sparse_core_reduce_scatter_v2=true",
+        "--xla_tpu_enable_sparse_core_collective_offload_reduce_scatter=true",
+        "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true",
+        "--xla_tpu_enable_sparse_core_collective_offload_all_gather=true",
+        "--xla_tpu_enable_sparse_core_collective_offload_2d_all_gather=true",
+        "--xla_tpu_enable_sparse_core_collective_offload_3d_all_gather=true",
+        "--xla_tpu_use_single_sparse_core_for_all_gather_offload=true",
+        "--xla_tpu_enable_all_gather_offload_tracing=true",
+        "--xla_tpu_use_tc_device_shape_on_sc=true",
+        "--xla_sc_disable_megacore_partitioning=true",
+        "--xla_tpu_enable_async_collective_fusion_fuse_all_gather=false",
+        "--xla_enable_async_all_gather=true",
+        "--xla_tpu_prefer_async_allgather_to_allreduce=true",
+    };
+    const Profile *profile = &request->question.profile;
+    if (chip_has_domains(&request->question.chip) || !(profile->whole_program > 0.5) || profile->slice_all_reduce > 0.5)
+        return;
+    fprintf(out, "# Priced with these flags: export LIBTPU_INIT_ARGS=\"\\\n");
+    for (size_t i = 0; i < COUNT_OF(FLAGS); i++)
+        fprintf(out, "#   %s%s\n", FLAGS[i], i + 1 < COUNT_OF(FLAGS) ? " \\" : "\"");
+}
+
 static void write_launch_line(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Chip *chip = &request->question.chip;
     const Machine *machine = &ranked->machine;
@@ -251,6 +278,7 @@ bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, E
     emit_maxtext_notes(request, ranked, &notes);
     emit_header(request, ranked, &notes, "# ", out);
     write_launch_line(request, ranked, out);
+    write_flags(request, out);
     fprintf(out, "base_config: \"base.yml\"\nhardware: \"%s\"\n\n", tpu ? "tpu" : "gpu");
     if (!maxtext_write_model(&request->question.model, &muon, out))
         return error_set(error, ERROR_INPUT, WHERE, "MaxText has neither a model %.80s nor its layers",
