@@ -55,6 +55,14 @@ static const struct {
     FIGURE(page_tokens, 1, 65536),
     FIGURE(prefill_load, 0.01, 1),
     FIGURE(queue, 0, 1),
+    FIGURE(kernel_extra, -0.9, 10),
+    FIGURE(expert_extra, -0.9, 10),
+    FIGURE(message_extra, -0.9, 10),
+    FIGURE(prompt_extra, -0.9, 10),
+    FIGURE(knee, 0, 1),
+    FIGURE(sequence_seconds, 0, 1),
+    FIGURE(first_token_seconds, 0, 10),
+    FIGURE(burst, 0, 1),
     FIGURE(likely_factor, 1, 10),
 #undef FIGURE
 #undef FIGURE_AT
@@ -176,6 +184,17 @@ static void keep_tables(ServingProfile *profile, const char *engine) {
     profile->table_count = kept;
 }
 
+/* What was fitted to measured runs of this engine on chips of this generation. */
+static const cJSON *fit_of(const cJSON *json, const char *engine, const char *chip) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, json_at(json, "fits")) {
+        const cJSON *of = json_at(entry, "engine");
+        bool same = cJSON_IsString(of) && strcmp(of->valuestring, engine ? engine : "none") == 0;
+        if (same && names_include(entry, "chips", chip)) return entry;
+    }
+    return NULL;
+}
+
 bool serving_profile_from_json(const cJSON *json, const char *where, const Chip *chip, const char *engine,
                                ServingProfile *out, Error *error) {
     ServingProfile profile = {0};
@@ -186,7 +205,7 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
     if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
         !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
-        !all_given(&to, chip))
+        !read_figures(&to, fit_of(json, engine, chip->name)) || !all_given(&to, chip))
         return false;
     if (kin && (!own || cJSON_GetArraySize(json_at(own, "figures")) == 0))
         snprintf(profile.borrowed, sizeof profile.borrowed, "%s", chip_has_domains(chip) ? "H100" : "v6e");

@@ -49,9 +49,17 @@ typedef struct {
     double workspace_bytes;   /* graphs and communication buffers of a chip */
     double activations_share; /* of the activations of a step that is held at once; 0: they are not counted */
     double page_tokens;
-    double prefill_load;  /* the share of the capacity of prefill at which TTFT is given */
-    double queue;         /* 1: the wait of a queue counts in TTFT; 0: an empty server */
-    double likely_factor; /* nine of ten measured times lie below prediction times this */
+    double prefill_load; /* the share of the capacity of prefill at which TTFT is given */
+    double queue;        /* 1: the wait of a queue counts in TTFT; 0: an empty server */
+    /* What engines take beyond the kernels' own times, as shares of them; below 0 where kernels are better than the
+     * tables from which their floors and shares come. */
+    double kernel_extra, expert_extra, message_extra;
+    double prompt_extra; /* of the FLOPs of prompt tokens alone */
+    double knee;         /* the share of the lesser of bytes' and FLOPs' time that a matmul takes beside the larger */
+    double sequence_seconds;    /* of the host, for each sequence of a step */
+    double first_token_seconds; /* of the host, before a prompt is begun and behind its first token */
+    double burst;               /* of the requests of a load test, those that come all at once at its beginning */
+    double likely_factor;       /* nine of ten measured times lie below prediction times this */
 
     MessageTable tables[MESSAGE_TABLES_MAX]; /* all_reduce, of this chip */
     int table_count;

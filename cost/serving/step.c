@@ -22,11 +22,14 @@ typedef struct {
     double tokens;        /* of its attention rank: of sequences that decode, and of prompts */
     double prompt_tokens; /* of these, those of prompts */
     double group_tokens;
-    double queries; /* tokens of one sequence that decodes */
+    double work, group_work; /* tokens, those of prompts counted as the FLOPs that they take */
+    double queries;          /* tokens of one sequence that decodes */
 } Microbatch;
 
+/* `tokens` as the FLOPs that they take. */
 static void add_kernel(StepCost *cost, StepTerm term, double times, StepKernel of, double tokens) {
-    double compute = tokens * of.token_seconds, seconds = of.floor_seconds + max_real(of.bytes_seconds, compute);
+    double compute = tokens * of.token_seconds, less = min_real(of.bytes_seconds, compute);
+    double seconds = of.floor_seconds + max_real(of.bytes_seconds, compute) + of.knee * less;
     cost->terms[term] += times * seconds;
     cost->held[HELD_BY_LATENCY] += times * of.floor_seconds;
     cost->held[of.bytes_seconds >= compute ? HELD_BY_HBM : HELD_BY_COMPUTE] += times * (seconds - of.floor_seconds);
@@ -44,18 +47,18 @@ static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *
     double seen = kind->window > 0 ? min_real(load->prompt_context, kind->window) : load->prompt_context;
     double own = ceil(batch->sequences / (double)plan->layout.kv_batch);
     StepKernel decode = {batch->sequences > 0 ? kind->attention_floor : 0, own * context * kind->cached_seconds,
-                         kind->pair_seconds, false};
-    StepKernel prompt = {0, 0, kind->prompt_pair_seconds, false};
+                         kind->pair_seconds, false, 0};
+    StepKernel prompt = {0, 0, kind->prompt_pair_seconds, false, 0};
     add_kernel(cost, STEP_ATTENTION, kind->layers, decode, batch->sequences * batch->queries * context);
-    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen);
+    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen * (1 + plan->prompt_extra));
 }
 
-static void add_experts(StepCost *cost, const StepKind *kind, const Microbatch *batch) {
+static void add_experts(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
     if (!(kind->expert_share > 0)) return;
     StepKernel experts = {kind->experts_floor,
                           kind->experts_bytes_seconds * experts_touched(kind->expert_share, batch->group_tokens),
-                          kind->experts_token_seconds, true};
-    add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_tokens);
+                          kind->experts_token_seconds, true, plan->knee};
+    add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_work);
 }
 
 /* An MLP cut in two dimensions gathers D over one and F over the other ("How to Scale Your Model", part 7: 2 B D / X +
@@ -92,9 +95,9 @@ static void add_kind(StepCost *cost, const StepPlan *plan, const StepKind *kind,
     bool flat = plan->layout.stationary > 1;
     for (int i = 0; i < kind->kernel_count; i++)
         add_kernel(cost, STEP_MATMUL, kind->layers, kind->kernels[i],
-                   kind->kernels[i].of_group ? batch->group_tokens : batch->tokens);
+                   kind->kernels[i].of_group ? batch->group_work : batch->work);
     add_attention(cost, plan, kind, load, batch);
-    add_experts(cost, kind, batch);
+    add_experts(cost, plan, kind, batch);
     add_message(cost, STEP_REDUCE, kind->layers * (kind->reduces - flat), &plan->links.reduce,
                 batch->tokens * plan->token_bytes);
     if (flat) add_stationary(cost, plan, kind, batch);
@@ -123,6 +126,20 @@ static double total(const StepCost *cost, double overlap) {
     return (1 - overlap) * (kernels + messages) + overlap * max_real(kernels, messages);
 }
 
+/* What engines take beyond the kernels' own times. */
+static void add_extras(StepCost *cost, const StepPlan *plan) {
+    const double kernels = 1 + plan->kernel_extra, messages = 1 + plan->message_extra;
+    const double factors[STEP_TERMS] = {[STEP_MATMUL] = kernels,  [STEP_ATTENTION] = kernels,
+                                        [STEP_HEAD] = kernels,    [STEP_EXPERTS] = 1 + plan->expert_extra,
+                                        [STEP_REDUCE] = messages, [STEP_EXCHANGE] = messages,
+                                        [STEP_PASS] = messages,   [STEP_LAYERS] = 1,
+                                        [STEP_DRAFT] = 1,         [STEP_HOST] = 1};
+    for (int term = 0; term < STEP_TERMS; term++) cost->terms[term] *= factors[term];
+    cost->held[HELD_BY_HBM] *= kernels;
+    cost->held[HELD_BY_COMPUTE] *= kernels;
+    cost->held[HELD_BY_NETWORK] *= messages;
+}
+
 void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     double stages = (double)plan->layout.pipeline, ranks = (double)plan->layout.attention_data;
     Microbatch batch = {.queries = (double)(plan->speculation.drafts + 1)};
@@ -131,14 +148,17 @@ void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     batch.prompt_tokens = load->prompt_tokens / (stages * ranks);
     batch.tokens = batch.sequences * batch.queries + batch.prompt_tokens;
     batch.group_tokens = batch.tokens * ranks;
+    batch.work = batch.sequences * batch.queries + batch.prompt_tokens * (1 + plan->prompt_extra);
+    batch.group_work = batch.work * ranks;
     for (int i = 0; i < plan->kind_count; i++) add_kind(&cost, plan, &plan->kinds[i], load, &batch);
     add_kernel(&cost, STEP_HEAD, 1, plan->head, batch.sequences * batch.queries);
-    add_drafts(&cost, plan);
     add_message(&cost, STEP_PASS, 1, &plan->links.pass, batch.tokens * plan->token_bytes / (double)plan->layout.tensor);
+    add_extras(&cost, plan);
+    add_drafts(&cost, plan);
     for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages / plan->pipeline_share;
     for (int held = 0; held < HELD_KINDS; held++) cost.held[held] *= stages / plan->pipeline_share;
-    cost.terms[STEP_HOST] = plan->step_seconds;
-    cost.held[HELD_BY_LATENCY] += plan->step_seconds;
+    cost.terms[STEP_HOST] = plan->step_seconds + plan->sequence_seconds * load->sequences;
+    cost.held[HELD_BY_LATENCY] += cost.terms[STEP_HOST];
     cost.seconds = total(&cost, plan->overlap);
     *out = cost;
 }

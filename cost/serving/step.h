@@ -83,6 +83,7 @@ typedef struct StepPlan StepPlan; /* everything of a layout that no batch change
 typedef struct {
     double floor_seconds, bytes_seconds, token_seconds;
     bool of_group;
+    double knee;
 } StepKernel;
 
 typedef struct {
@@ -105,7 +106,8 @@ struct StepPlan {
     double query_bytes; /* of all heads' queries, which moves where the cache is cut by batch or sequence */
     double wide_bytes;  /* of the widest hidden activation, for MLPs cut in two dimensions */
     double dispatch_bytes, combine_bytes; /* of a token on its way to its experts and back, all copies */
-    double layer_seconds, step_seconds, overlap, draft_share, layers, pipeline_share;
+    double layer_seconds, step_seconds, sequence_seconds, overlap, draft_share, layers, pipeline_share;
+    double kernel_extra, expert_extra, message_extra, prompt_extra, knee;
     Speculation speculation;
 };
 

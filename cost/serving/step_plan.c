@@ -19,7 +19,7 @@ static StepKernel kernel(const Planning *to, double parameters, StoredType type,
     double hbm = device->hbm_bytes_per_second.value * profile->matmul_hbm_share[arithmetic];
     double peak = arithmetic_peak(device, arithmetic) * profile->matmul_flops_share[arithmetic];
     return (StepKernel){profile->matmul_floor_seconds[arithmetic], parameters * stored_bytes(type) / hbm,
-                        2 * parameters / peak, of_group};
+                        2 * parameters / peak, of_group, profile->knee};
 }
 
 /* Decode reads the cache and multiplies each of its tokens with every query head; a prompt's tokens multiply alone,
@@ -116,6 +116,12 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     out->combine_bytes = routed * 2 * (double)model->d_model;
     out->layer_seconds = profile->layer_seconds;
     out->step_seconds = profile->step_seconds;
+    out->sequence_seconds = profile->sequence_seconds;
+    out->prompt_extra = profile->prompt_extra;
+    out->knee = profile->knee;
+    out->kernel_extra = profile->kernel_extra;
+    out->expert_extra = profile->expert_extra;
+    out->message_extra = profile->message_extra;
     out->overlap = profile->overlap;
     out->draft_share = profile->draft_share;
     out->pipeline_share = layout->pipeline > 1 ? profile->pipeline_share : 1;

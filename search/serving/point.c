@@ -97,7 +97,7 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     worker_step(plan, &load, &full);
     load.prompt_tokens = min_real(free, prompt);
     worker_step(plan, &load, &own);
-    double seconds = ceil(prompt / load.prompt_tokens) * own.seconds;
+    double seconds = ceil(prompt / load.prompt_tokens) * own.seconds + profile->first_token_seconds;
     *load_share = asked * steady / (free / full.seconds);
     if (!(profile->queue > 0)) return seconds;
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);

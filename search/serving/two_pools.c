@@ -192,7 +192,7 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     double asked = question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
     point.prefill_load = asked * pair->prompts->seconds / (double)x;
     point.transfer_seconds = pair->transfer;
-    point.ttft_seconds = pair->prompts->seconds + pair->transfer;
+    point.ttft_seconds = pair->prompts->seconds + pair->transfer + profile->first_token_seconds;
     if (profile->queue > 0)
         point.ttft_seconds += pair->prompts->seconds * profile->queue * queue_wait(point.prefill_load);
     if (front_beats(to->front, point.per_user, point.per_chip)) return to->count->pairs_cut++, true;

@@ -9,6 +9,7 @@
 #include "cost/profile/profile_set_json.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/calibrate_options.h"
+#include "search/cli/commands/serving_tables.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -223,7 +224,11 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     CalibrateWords words;
-    if (calibrate_options_read(line, &words, error)) fit(&words, line->arena, streams, error);
+    if (!calibrate_options_read(line, &words, error)) return exit_of_error(error);
+    if (serving_table_is(words.file, line->arena))
+        serving_calibrate(&words, line->arena, streams, error);
+    else
+        fit(&words, line->arena, streams, error);
     return exit_of_error(error);
 }
 

@@ -3,6 +3,7 @@
 #include "cost/measured/validate.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_tables.h"
 #include "search/cli/commands/validate_options.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"
@@ -111,7 +112,11 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
 static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     int code = EXIT_USAGE;
-    if (validate_options_read(line, &options, error)) validate(&options, line->arena, streams, &code, error);
+    if (!validate_options_read(line, &options, error)) return code;
+    if (serving_table_is(options.path, line->arena))
+        code = serving_validate(&options, line->arena, streams, error) ? EXIT_DONE : EXIT_USAGE;
+    else
+        validate(&options, line->arena, streams, &code, error);
     return code;
 }
 

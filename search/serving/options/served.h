@@ -19,6 +19,9 @@ typedef struct {
 
 /* Reads the question, searches, and has the report ready to be written. The words have to outlive *out. */
 bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error);
+/* Finds the nearest measured run of the best point; serve() does. */
+bool served_add_nearest(Served *served, Arena *arena, Error *error);
+
 void served_free(Served *served); /* of a zeroed one too */
 
 /* Ends: 0 the front is there, 3 it is empty, 4 a limit ended the search. */

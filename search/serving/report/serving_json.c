@@ -208,6 +208,22 @@ static void add_physical(cJSON *json, const ServingReport *report) {
         add_point(points, NULL, report, &answer->physical.points[i], i + 1);
 }
 
+static void add_nearest_run(cJSON *json, const ServingNearest *run) {
+    if (!run->id) return;
+    cJSON *one = json_add_object(json, "measured");
+    json_add_text(one, "id", run->id);
+    json_add_text(one, "source", run->source);
+    json_add_text(one, "model", run->model);
+    json_add_text(one, "engine", run->engine);
+    json_add_text(one, "layout", run->layout);
+    json_add_whole(one, "chips", run->chips);
+    json_add_real(one, "prompt", run->prompt);
+    json_add_real(one, "output", run->output);
+    json_add_real(one, "concurrency", run->concurrency);
+    json_add_real(one, "tpot_measured_seconds", run->tpot_seconds);
+    json_add_real(one, "tpot_predicted_seconds", run->predicted_seconds > 0 ? run->predicted_seconds : 0.0 / 0.0);
+}
+
 cJSON *serving_json(const ServingReport *report) {
     const ServingAnswer *answer = report->answer;
     const ServingQuestion *q = report->question;
@@ -236,6 +252,7 @@ cJSON *serving_json(const ServingReport *report) {
     json_add_bool(json, "best_with_margin", answer->with_margin);
     if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
     if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
+    add_nearest_run(json, &report->nearest);
     add_physical(json, report);
     return json;
 }

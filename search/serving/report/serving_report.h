@@ -14,6 +14,14 @@ typedef struct {
     const char *option, *value;
 } ServingSaid;
 
+/* The measured run that is nearest to the best point; id NULL: none is of a like kind. */
+typedef struct {
+    const char *id, *source, *model, *engine, *layout;
+    int64_t chips;
+    double prompt, output, concurrency;
+    double tpot_seconds, predicted_seconds; /* measured, and by this model; 0: it could not be replayed */
+} ServingNearest;
+
 typedef struct {
     const ServingQuestion *question;
     const ServingAnswer *answer;
@@ -27,6 +35,7 @@ typedef struct {
     int64_t top; /* 0: points that differ in kind */
     const ServingSaid *said;
     int said_count;
+    ServingNearest nearest;
 } ServingReport;
 
 /* One of the forms. */

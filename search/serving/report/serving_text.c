@@ -135,6 +135,25 @@ static void write_usual(const ServingReport *report, TextOut out) {
     prose_write(out, "", "  ", prose.text);
 }
 
+static void write_measured(const ServingReport *report, TextOut out) {
+    const ServingNearest *run = &report->nearest;
+    char source[PROSE_NAME_SIZE], id[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE],
+        predicted[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    if (!run->id) return;
+    clean_name(run->source, source);
+    source[strcspn(source, " (")] = '\0'; /* what stands behind it is where it was found */
+    prose_add(&prose, "Nearest measured (%s, %s): ", source, clean_name(run->id, id));
+    if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
+    prose_add(&prose, "%s, %s, %.0f in flight, %.0f+%.0f: %s", run->engine,
+              run->layout[0] ? run->layout : "its layout", run->concurrency, run->prompt, run->output,
+              step_text(run->tpot_seconds, measured));
+    if (run->predicted_seconds > 0)
+        prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+    prose_add(&prose, ".");
+    prose_write(out, "", "  ", prose.text);
+}
+
 static double best_per_chip(const ServingFront *front, double tpot, double ttft) {
     double best = 0;
     for (int i = 0; i < front->count; i++)
@@ -225,6 +244,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         write_best(report, out);
         if (!write_front(report, out)) return error_memory(error);
         write_usual(report, out);
+        write_measured(report, out);
         write_physical(report, out);
     }
     write_searched(report, out);

@@ -175,7 +175,7 @@ static ServingQuestion question_of_pools(uint64_t seed, const World1 *world) {
     question.any_engine = true;
     question.rate = question.tpot_limit_seconds = question.ttft_limit_seconds = 0;
     question.concurrency = 0;
-    question.profiles[NO_ENGINE].queue = 0;
+    question.profiles[NO_ENGINE].queue = question.profiles[NO_ENGINE].first_token_seconds = 0;
     question.profiles[NO_ENGINE].link_share = 1e12;
     return question;
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt calibrate` of a table of serving runs. */
+#include "base/json.h"
+#include "base/text/prose.h"
+#include "base/text/table.h"
+#include "search/cli/commands/serving_tables.h"
+#include "search/serving/measured/serving_fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- the report ---- */
+
+static void error_rows(Table *table, const char *state, const ServingScore *score) {
+    for (int kind = -1; kind < score->by_count[SERVED_BY_KIND]; kind++) {
+        const ServingStats *of = kind < 0 ? score->all : score->by[SERVED_BY_KIND][kind].of;
+        table_cell(table, "%s", state);
+        table_cell(table, "%s", kind < 0 ? "all" : score->by[SERVED_BY_KIND][kind].name);
+        for (int metric = 0; metric < SCORE_METRICS; metric++) {
+            if (of[metric].rows == 0) {
+                for (int i = 0; i < 3; i++) table_cell(table, "%s", "");
+                continue;
+            }
+            table_cell(table, "%.1f%%", 100 * of[metric].median);
+            table_cell(table, "%.0f%%", 100 * of[metric].p90);
+            table_cell(table, "%+.0f%%", 100 * of[metric].bias);
+        }
+    }
+}
+
+static Table errors_table(const ServingFit *fit, Arena *arena) {
+    Table table =
+        table_new(arena, "Errors", "fit|of|>TPOT median|>p90|>bias|>TTFT median|>p90|>bias|>rate median|>p90|>bias");
+    error_rows(&table, "before", &fit->before);
+    error_rows(&table, "fitted", &fit->fitted);
+    if (fit->folds > 0) error_rows(&table, "unseen", &fit->unseen);
+    return table;
+}
+
+static Table figures_table(const ServingFit *fit, Arena *arena) {
+    Table table = table_new(arena, "Figures", "engine|chips|>rows|>groups");
+    for (int f = 0; f < FITTED_COUNT; f++) table_column(&table, fitted_figure_key((FittedFigure)f), true);
+    for (int c = 0; c < fit->cell_count; c++) {
+        const FitCell *cell = &fit->cells[c];
+        const cJSON *first = cell->chips ? cell->chips->child : NULL;
+        if (cell->rows == 0) continue;
+        table_cell(&table, "%s", engine_at(cell->engine)->name);
+        table_cell(&table, "%s", first && cJSON_IsString(first) ? first->valuestring : "others");
+        table_cell(&table, "%lld", (long long)cell->rows);
+        table_cell(&table, "%lld", (long long)cell->groups);
+        for (int f = 0; f < FITTED_COUNT; f++) {
+            if (cell->moved[f])
+                table_cell(&table, "%.3g", cell->value[f]);
+            else
+                table_cell(&table, "%s", "kept");
+        }
+    }
+    return table;
+}
+
+static bool write_report(const CalibrateWords *words, const ServingFit *fit, FILE *file, TextOut out) {
+    Arena arena = {0};
+    Table errors = errors_table(fit, &arena), figures = figures_table(fit, &arena);
+    Prose head = {0};
+    bool markdown = words->format == CALIBRATE_MARKDOWN;
+    const ServingScore *worth = fit->folds > 0 ? &fit->unseen : &fit->fitted;
+    prose_add(
+        &head,
+        "%lld of %lld rows of %s replayed. Errors are predicted / measured - 1, each group of rows weighs one; unseen: "
+        "by a fit without the groups of its fold, of %d.",
+        (long long)fit->before.replayed, (long long)fit->before.count, base_name(words->file), fit->folds);
+    if (worth->order.pairs > 0)
+        prose_add(&head,
+                  " Order within one load, unseen: tau %.3f of the time of a token, %.3f of chip-seconds per token; "
+                  "%lld of %lld choices within 5%% of the best; %lld of %lld keep their limit.",
+                  worth->order.tau_tpot, worth->order.tau_chip, (long long)worth->order.best_within,
+                  (long long)worth->order.best, (long long)worth->order.limits_kept, (long long)worth->order.limits);
+    if (fit->folds > 0)
+        prose_add(&head, " Nine in ten unseen rows take less than %.2f times what is predicted.", fit->likely_factor);
+    prose_write(out, "", "", head.text);
+    fputc('\n', file);
+    bool ok = markdown ? table_write_markdown(&errors, file) : table_write_text(&errors, "", out);
+    fputc('\n', file);
+    ok = (markdown ? table_write_markdown(&figures, file) : table_write_text(&figures, "", out)) && ok;
+    arena_free(&arena);
+    return ok;
+}
+
+static bool write_profile(const CalibrateWords *words, const ServingFit *fit, const cJSON *begun, Streams streams,
+                          Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    cJSON *json = serving_fit_profile(fit, begun, base_name(words->file));
+    FILE *memory = open_memstream(&text, &length);
+    bool ok = json && memory && json_print(memory, json);
+    if (memory) fclose(memory);
+    cJSON_Delete(json);
+    if (!ok) error_memory(error);
+    ok = ok && output_write(streams.out, words->output, text, length, error);
+    free(text);
+    return ok;
+}
+
+static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    bool ok = memory && write_report(words, fit, memory, (TextOut){memory, output_terminal(streams, NULL)});
+    if (memory) fclose(memory);
+    if (!ok) error_memory(error);
+    ok = ok && output_write(streams.out, NULL, text, length, error);
+    free(text);
+    return ok;
+}
+
+bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
+    ServingRuns runs;
+    ServingReplay with = {.arena = arena};
+    ServingFit *fit = ARENA_NEW(arena, ServingFit, 1);
+    if (words->format == CALIBRATE_JSON)
+        return error_set(error, ERROR_INPUT, "--format", "json is of training runs; give text or markdown");
+    if (!fit) return error_memory(error);
+    cJSON *begun = serving_profile_open(words->profile ? words->profile : "default", arena, &with.where, error);
+    if (begun && words->begin != BEGIN_VALUES) cJSON_DeleteItemFromObjectCaseSensitive(begun, "fits");
+    with.profile = begun;
+    bool ok = begun && serving_runs_load(words->file, arena, &runs, error) &&
+              serving_fit(&with, &runs, words->folds, fit, error) &&
+              (!words->output || write_profile(words, fit, begun, streams, error)) &&
+              ((words->output && strcmp(words->output, "-") == 0) || write_answer(words, fit, streams, error));
+    cJSON_Delete(begun);
+    return ok;
+}

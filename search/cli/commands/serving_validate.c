@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt validate` of a table of serving runs, told by its columns. */
+#include "base/file.h"
+#include "search/cli/commands/serving_tables.h"
+#include "search/cli/views/serving_validate_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool matches(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return count == 0;
+}
+
+static bool replay_all(const ValidateOptions *options, const ServingRuns *runs, ServingReplay *with,
+                       ServingValidateView *view, ServingScore *score, Error *error) {
+    ServingOutcome *outcomes = ARENA_NEW(with->arena, ServingOutcome, (size_t)runs->count + 1);
+    int64_t count = 0;
+    if (!outcomes) return error_memory(error);
+    for (int64_t i = 0; i < runs->count; i++) {
+        const ServingRun *run = &runs->runs[i];
+        if (!matches(options->filter.chips, options->filter.chip_count, run->chip) ||
+            !matches(options->filter.sources, options->filter.source_count, run->source))
+            continue;
+        if (!serving_replay(with, run, &outcomes[count++], error)) return false;
+    }
+    if (count == 0) return error_set(error, ERROR_INPUT, options->path, "no run is both of --source and of --chip");
+    view->outcomes = outcomes;
+    view->score = score;
+    return serving_score(outcomes, count, with->arena, score, error);
+}
+
+static bool write_view(const ValidateOptions *options, const ServingValidateView *view, Streams streams, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    if (options->format == VALIDATE_HTML)
+        return error_set(error, ERROR_INPUT, "--format", "html is of training runs; give text, json or markdown");
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    TextOut out = {memory, output_terminal(streams, options->output)};
+    bool ok = options->format == VALIDATE_JSON       ? serving_validate_json(out, view, error)
+              : options->format == VALIDATE_MARKDOWN ? serving_validate_markdown(out, view, error)
+                                                     : serving_validate_text(out, view, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, options->output, text, length, error);
+    free(text);
+    return ok;
+}
+
+bool serving_table_is(const char *path, Arena *arena) {
+    Error ignored = {0};
+    char *text;
+    size_t length;
+    return file_read(path, 64 << 20, arena, &text, &length, &ignored) && serving_runs_are(text);
+}
+
+bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, Error *error) {
+    ServingRuns runs;
+    ServingScore score;
+    ServingReplay with = {.arena = arena};
+    ServingValidateView view = {.path = options->path, .profile = options->profile ? options->profile : "default"};
+    cJSON *profile = serving_profile_open(view.profile, arena, &with.where, error);
+    with.profile = profile;
+    bool ok = profile && serving_runs_load(options->path, arena, &runs, error) &&
+              replay_all(options, &runs, &with, &view, &score, error) && write_view(options, &view, streams, error);
+    cJSON_Delete(profile);
+    return ok;
+}

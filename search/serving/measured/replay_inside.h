@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/measured/replay_inside.h: what the files of a replay share. */
+#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_REPLAY_INSIDE_H
+#define SHARDOPT_SEARCH_SERVING_MEASURED_REPLAY_INSIDE_H
+
+#include "search/serving/measured/serving_replay.h"
+
+typedef struct ReplayModel {
+    const char *name;
+    bool known;
+    Model model;
+    struct ReplayModel *next;
+} ReplayModel;
+
+typedef struct ReplayPlace {
+    const char *chip_name;
+    int engine;
+    bool known;
+    Chip chip, device;
+    ServingProfile profile;
+    struct ReplayPlace *next;
+} ReplayPlace;
+
+/* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. */
+const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error);
+ReplayPlace *served_place(ServingReplay *with, const char *chip, int engine, Error *error);
+
+int served_engine(const char *name); /* -1: none of the engines that are priced */
+StoredType served_weights(ServingReplay *with, const ServingRun *run);
+StoredType served_cache(const ServingRun *run, StoredType weights, int engine);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a row names, found: its model, its chip, its engine's profile, its types. */
+#include "base/util.h"
+#include "models/config/model_json.h"
+#include "search/serving/measured/replay_inside.h"
+
+#include <string.h>
+
+const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
+    for (ReplayModel *one = with->models; one; one = one->next)
+        if (strcmp(one->name, name) == 0) return one;
+    ReplayModel *made = ARENA_NEW(with->arena, ReplayModel, 1);
+    Error own = {0};
+    if (!made) return error_memory(error), NULL;
+    *made = (ReplayModel){.name = name, .next = with->models};
+    made->known = name[0] && !strchr(name, '/') && model_load(name, with->arena, &made->model, &own);
+    for (int i = 0; made->known && i < made->model.kind_count; i++) made->known = made->model.kinds[i].heads >= 1;
+    with->models = made;
+    return made;
+}
+
+static bool same_name(const char *a, const char *b) {
+    for (; *a || *b; a++, b++)
+        if (*a != *b && !(*a == '_' && *b == '-')) return false;
+    return true;
+}
+
+int served_engine(const char *name) {
+    static const struct {
+        const char *said, *engine;
+    } WORDS[] = {{"vllm-tpu", "vllm"}, {"jetstream-pytorch", "maxtext"}, {"trtllm", "tensorrt-llm"}};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (same_name(name, WORDS[i].said)) return engine_named(WORDS[i].engine);
+    return engine_named(name);
+}
+
+ReplayPlace *served_place(ServingReplay *with, const char *chip, int engine, Error *error) {
+    for (ReplayPlace *one = with->places; one; one = one->next)
+        if (one->engine == engine && strcmp(one->chip_name, chip) == 0) return one;
+    if (!with->catalog) {
+        with->catalog = ARENA_NEW(with->arena, Catalog, 1);
+        if (!with->catalog) return error_memory(error), NULL;
+        if (!catalog_load(with->arena, with->catalog, error)) return NULL;
+    }
+    ReplayPlace *made = ARENA_NEW(with->arena, ReplayPlace, 1);
+    if (!made) return error_memory(error), NULL;
+    *made = (ReplayPlace){.chip_name = chip, .engine = engine, .next = with->places};
+    const Chip *found = catalog_find(with->catalog, chip);
+    made->known = found != NULL;
+    if (found) {
+        made->chip = *found;
+        if (!serving_profile_from_json(with->profile, with->where, found, engine_at(engine)->name, &made->profile,
+                                       error))
+            return NULL;
+        if (made->profile.driver_memory > 0) chip_use_driver_memory(&made->chip);
+        made->device = chip_device(&made->chip);
+    }
+    with->places = made;
+    return made;
+}
+
+ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine) {
+    int number = served_engine(engine);
+    for (ReplayPlace *one = with->places; one; one = one->next)
+        if (one->engine == number && strcmp(one->chip_name, chip) == 0) return &one->profile;
+    return NULL;
+}
+
+/* The words of sources: "fp8(gemm fp8, moe fp8_block)", "fp4(gemm nvfp4, moe nvfp4)", "w8a8". gpt-oss is published in
+ * MXFP4 whatever a table calls it. */
+StoredType served_weights(ServingReplay *with, const ServingRun *run) {
+    StoredType published = serving_published_weights(with->profile, run->model);
+    if (published == STORED_MXFP4 || run->weights[0] == '\0') return published;
+    if (strstr(run->weights, "mxfp4")) return STORED_MXFP4;
+    if (strstr(run->weights, "fp4")) return STORED_NVFP4;
+    if (strstr(run->weights, "fp8")) return STORED_FP8;
+    if (strstr(run->weights, "int8") || strstr(run->weights, "w8a8")) return STORED_INT8;
+    if (strstr(run->weights, "int4")) return STORED_INT4;
+    return STORED_BF16;
+}
+
+/* TensorRT-LLM's own checkpoints of narrow weights have a narrow cache; other engines keep 16 bits unless told. */
+StoredType served_cache(const ServingRun *run, StoredType weights, int engine) {
+    if (strstr(run->cache, "fp8")) return STORED_FP8;
+    if (strstr(run->cache, "int8")) return STORED_INT8;
+    if (run->cache[0]) return STORED_BF16;
+    bool narrow = weights == STORED_FP8 || weights == STORED_NVFP4;
+    return narrow && strcmp(engine_at(engine)->name, "tensorrt-llm") == 0 ? STORED_FP8 : STORED_BF16;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/measured/serving_fit.h: what engines take beyond the kernels' own times, fitted to measured runs. A
+ * cell is an engine on the chips of one entry of the profile; first all cells of an engine are fitted as one, then
+ * each alone, held to that by a ridge. The loss is the sum over groups of the mean |log(predicted / measured)| of their
+ * rows, of the time of a token, and of the first token for the figures that it alone has. Coordinate descent, the same
+ * whenever it is run. */
+#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
+#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
+
+#include "search/serving/measured/serving_score.h"
+
+typedef enum {
+    FITTED_KERNEL_EXTRA,
+    FITTED_MESSAGE_EXTRA,
+    FITTED_EXPERT_EXTRA,
+    FITTED_EXPERT_FLOOR,
+    FITTED_LAYER,
+    FITTED_STEP,
+    FITTED_SEQUENCE,
+    FITTED_PROMPT,
+    FITTED_KNEE,
+    FITTED_FIRST_TOKEN,
+    FITTED_BURST,
+    FITTED_COUNT
+} FittedFigure;
+const char *fitted_figure_key(FittedFigure figure); /* as profiles spell it */
+
+enum { FIT_CELLS_MAX = 64 };
+typedef struct {
+    int engine;
+    const cJSON *chips; /* the names of the entry; NULL: of every other chip */
+    double value[FITTED_COUNT];
+    bool moved[FITTED_COUNT]; /* whether rows say anything of it */
+    int64_t rows, groups;
+} FitCell;
+
+typedef struct {
+    FitCell cells[FIT_CELLS_MAX];
+    int cell_count;
+    ServingScore before, fitted, unseen; /* unseen: each row as predicted by a fit without its fold's groups */
+    int folds;
+    double likely_factor; /* nine of ten measured times of a token of unseen rows lie below the prediction times this */
+} ServingFit;
+
+/* Fits to the rows; outcomes are made in the arena. `folds` of whole groups; 0: none, and `unseen` is empty. */
+bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, ServingFit *out, Error *error);
+
+/* The profile that was begun with, with what was fitted in `fits`. The caller frees it; NULL: memory is out. */
+cJSON *serving_fit_profile(const ServingFit *fit, const cJSON *begun, const char *table);
+
+#endif

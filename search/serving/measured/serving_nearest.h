@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/measured/serving_nearest.h: the measured run that says most about an answer. */
+#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_NEAREST_H
+#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_NEAREST_H
+
+#include "search/serving/measured/serving_replay.h"
+
+/* How far a run is from a point: each factor of two in lengths, chips of a worker or sequences of a worker is one step,
+ * another engine two, other weights one and a half. INFINITY: another chip, a model that is not half to twice as large,
+ * a mixture in place of a dense one, nothing that was measured of a token, or drafts. Pure. */
+double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
+                        const ServingRun *run);
+
+/* The nearest of the rows, replayed; the first of equals. out->run NULL: none is of a like kind. */
+bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const ServingQuestion *question,
+                     const ServingPoint *point, ServingOutcome *out, Error *error);
+
+#endif

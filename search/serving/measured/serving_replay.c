@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One row: its workers laid out as it says, then priced in its mode. */
+#include "search/serving/measured/serving_replay.h"
+
+#include "base/util.h"
+#include "mesh/factorization.h"
+#include "search/serving/measured/replay_inside.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUDGET = 8192, SLOTS = 1024 }; /* tokens of a step and sequences, as engines have them by default */
+
+/* A worker of one pool, ready to be priced. */
+typedef struct {
+    WorkerBox box;
+    ServingLayout layout;
+    PricedLayout priced;
+    double workers;
+    int64_t room; /* sequences of full length */
+} Pool;
+
+typedef struct {
+    ServingReplay *with;
+    const ServingRun *run;
+    ServingOutcome *out;
+    ServingQuestion *question;
+    const ReplayPlace *place;
+    int engine;
+    Error *error;
+} Replaying;
+
+static bool skip(const Replaying *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool skip(const Replaying *to, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to->out->skipped, sizeof to->out->skipped, format, arguments);
+    va_end(arguments);
+    return true;
+}
+
+/* InferenceX draws lengths between 80% and 100% of those that its tables list (InferenceX@843c625). */
+static double length_share(const ServingRun *run) { return strstr(run->source, "inferencex") ? 0.9 : 1; }
+
+/* The question of a row but for its machine. False: it was skipped, or *error says why not. */
+static bool ask(Replaying *to) {
+    const ServingRun *run = to->run;
+    ServingQuestion *question = to->question;
+    const ReplayModel *model = served_model(to->with, run->model, to->error);
+    to->engine = served_engine(run->engine);
+    if (!model) return false;
+    if (!model->known) return skip(to, "the zoo has no model %.60s", run->model), false;
+    if (to->engine < 0) return skip(to, "%.60s is none of the engines that are priced", run->engine), false;
+    to->place = served_place(to->with, run->chip, to->engine, to->error);
+    if (!to->place) return false;
+    if (!to->place->known) return skip(to, "the catalog has no chip %.60s", run->chip), false;
+    if (run->spec[0] && strcmp(run->spec, "none") != 0)
+        return skip(to, "speculation is on, or may be: %.40s", run->spec), false;
+    if (!(run->prompt > 0) || !(run->output > 0)) return skip(to, "the lengths of its requests are not fixed"), false;
+    question->model = model->model;
+    question->chip = to->place->chip;
+    question->device = to->place->device;
+    question->profiles[to->engine] = to->place->profile;
+    question->request.cached = 0;
+    question->rate = 0;
+    question->concurrency = 0;
+    question->budgets[0] = BUDGET;
+    question->budget_count = 1;
+    question_lengths(question, run->prompt * length_share(run), max_real(1, run->output * length_share(run)));
+    question->weights[0] = served_weights(to->with, run);
+    question->caches[0] = served_cache(run, question->weights[0], to->engine);
+    return true;
+}
+
+/* The quickest place of the layout's degrees in its box: what a launcher that knows the machine does. */
+static bool place(Replaying *to, Pool *pool) {
+    WorkerLayout *layout = &pool->layout.layout;
+    Degrees degrees = {{1, 1, 1, 1, 1, 1}};
+    Arena arena = {0};
+    Placement *placements;
+    int64_t count = 0;
+    double best = INFINITY;
+    degrees.of[ROLE_TENSOR] = layout->tensor;
+    degrees.of[ROLE_EXPERT] = layout->attention_data;
+    degrees.of[ROLE_PIPELINE] = layout->pipeline;
+    bool ok = placements_enumerate(&pool->box.mesh, &degrees, &arena, &placements, &count, to->error);
+    for (int64_t i = 0; i < count && ok; i++) {
+        PricedLayout priced;
+        WorkerLinks links;
+        StepLoad load = {.sequences = 16, .context = to->question->mean_context};
+        StepCost step;
+        Placement kept = pool->layout.placement;
+        pool->layout.placement = placements[i];
+        layout_links(to->question, &pool->layout, &links);
+        price_layout(to->question, &pool->layout, &links, &priced);
+        worker_step(&priced.step, &load, &step);
+        if (step.seconds < best)
+            best = step.seconds, pool->priced = priced;
+        else
+            pool->layout.placement = kept;
+    }
+    arena_free(&arena);
+    pool->priced.on = &pool->layout;
+    if (ok && !(best < INFINITY)) return skip(to, "its degrees do not lie on such a machine"), false;
+    return ok;
+}
+
+static bool box_of(Replaying *to, int64_t devices, WorkerBox *box) {
+    Machine machine;
+    Error own = {0};
+    MachineRequest asked = {.chips = question_chips(to->question, devices)};
+    if (!machine_from_request(&to->question->chip, &asked, &machine, &own))
+        return skip(to, "%lld chips are no machine of %.40s", (long long)asked.chips, to->question->chip.name), false;
+    *box = (WorkerBox){.mesh = machine.mesh, .devices = machine.mesh.devices, .copies = 1};
+    for (int a = 0; a < machine.mesh.axis_count; a++) box->size[a] = machine.mesh.axes[a].size;
+    to->question->machine = machine;
+    return box->devices == devices || (skip(to, "its degrees do not use all devices of its chips"), false);
+}
+
+/* Degrees that a row does not give are 1; experts without a degree are cut like the rest. */
+static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Pool *pool) {
+    ServingQuestion *question = to->question;
+    int64_t tensor = max_whole(1, worker->tensor), data = max_whole(1, worker->attention_data);
+    int64_t pipeline = max_whole(1, worker->pipeline), group = tensor * data, expert = max_whole(1, worker->expert);
+    if (worker->expert == 0 && worker->expert_tensor > 0 && group % worker->expert_tensor == 0)
+        expert = group / worker->expert_tensor;
+    if (!model_has_experts(&question->model)) expert = group = 1;
+    if (group % expert != 0) return skip(to, "experts %lld ways do not divide its group", (long long)expert), false;
+    memset(pool, 0, sizeof *pool);
+    pool->workers = (double)workers;
+    pool->layout = (ServingLayout){.engine = to->engine, .box = &pool->box};
+    pool->layout.layout = (WorkerLayout){
+        tensor, data, pipeline, expert, group / expert, 1, 1, 1, question->weights[0], question->caches[0]};
+    if (!layout_divides(&question->model, &pool->layout.layout))
+        return skip(to, "its degrees do not divide the model"), false;
+    if (!box_of(to, tensor * data * pipeline, &pool->box) || !place(to, pool)) return false;
+    pool->room = layout_room(&pool->priced.memory, BUDGET);
+    if (pool->room == 0) pool->room = layout_room(&pool->priced.memory, 512);
+    return pool->room > 0 || (skip(to, "by this model it does not fit"), false);
+}
+
+static void say_layout(const Replaying *to, const Pool *pool) {
+    const WorkerLayout *layout = &pool->layout.layout;
+    snprintf(to->out->layout, sizeof to->out->layout, "%stensor=%lld%s%s%s", pool->workers > 1 ? "copies, " : "",
+             (long long)layout->tensor, layout->pipeline > 1 ? " pipeline" : "",
+             layout->attention_data > 1 ? " attention_data" : "", layout->expert > 1 ? " expert" : "");
+}
+
+/* ---- modes ---- */
+
+/* A first token that takes longer than all others waited for a slot. Where memory has room for every client, the engine
+ * was told to hold fewer, and the row does not say how many: its time of a token is of another batch. */
+static bool waited_for_slots(const Replaying *to, const Pool *pool, double clients) {
+    const ServingRun *run = to->run;
+    return run->ttft_seconds > run->tpot_seconds * (run->output - 1) && clients <= (double)pool->room;
+}
+
+/* A prompt beside others that came at once waits for half of them; requests beyond the slots wait for one. */
+static void price_closed(Replaying *to, const Pool *pool, double clients) {
+    const ServingProfile *profile = &to->question->profiles[to->engine];
+    double output = to->question->request.output, prompt = to->question->request.prompt;
+    int64_t batch = min_whole((int64_t)ceil(clients), pool->room);
+    ServingPoint point;
+    StepCost full;
+    point_of_batch(to->question, &pool->priced, batch, SERVE_AGGREGATED, &point);
+    StepLoad all = {.prompt_tokens = BUDGET, .prompt_context = to->question->prompt_context};
+    worker_step(&pool->priced.step, &all, &full);
+    double prefill = full.seconds * prompt / BUDGET, ttft = point.pools[0].step.seconds / 2 + prefill;
+    if (point_first_token(to->question, &pool->priced, &point)) ttft = point.ttft_seconds;
+    ttft += profile->burst * (double)(batch - 1) / 2 * prefill;
+    double life = ttft + point.tpot_seconds * (output - 1);
+    if (clients > (double)batch) ttft += (clients - (double)batch) / (double)batch * life;
+    to->out->resident = (double)batch * pool->workers;
+    to->out->predicted = (ServingFigures){point.tpot_seconds, ttft, (double)batch * pool->workers * output / life};
+}
+
+static void price_offline(Replaying *to, const Pool *pool) {
+    ServingPoint point;
+    int64_t batch = min_whole(SLOTS, pool->room);
+    if (to->run->concurrency > 0)
+        batch = min_whole(batch, max_whole(1, (int64_t)(to->run->concurrency / pool->workers)));
+    point_of_batch(to->question, &pool->priced, batch, SERVE_AGGREGATED, &point);
+    to->out->resident = (double)batch * pool->workers;
+    to->out->predicted = (ServingFigures){point.tpot_seconds, 0, (double)batch * pool->workers * point.per_user};
+}
+
+/* All prompts first, then all decode steps of one batch. */
+static bool price_static(Replaying *to, const Pool *pool) {
+    const ServingQuestion *question = to->question;
+    double batch = ceil(max_real(to->run->batch, to->run->concurrency) / pool->workers);
+    double prompts = batch * question->request.prompt, output = question->request.output;
+    ServingPoint point;
+    StepCost full;
+    if (!(batch >= 1)) return skip(to, "its batch is not given");
+    StepLoad all = {.prompt_tokens = min_real(prompts, BUDGET), .prompt_context = question->prompt_context};
+    point_of_batch(question, &pool->priced, (int64_t)batch, SERVE_DECODE, &point);
+    worker_step(&pool->priced.step, &all, &full);
+    double ttft = prompts / all.prompt_tokens * full.seconds;
+    to->out->resident = batch * pool->workers;
+    to->out->predicted = (ServingFigures){point.tpot_seconds, ttft,
+                                          batch * pool->workers * output / (ttft + (output - 1) * point.tpot_seconds)};
+    if (to->run->whole_seconds > 0) /* the whole is what was timed */
+        to->out->measured.tokens_per_second = batch * pool->workers * output / to->run->whole_seconds;
+    return true;
+}
+
+/* The batch at which requests leave as often as they come. */
+static bool price_open(Replaying *to, const Pool *pool) {
+    double output = to->question->request.output, rate = to->run->rate / pool->workers;
+    int64_t low = 1, high = pool->room;
+    ServingPoint point;
+    if (!(rate > 0)) return skip(to, "its rate of requests is not given");
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        point_of_batch(to->question, &pool->priced, middle, SERVE_AGGREGATED, &point);
+        if ((double)middle / (output * point.tpot_seconds) >= rate)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    point_of_batch(to->question, &pool->priced, low, SERVE_AGGREGATED, &point);
+    to->out->resident = (double)low * pool->workers;
+    to->out->predicted = (ServingFigures){point.tpot_seconds, 0, to->run->rate * output};
+    if (point_first_token(to->question, &pool->priced, &point)) to->out->predicted.ttft_seconds = point.ttft_seconds;
+    return true;
+}
+
+static bool price_prompts(Replaying *to, Pool *pool) {
+    ServingPool serving = {.on = pool->layout};
+    double seconds = prompt_seconds(to->question, &pool->priced, &serving);
+    if (!(seconds < INFINITY)) return skip(to, "by this model it does not fit");
+    to->out->predicted = (ServingFigures){0, seconds, pool->workers * to->question->request.prompt / seconds};
+    to->out->measured.tokens_per_second = to->run->prompt_tokens_per_second_per_chip * (double)to->run->chips;
+    return true;
+}
+
+/* As many requests as there are clients are with one pool or the other; neither is quicker than it can be. */
+static bool price_two_pools(Replaying *to) {
+    const ServingRun *run = to->run;
+    Pool *prompts = ARENA_NEW(to->with->arena, Pool, 2), *decode = prompts + 1;
+    if (!prompts) return error_memory(to->error);
+    if (run->prefill.workers < 1 || run->decode.workers < 1) return skip(to, "its numbers of workers are not given");
+    if (!(run->concurrency > 0)) return skip(to, "its number of requests in flight is not given");
+    if (!lay_out(to, &run->prefill, run->prefill.workers, prompts) ||
+        !lay_out(to, &run->decode, run->decode.workers, decode))
+        return to->out->skipped[0] != '\0';
+    ServingPool serving = {.on = prompts->layout};
+    double output = to->question->request.output, own = prompt_seconds(to->question, &prompts->priced, &serving);
+    double cap = prompts->workers / own;
+    ServingPoint point;
+    int64_t low = 1, high = decode->room; /* the most that keeps within the prompts and the clients */
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        point_of_batch(to->question, &decode->priced, middle, SERVE_DECODE, &point);
+        double rate = (double)middle * decode->workers / (output * point.tpot_seconds);
+        bool possible = rate <= cap && (double)middle * decode->workers + rate * own <= run->concurrency;
+        *(possible ? &low : &high) = possible ? middle : middle - 1;
+    }
+    point_of_batch(to->question, &decode->priced, low, SERVE_DECODE, &point);
+    double rate = min_real(cap, (double)low * decode->workers / (output * point.tpot_seconds));
+    say_layout(to, decode);
+    to->out->resident = (double)low * decode->workers;
+    to->out->predicted = (ServingFigures){
+        point.tpot_seconds, max_real(own, run->concurrency / rate - point.tpot_seconds * (output - 1)), rate * output};
+    return true;
+}
+
+static bool price(Replaying *to) {
+    const ServingRun *run = to->run;
+    Pool *pool = ARENA_NEW(to->with->arena, Pool, 1);
+    if (!pool) return error_memory(to->error);
+    int64_t devices = max_whole(1, run->worker.tensor) * max_whole(1, run->worker.attention_data) *
+                      max_whole(1, run->worker.pipeline);
+    int64_t workers = run->worker.workers > 0
+                          ? run->worker.workers
+                          : max_whole(1, run->chips * to->question->chip.devices_per_chip / devices);
+    if (strcmp(run->mode, "disagg") == 0) return price_two_pools(to);
+    if (run->worker.tensor < 1) return skip(to, "its layout is not given");
+    if (!lay_out(to, &run->worker, workers, pool)) return to->out->skipped[0] != '\0';
+    say_layout(to, pool);
+    if (strcmp(run->mode, "closed-loop") == 0) {
+        if (!(run->concurrency > 0)) return skip(to, "its number of requests in flight is not given");
+        if (waited_for_slots(to, pool, run->concurrency / (double)workers))
+            return skip(to, "its requests waited for slots, whose number is not given");
+        return price_closed(to, pool, run->concurrency / (double)workers), true;
+    }
+    if (strcmp(run->mode, "offline-max") == 0) return price_offline(to, pool), true;
+    if (strcmp(run->mode, "static-batch") == 0) return price_static(to, pool);
+    if (strcmp(run->mode, "open-loop") == 0) return price_open(to, pool);
+    if (strcmp(run->mode, "prefill-only") == 0) return price_prompts(to, pool);
+    return skip(to, "its mode is %.40s, which has no fixed load", run->mode);
+}
+
+bool serving_replay(ServingReplay *with, const ServingRun *run, ServingOutcome *out, Error *error) {
+    if (!with->question) with->question = ARENA_NEW(with->arena, ServingQuestion, 1);
+    if (!with->question) return error_memory(error);
+    Error own = {0};
+    Arena arena = {0}, *kept = with->arena;
+    Replaying to = {.with = with, .run = run, .out = out, .question = with->question, .error = &own};
+    *out = (ServingOutcome){.run = run};
+    out->measured = (ServingFigures){run->tpot_seconds, run->ttft_seconds, run->tokens_per_second};
+    bool ok = ask(&to);
+    with->arena = &arena; /* what only this row needs */
+    ok = ok && price(&to);
+    with->arena = kept;
+    arena_free(&arena);
+    if (!ok && own.kind != ERROR_NONE) return *error = own, false;
+    return true;
+}
+
+double serving_error(const ServingOutcome *outcome) {
+    const ServingFigures *was = &outcome->measured, *now = &outcome->predicted;
+    if (outcome->skipped[0]) return NAN;
+    if (was->tpot_seconds > 0 && now->tpot_seconds > 0) return now->tpot_seconds / was->tpot_seconds - 1;
+    if (was->tokens_per_second > 0 && now->tokens_per_second > 0)
+        return was->tokens_per_second / now->tokens_per_second - 1;
+    return NAN;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/measured/serving_runs.h: a table of measured serving runs, one row each: what was served, on what,
+ * how it was cut, under which load, and what was measured. cost/measured/data/serving.tsv has the columns, and
+ * docs/serving_accuracy.md says what they mean. */
+#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_RUNS_H
+#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_RUNS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+/* Ways of one worker; 0: the row does not say. */
+typedef struct {
+    int64_t workers, tensor, pipeline, attention_data, expert, expert_tensor;
+} RunWorker;
+
+/* Texts are "" and numbers 0 where the row does not say. */
+typedef struct {
+    const char *id, *source, *tier, *group, *model, *arch, *chip, *engine, *version, *weights, *cache, *mode, *spec;
+    int64_t chips;
+    RunWorker worker, prefill, decode; /* of two pools: the last two */
+    double prompt, output, concurrency, batch, rate;
+    double tokens_per_second; /* output, of all */
+    double prompt_tokens_per_second_per_chip;
+    double ttft_seconds, tpot_seconds, whole_seconds;
+} ServingRun;
+
+typedef struct {
+    ServingRun *runs;
+    int64_t count;
+} ServingRuns;
+
+/* Whether a text of a table has the columns of serving runs: a model, a chip, an engine, isl and osl. */
+bool serving_runs_are(const char *text);
+
+/* Reads a table; columns by their names, in any order, others are passed over. `text` has a NUL behind `length` and is
+ * written to; what is read points into it. */
+bool serving_runs_read(const char *where, char *text, size_t length, Arena *arena, ServingRuns *out, Error *error);
+
+/* Opens one. */
+bool serving_runs_load(const char *path, Arena *arena, ServingRuns *out, Error *error);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* validate and calibrate of serving runs, and the gate of the project's own: what docs/serving_accuracy.md says may not
+ * get worse unnoticed. */
+#include "base/json.h"
+#include "tests/search/cli/shell.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <unistd.h>
+
+#define TABLE SHARDOPT_SOURCE_DATA "/cost/measured/data/serving.tsv"
+
+static char folder[64];
+
+static void make_folder(void) {
+    strcpy(folder, "/tmp/shardopt-served-XXXXXX");
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static void remove_folder(void) {
+    char line[96];
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    cr_assert(system(line) == 0);
+}
+
+TestSuite(serving_tables, .init = make_folder, .fini = remove_folder);
+
+static double at(const cJSON *json, const char *path) {
+    const cJSON *found = json_at(json, path);
+    return cJSON_IsNumber(found) ? found->valuedouble : NAN;
+}
+
+Test(serving_tables, the_gate) {
+    Run done = run(folder, "$P validate " TABLE " --format json -o $D/v.json");
+    Error error = {0};
+    char path[96];
+    cr_assert_eq(done.code, 0, "%s", done.err);
+    snprintf(path, sizeof path, "%s/v.json", folder);
+    cJSON *json = json_read_file(path, &error);
+    cr_assert(json, "%s", error.text);
+    static const struct {
+        const char *path;
+        double most;
+    } LIMITS[] = {
+        {"summary.by.kind.dense.tpot.median", 0.095},
+        {"summary.by.kind.dense.ttft.median", 0.27},
+        {"summary.by.kind.mixture.tpot.median", 0.12},
+        {"summary.by.kind.mixture.ttft.median", 0.28},
+    };
+    for (size_t i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++)
+        cr_expect_leq(at(json, LIMITS[i].path), LIMITS[i].most, "%s is %g", LIMITS[i].path, at(json, LIMITS[i].path));
+    cr_expect_geq(at(json, "summary.runs"), 1900);
+    cr_expect_geq(at(json, "summary.order.tau"), 0.93);
+    cr_expect_geq(at(json, "summary.order.tau_chip_seconds"), 0.94);
+    cr_expect_geq(at(json, "summary.order.best_within_5_percent"), 0.9);
+    cJSON_Delete(json);
+    free(done.out);
+    free(done.err);
+}
+
+/* A fit to few rows moves what they say, and what it writes is a profile. */
+Test(serving_tables, a_fit_is_a_profile) {
+    Run done = run(folder, "grep '^[^#]' " TABLE " | awk 'NR == 1 || /vllm.h100|h100.*vllm/' | head -40 >$D/few.tsv && "
+                           "$P calibrate $D/few.tsv --folds 2 -o $D/own.json && $P validate $D/few.tsv --profile "
+                           "$D/own.json && $P inference --model 8b --chip h100 --nodes 1 --profile $D/own.json");
+    cr_expect_eq(done.code, 0, "%s", done.err);
+    cr_expect(strstr(done.out, "unseen") && strstr(done.out, "Best: "), "%s", done.out);
+    free(done.out);
+    free(done.err);
+    done = run(folder, "$P calibrate $D/none.tsv; $P validate " TABLE " --chip nobody");
+    cr_expect_eq(done.code, 2);
+    free(done.out);
+    free(done.err);
+}
