@@ -70,6 +70,65 @@ const Model *zoo_find(const Zoo *zoo, const char *name) {
     return NULL;
 }
 
+/* Whether every part of a name, between hyphens and the like, is in a model's name or in one of its aliases. */
+static bool has_all_parts(const char *known, const char *name) {
+    static const char BETWEEN[] = "-_. ";
+    char part[64];
+    bool any = false;
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, BETWEEN);
+        if (length >= sizeof part) return false;
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        if (length > 0 && !strcasestr(known, part)) return false;
+        any = any || length > 0;
+        at += length + (at[length] != '\0');
+    }
+    return any;
+}
+
+bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error *error) {
+    *out = (Zoo){.models = ARENA_NEW(arena, Model, (size_t)zoo->count + 1)};
+    if (!out->models) return error_memory(error);
+    for (int i = 0; i < zoo->count; i++) {
+        const Model *model = &zoo->models[i];
+        bool has = has_all_parts(model->name, name);
+        for (int k = 0; k < model->alias_count && !has; k++) has = has_all_parts(model->aliases[k], name);
+        if (has) out->models[out->count++] = *model;
+    }
+    return true;
+}
+
+/* "llama3.3-70b, llama3.1-70b": the last of them, which are the newest. Returns how many there are. */
+static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *text, size_t size, Error *error) {
+    enum { SHOWN = 6 };
+    Zoo like;
+    size_t used = 0;
+    text[0] = '\0';
+    if (!zoo_filter(zoo, name, arena, &like, error)) return -1;
+    for (int i = like.count - 1; i >= 0 && i >= like.count - SHOWN && used < size; i--)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", like.models[i].name);
+    return like.count;
+}
+
+/* The zoo's model of a repository "organisation/Name-70B-Instruct"; NULL: none. */
+static const Model *of_repository(const Zoo *zoo, const char *argument) {
+    static const char *const ENDS[] = {"", "-Instruct", "-hf", "-Base", "-it", "-Chat"};
+    const char *slash = strchr(argument, '/');
+    char name[96];
+    if (!slash || slash == argument || strchr(slash + 1, '/')) return NULL;
+    const char *tail = slash + 1;
+    if (strncasecmp(tail, "Meta-", 5) == 0) tail += 5;
+    size_t length = strlen(tail);
+    for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
+        size_t end = strlen(ENDS[i]);
+        if (length <= end || length - end >= sizeof name || strcasecmp(tail + length - end, ENDS[i]) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - end), tail);
+        const Model *found = zoo_find(zoo, name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
     const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
     if (!known) return error_memory(error);
@@ -79,6 +138,12 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
         for (int k = 0; k < zoo->models[i].alias_count; k++) known[count++] = zoo->models[i].aliases[k];
     }
     const char *nearest = name_nearest(name, known, count);
+    char several[256];
+    int like = list_newest(zoo, name, arena, several, sizeof several, error);
+    if (like < 0) return false;
+    if (like > 1)
+        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", name, like,
+                         several, like > 6 ? " or another of `shardopt models`" : "");
     return error_set(error, ERROR_INPUT, "--model",
                      "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
                      "config.json or its folder will do too",
@@ -96,6 +161,12 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         const Model *found = zoo_find(&zoo, argument);
         if (found) return *out = *found, true;
         if (access(argument, F_OK) != 0) return name_unknown(&zoo, argument, arena, error);
+    }
+    if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
+        Zoo zoo;
+        if (!zoo_load(arena, &zoo, error)) return false;
+        const Model *found = of_repository(&zoo, argument);
+        if (found) return *out = *found, true;
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
     if (!path) return error_memory(error);

@@ -25,6 +25,8 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error);
 
 /* A model by name or alias (case and -_. ignored); NULL when there is none. */
 const Model *zoo_find(const Zoo *zoo, const char *name);
+/* The models whose name, or one of whose aliases, has every part of `name` in it ("llama 70b"); in the arena. */
+bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error *error);
 
 /* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers
  * the nearest names. */

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/help.h"
+#include "search/cli/synonyms.h"
 
 #include <assert.h>
 #include <popt.h>
@@ -91,6 +92,7 @@ bool command_line_read(const Command *command, int argc, char **argv, Arena *are
                                                  .val = i + 1};
     table[count] = (struct poptOption){.longName = "help", .shortName = 'h', .val = VALUE_HELP};
     *out = (CommandLine){.command = command, .arena = arena};
+    if (!synonyms_replace(command, &argc, &argv, arena, error)) return false;
     poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
     if (!context) return error_memory(error);
     bool ok = take_options(out, context, error) && take_arguments(out, context, error);

@@ -5,6 +5,7 @@
 
 #include "search/cli/commands.h"
 #include "search/cli/help.h"
+#include "search/cli/synonyms.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,10 +38,11 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     const char *word = argv[1];
     if (strcmp(word, "help") == 0) return help(argc, argv, streams, error);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return help(1, argv, streams, error);
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
+    if (command_synonym(word)) word = command_synonym(word);
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(word, error);
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;

@@ -34,6 +34,16 @@ char *launchers_text(LauncherSet set, const char *between, char *text, size_t si
     return text;
 }
 
+/* What else the field calls them. */
+static const char *plain_name(const char *word) {
+    static const char *const NAMES[][2] = {
+        {"megatron-lm", "megatron"},     {"megatron-core", "megatron"}, {"mcore", "megatron"}, {"nemo", "megatron"},
+        {"megatron-bridge", "megatron"}, {"fsdp2", "torchtitan"},       {"zero", "deepspeed"}, {"zero-3", "deepspeed"}};
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (name_matches(word, NAMES[i][0])) return NAMES[i][1];
+    return word;
+}
+
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
     char word[LAUNCHER_NAME_SIZE], all[LAUNCHER_NAMES_SIZE];
     LauncherSet set = 0;
@@ -41,8 +51,9 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
     for (;;) {
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
+        const char *name = plain_name(word);
         int found = 0;
-        while (found < launcher_count() && (length >= sizeof word || !name_matches(word, launcher_name(found))))
+        while (found < launcher_count() && (length >= sizeof word || !name_matches(name, launcher_name(found))))
             found++;
         if (found == launcher_count())
             return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; give any, %s", word,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From words to a request: every option read, every default filled in, every size that is multiplied later checked now.
  * */
-#include "base/count.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "mesh/host_link.h"
@@ -11,6 +10,7 @@
 #include "search/options/asked_words.h"
 #include "search/options/failure_options.h"
 #include "search/options/options.h"
+#include "search/options/sizes.h"
 #include "search/request/offload.h"
 
 #include <math.h>
@@ -18,7 +18,6 @@
 #include <string.h>
 
 static const int64_t BATCH_TOKENS_MAX = INT64_C(1000000000000000); /* 1e15 */
-static const int64_t PRODUCT_MAX = INT64_C(1) << 62;               /* of any two sizes that are multiplied */
 enum { SEQ_MAX = 1 << 30, SEQ_DEFAULT = 8192, TOP_MAX = 1000, TOKENS_PER_PARAMETER = 20 };
 static const int64_t BATCH_DEFAULT = 4 << 20;
 
@@ -179,7 +178,8 @@ static bool read_machine(const Resolving *to) {
                  (long long)asked->slices);
     else
         snprintf(text, room, "--%s %lld", option_name(size), (long long)(asked->pods + asked->chips + asked->nodes));
-    if (!machine_from_request(&request->question.chip, asked, &request->question.machine, to->error)) return false;
+    if (!machine_from_request(&request->question.chip, asked, &request->question.machine, to->error))
+        return given(to, OPTION_CHIP) ? false : default_chip_named(&request->question.chip, to->error);
     host_set_job(&request->question.chip, request->question.machine.mesh.chips);
     host_set_job(&request->question.device, request->question.machine.mesh.chips);
     return true;
@@ -219,6 +219,7 @@ static bool read_batch(const Resolving *to) {
     if (!read_whole(to, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !read_whole(to, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
+    if (given(to, OPTION_BATCH) && batch < seq) return batch_below_one(to->options, batch, seq, to->error);
     if (sequences == 0)
         sequences = max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
     else
@@ -236,33 +237,6 @@ static bool read_tokens(const Resolving *to) {
     request->question.training_tokens = tokens;
     return !given(to, OPTION_TOKENS) || number_real(given(to, OPTION_TOKENS), to->options->where[OPTION_TOKENS], 1,
                                                     1e21, &request->question.training_tokens, to->error);
-}
-
-/* The widest thing that a token has: batch tokens times it is the largest count of elements there is. */
-static int64_t widest(const Model *model) {
-    int64_t width = max_whole(model->d_model, model->vocab);
-    for (int i = 0; i < model->kind_count; i++) {
-        const LayerKind *kind = &model->kinds[i];
-        width = max_whole(width, max_whole(kind->d_ff, max_whole(kind->d_ff_expert, kind->d_ff_shared)));
-        width =
-            max_whole(width, max_whole(kind->heads, 1) * max_whole(max_whole(kind->head_dim, kind->v_head_dim),
-                                                                   kind->qk_nope_head_dim + kind->qk_rope_head_dim));
-    }
-    return max_whole(1, width);
-}
-
-static bool check_sizes(const Resolving *to) {
-    const Work *work = &to->request->question.work;
-    Count elements;
-    int64_t width = max_whole(widest(&to->request->question.model), work->seq);
-    if (count_multiply((Count)work->sequences * (Count)work->seq, (Count)width, &elements) &&
-        elements <= (Count)PRODUCT_MAX)
-        return true;
-    Option option = given(to, OPTION_SEQUENCES) ? OPTION_SEQUENCES : OPTION_BATCH;
-    return error_set(to->error, ERROR_INPUT, given(to, option) ? to->options->where[option] : "--batch",
-                     "%lld sequences of %lld tokens are too many for a model %lld wide; give at most %lld tokens",
-                     (long long)work->sequences, (long long)work->seq, (long long)width,
-                     (long long)(PRODUCT_MAX / width));
 }
 
 /* The order of roles: a launcher's own where plans are for it alone, since in another it could not place all that it
@@ -495,6 +469,7 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     asked_words_keep(options, &out->asked);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&to) && read_chip(&to) && read_machine(&to) && read_seq(&to) && read_batch(&to) &&
-           read_tokens(&to) && failures_from_options(options, &out->question.failing, error) && check_sizes(&to) &&
-           read_space(&to) && read_physics(&to) && read_search(&to) && read_contenders(&to);
+           read_tokens(&to) && failures_from_options(options, &out->question.failing, error) &&
+           sizes_check(options, &out->question, error) && read_space(&to) && read_physics(&to) && read_search(&to) &&
+           read_contenders(&to);
 }

@@ -153,10 +153,47 @@ static bool role_of(const char *word, Role *out) {
     return false;
 }
 
-/* Reads the subject of a condition, which is a role or a knob. */
-static bool take_subject(const char **text, const char *where, char word[24], Requirement *out, Error *error) {
+/* The field's short words for roles and knobs, in any case. */
+static const struct {
+    const char *word, *name;
+} SHORT_WORDS[] = {{"tp", "tensor"},
+                   {"pp", "pipeline"},
+                   {"dp", "data"},
+                   {"cp", "sequence"},
+                   {"sp", "sequence"},
+                   {"ep", "expert"},
+                   {"vp", "virtual_stages"},
+                   {"vpp", "virtual_stages"},
+                   {"mbs", "microbatch_sequences"},
+                   {"etp", "folded_expert_tensor"}};
+
+static const char *long_word(const char *word) {
+    for (size_t i = 0; i < COUNT_OF(SHORT_WORDS); i++)
+        if (strcasecmp(word, SHORT_WORDS[i].word) == 0) return SHORT_WORDS[i].name;
+    return word;
+}
+
+/* "TP8" is "tp=8". Moves *text back to the digits; false: the word is not of that form. */
+static bool split_glued(const char **text, char word[24]) {
+    size_t letters = strcspn(word, "0123456789");
+    if (letters == 0 || word[letters] == '\0' || strspn(word + letters, "0123456789") != strlen(word + letters))
+        return false;
+    char start[24];
+    snprintf(start, sizeof start, "%.*s", (int)letters, word);
+    if (long_word(start) == start && strcasecmp(start, "fsdp") != 0) return false;
+    *text -= strlen(word) - letters;
+    snprintf(word, 24, "%s", start);
+    return true;
+}
+
+/* Reads the subject of a condition, which is a role or a knob; *glued: its number follows without a comparison. */
+static bool take_subject(const char **text, const char *where, char word[24], bool *glued, Requirement *out,
+                         Error *error) {
     bool whole = take_word(text, word, 24);
     *out = (Requirement){0};
+    *glued = whole && !is_op(**text) && split_glued(text, word);
+    const char *name = strcasecmp(word, "fsdp") == 0 ? "fsdp" : long_word(word);
+    if (whole && name != word) snprintf(word, 24, "%s", name);
     if (whole && role_of(word, &out->role)) return true;
     out->knob = whole ? knob_find(word) : KNOB_NONE;
     if (out->knob != KNOB_NONE) return true;
@@ -173,9 +210,11 @@ static bool take_subject(const char **text, const char *where, char word[24], Re
 /* Reads one condition at *text and moves *text past it. */
 static bool take_requirement(const char **text, const char *where, Requirement *out, Error *error) {
     char subject[24], op[4] = "", value[32];
-    if (!take_subject(text, where, subject, out, error)) return false;
+    bool glued = false;
+    if (!take_subject(text, where, subject, &glued, out, error)) return false;
     while (is_blank(**text)) (*text)++;
     for (size_t length = 0; is_op(**text) && length + 1 < sizeof op; (*text)++) op[length++] = **text;
+    if (glued) snprintf(op, sizeof op, "=");
     size_t found = 0;
     while (found < COUNT_OF(OPS) && strcmp(OPS[found], op) != 0) found++;
     if (found == COUNT_OF(OPS))

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FORMAT };
 
@@ -17,8 +18,14 @@ static const CommandOption OPTIONS[] = {
 };
 
 static bool write_answer(FILE *out, const char *name, bool json, Arena *arena, Error *error) {
-    Zoo zoo = {0};
+    Zoo zoo = {0}, like = {0};
     Model model;
+    if (name && !zoo_load(arena, &zoo, error)) return false;
+    if (name && !zoo_find(&zoo, name) && access(name, F_OK) != 0) { /* a part of names lists all that have it */
+        if (!zoo_filter(&zoo, name, arena, &like, error)) return false;
+        if (like.count > 0 && json) return models_write_json(out, &like, NULL) || error_memory(error);
+        if (like.count > 0) return models_write_table(out, &like) || error_memory(error);
+    }
     if (name && !model_load(name, arena, &model, error)) {
         if (strcmp(error->where, "--model") == 0) snprintf(error->where, sizeof error->where, "models");
         return false;
@@ -50,7 +57,8 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_MODELS = {
     .name = "models",
-    .summary = "the models it knows; with a name one of them, its parts, counts and sources",
+    .summary = "the models it knows; with a name one of them, its parts, counts and sources; with a part of "
+               "names all that have it",
     .usage = "models [--format text|json] [NAME | config.json | DIR]",
     .details = "The models of the zoo, with the distance of our count from the published one in percent (* over 2%); "
                "with a name, a Hugging Face config.json or its folder: that model, its layers by kind, its "

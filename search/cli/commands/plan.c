@@ -76,6 +76,17 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     return planning_run(line, plan, streams, error);
 }
 
+/* What the manual says beside the options. */
+static const CommandNote NOTES[] = {
+    {"WORDS",
+     "The field's words for options are understood too: --gpus and --tpus (--chips), --gpu (--chip), --gbs and "
+     "--global-batch-size (--sequences), --seq-len (--seq), --dtype (--precision), --framework (--for), --json, --csv, "
+     "--markdown and --html (--format); --tp, --pp, --dp, --cp, --ep, --fsdp and --mbs are conditions of --require, "
+     "which with --plan also takes \"tp=8 pp=4\" and \"TP8 PP4\". --ep is the role expert; experts over ranks of data "
+     "and tensor are folded_expert. megatron-lm, megatron-bridge and nemo are megatron."},
+    {0},
+};
+
 const Command COMMAND_PLAN = {
     .name = "plan",
     .summary = "search, and print the best plans with their proof",
@@ -85,6 +96,7 @@ const Command COMMAND_PLAN = {
     .option_count = OPTION_COUNT,
     .use = USE_PLAN,
     .footer = PLANNING_FOOTER(""),
+    .notes = NOTES,
     .examples = "shardopt --model 405b --pods 8\n"
                 "shardopt --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192 --for megatron\n"
                 "shardopt --model 8b --chip v5e --slice 4x4 --batch 256Ki --format json -o report.json\n"

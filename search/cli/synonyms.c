@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/synonyms.h"
+
+#include "base/util.h"
+
+#include <string.h>
+
+/* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
+ * condition of --require on what its value says. */
+typedef struct {
+    const char *word, *option, *value, *condition;
+} Synonym;
+
+static const Synonym SYNONYMS[] = {
+    {.word = "gpus", .option = "chips"},
+    {.word = "tpus", .option = "chips"},
+    {.word = "num-gpus", .option = "chips"},
+    {.word = "world-size", .option = "chips"},
+    {.word = "gpu", .option = "chip"},
+    {.word = "tpu", .option = "chip"},
+    {.word = "accelerator", .option = "chip"},
+    {.word = "hardware", .option = "chip"},
+    {.word = "num-nodes", .option = "nodes"},
+    {.word = "batch-size", .option = "sequences"},
+    {.word = "global-batch-size", .option = "sequences"},
+    {.word = "gbs", .option = "sequences"},
+    {.word = "seq-len", .option = "seq"},
+    {.word = "seq-length", .option = "seq"},
+    {.word = "sequence-length", .option = "seq"},
+    {.word = "max-seq-len", .option = "seq"},
+    {.word = "context-length", .option = "seq"},
+    {.word = "dtype", .option = "precision"},
+    {.word = "framework", .option = "for"},
+    {.word = "launcher", .option = "for"},
+    {.word = "json", .option = "format", .value = "json"},
+    {.word = "html", .option = "format", .value = "html"},
+    {.word = "csv", .option = "format", .value = "csv"},
+    {.word = "markdown", .option = "format", .value = "markdown"},
+    {.word = "tp", .condition = "tensor"},
+    {.word = "pp", .condition = "pipeline"},
+    {.word = "dp", .condition = "data"},
+    {.word = "cp", .condition = "sequence"},
+    {.word = "sp", .condition = "sequence"},
+    {.word = "ep", .condition = "expert"},
+    {.word = "fsdp", .condition = "fsdp"},
+    {.word = "mbs", .condition = "microbatch_sequences"},
+    {.word = "micro-batch-size", .condition = "microbatch_sequences"},
+    {.word = "tensor-parallel-size", .condition = "tensor"},
+    {.word = "tensor-model-parallel-size", .condition = "tensor"},
+    {.word = "pipeline-parallel-size", .condition = "pipeline"},
+    {.word = "pipeline-model-parallel-size", .condition = "pipeline"},
+    {.word = "context-parallel-size", .condition = "sequence"},
+    {.word = "expert-model-parallel-size", .condition = "expert"},
+    {.word = "data-parallel-size", .condition = "data"},
+};
+
+const char *command_synonym(const char *word) {
+    static const char *const WORDS[][2] = {{"optimize", "plan"},        {"search", "plan"},     {"list", "models"},
+                                           {"--list-models", "models"}, {"serve", "inference"}, {"export", "emit"},
+                                           {"--list-chips", "chips"}};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
+    return NULL;
+}
+
+static int option_of(const Command *command, const char *name, size_t length) {
+    for (int i = 0; i < command->option_count; i++)
+        if (command_has_option(command, i) && strlen(command->options[i].name) == length &&
+            strncmp(command->options[i].name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+/* The synonym that a word is, where the command lacks an option of that name and has what it stands for; NULL: none. */
+static const Synonym *synonym_of(const Command *command, const char *word) {
+    if (strncmp(word, "--", 2) != 0) return NULL;
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    if (option_of(command, name, length) >= 0) return NULL;
+    for (size_t i = 0; i < COUNT_OF(SYNONYMS); i++) {
+        const Synonym *synonym = &SYNONYMS[i];
+        const char *needs = synonym->condition ? "require" : synonym->option;
+        if (strlen(synonym->word) == length && strncmp(synonym->word, name, length) == 0 &&
+            option_of(command, needs, strlen(needs)) >= 0)
+            return synonym;
+    }
+    return NULL;
+}
+
+/* The words as they become. */
+typedef struct {
+    const Command *command;
+    Arena *arena;
+    char **words;
+    int count;
+    char *conditions; /* of --require: NULL means none */
+    bool any;
+} Replaced;
+
+static bool add_condition(Replaced *to, const char *condition) {
+    to->conditions =
+        to->conditions ? arena_format(to->arena, "%s %s", to->conditions, condition) : arena_text(to->arena, condition);
+    return to->conditions != NULL;
+}
+
+/* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
+ * memory is out. */
+static int replace_word(Replaced *to, char **words, int left) {
+    if (strcmp(words[0], "--format=md") == 0 ||
+        (left > 1 && strcmp(words[0], "--format") == 0 && strcmp(words[1], "md") == 0)) {
+        to->any = true;
+        to->words[to->count++] = arena_text(to->arena, "--format=markdown");
+        return !to->words[to->count - 1] ? 0 : words[0][8] ? 1 : 2;
+    }
+    const Synonym *synonym = synonym_of(to->command, words[0]);
+    const char *inside = strchr(words[0], '=');
+    bool asks = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
+    if (!synonym && !asks) {
+        to->words[to->count++] = words[0];
+        return 1;
+    }
+    to->any = to->any || synonym;
+    if (synonym && synonym->value) {
+        to->words[to->count++] = arena_format(to->arena, "--%s=%s", synonym->option, synonym->value);
+        return to->words[to->count - 1] ? 1 : 0;
+    }
+    const char *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    if (!value) { /* the error of a missing value is popt's */
+        to->words[to->count++] =
+            arena_format(to->arena, "--%s", asks || synonym->condition ? "require" : synonym->option);
+        return to->words[to->count - 1] ? 1 : 0;
+    }
+    bool ok;
+    if (asks)
+        ok = add_condition(to, value);
+    else if (synonym->condition)
+        ok = (value = arena_format(to->arena, "%s=%s", synonym->condition, value)) && add_condition(to, value);
+    else
+        ok = (to->words[to->count++] = arena_format(to->arena, "--%s=%s", synonym->option, value)) != NULL;
+    return !ok ? 0 : inside ? 1 : 2;
+}
+
+bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error) {
+    Replaced to = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
+    if (!to.words) return error_memory(error);
+    for (int i = 0; i < *argc;) {
+        bool ends = i > 0 && strcmp((*argv)[i], "--") == 0; /* what follows is no option */
+        int read = i == 0 ? 1 : ends ? *argc - i : replace_word(&to, *argv + i, *argc - i);
+        if (read == 0) return error_memory(error);
+        for (int k = 0; (i == 0 || ends) && k < read; k++) to.words[to.count++] = (*argv)[i + k];
+        i += read;
+    }
+    if (!to.any) return true; /* as it was, a --require that is given twice with it */
+    if (to.conditions && !(to.words[to.count++] = arena_format(arena, "--require=%s", to.conditions)))
+        return error_memory(error);
+    *argc = to.count;
+    *argv = to.words;
+    return true;
+}

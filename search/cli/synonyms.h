@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/synonyms.h: words that people type for options and commands, in ours. */
+#ifndef SHARDOPT_SEARCH_CLI_SYNONYMS_H
+#define SHARDOPT_SEARCH_CLI_SYNONYMS_H
+
+#include "search/cli/command.h"
+
+/* The command that a word names where it is none of ours: "optimize" is plan, "list" models. NULL: none. */
+const char *command_synonym(const char *word);
+
+/* Copies the words of a command line (argv[0] is not one) into the arena with those that are not the command's own
+ * options in its words: --gpus 512 is --chips 512, --tp 8 a condition of --require, --json is --format json. What
+ * nobody knows stays as it is. Conditions of several options become one --require, with the one that was given. False:
+ * memory is out. */
+bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error);
+
+#endif
