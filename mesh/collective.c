@@ -188,6 +188,7 @@ static double nccl_latency(Collective op, const Mesh *mesh, const Footprint *foo
     }
     if (op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_PERMUTE) return fabric->ring_base_seconds + hop + scaleout;
     double ring = domains * (inside - 1) * hop + (domains - 1) * scaleout;
+    if (domains > 1) ring += (domains * inside - 1) * fabric->ring_step_seconds;
     if (op != COLLECTIVE_ALL_REDUCE) return fabric->ring_base_seconds + ring;
     double tree = fabric->tree_base_seconds +
                   2 * ((inside - 1) * fabric->tree_hop_seconds + floor(log2(domains)) * fabric->tree_scaleout_seconds);

@@ -105,22 +105,24 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const CalibrateGroup *)a)->name, ((const CalibrateGroup *)b)->name);
 }
 
-static double inside_of(const Calibration *c, const char *generation, const LikelyRange *range) {
+static const LikelyRange *range_of_generation(const Calibration *c, const char *generation) {
+    for (int i = 0; c->crossed && i < c->set.profile_count; i++)
+        if (strcmp(c->set.profiles[i].name, generation) == 0) return &c->ranges.of_profile[i];
+    return NULL;
+}
+
+/* The share of the runs of one generation (NULL means any) that were measured inside the range of their own. */
+static double inside_of(const Calibration *c, const Cross *cross, const char *generation) {
     int32_t inside = 0, count = 0;
     for (int32_t i = 0; i < c->model.problem->run_count; i++) {
-        double seconds = c->crossed ? c->groups.seconds[i] : 0;
-        if (!(seconds > 0) || strcmp(c->model.generation[i], generation) != 0) continue;
+        double seconds = c->crossed ? cross->seconds[i] : 0;
+        const LikelyRange *range = seconds > 0 ? range_of_generation(c, c->model.generation[i]) : NULL;
+        if (!range || (generation && strcmp(c->model.generation[i], generation) != 0)) continue;
         double ratio = c->model.problem->runs[i].measured_seconds / seconds;
         inside += ratio >= range->low && ratio <= range->high;
         count++;
     }
     return count > 0 ? (double)inside / count : 0;
-}
-
-static const LikelyRange *range_of_generation(const Calibration *c, const char *generation) {
-    for (int i = 0; c->crossed && i < c->set.profile_count; i++)
-        if (strcmp(c->set.profiles[i].name, generation) == 0) return &c->ranges.of_profile[i];
-    return NULL;
 }
 
 /* Makes one group for each source, or for each chip generation, of the runs that have a prediction. */
@@ -143,7 +145,7 @@ static bool groups_of(Gather *gather, Calibration *c, bool chips, Arena *arena, 
             !stats_of(gather, c->seconds[LINE_SOURCES], wanted, &groups[g].sources))
             return false;
         groups[g].range = chips ? range_of_generation(c, groups[g].name) : NULL;
-        if (groups[g].range) groups[g].inside = inside_of(c, groups[g].name, groups[g].range);
+        if (groups[g].range) groups[g].inside = inside_of(c, &c->groups, groups[g].name);
     }
     return true;
 }
@@ -184,8 +186,10 @@ static bool cross_both(Calibration *c, const CalibrateOptions *options, Arena *a
     c->seconds[LINE_SOURCES] = c->sources.seconds;
     for (size_t i = 0; i < runs; i++) c->seconds[covered[i] ? LINE_COVERED : LINE_LONE][i] = c->sources.seconds[i];
     c->crossed = true;
+    ProfileSet kept; /* what is known of one software says nothing of its chip */
+    if (c->model.problem->only && !fit_set_copy(&c->set, arena, &kept)) return error_memory(error);
     return ranges_write(&(FittedModel){&c->model, c->weights, &c->solution}, &(CrossBoth){&c->groups, &c->sources},
-                        &c->set, arena, &c->ranges, error);
+                        c->model.problem->only ? &kept : &c->set, arena, &c->ranges, error);
 }
 
 bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena *arena, Calibration *out,
@@ -217,6 +221,8 @@ bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena
     }
     if (options->folds > 0 && !cross_both(c, options, arena, error)) return false;
     cut_lines(c);
+    c->inside_groups = inside_of(c, &c->groups, NULL);
+    c->inside_sources = inside_of(c, &c->sources, NULL);
     Wanted all = {NULL, NULL};
     for (int line = 0; line < LINE_COUNT; line++)
         if (!stats_of(&gather, c->seconds[line], all, &c->lines[line]) ||

@@ -5,6 +5,7 @@
 #define SHARDOPT_COST_MEASURED_CALIBRATE_H
 
 #include "cost/measured/ranges.h"
+#include "cost/measured/rank.h"
 #include "cost/measured/score.h"
 
 #include <stdio.h>
@@ -45,12 +46,13 @@ typedef struct {
     bool crossed;
     Cross groups, sources;
     Ranges ranges;
-    int32_t usable, flagged;             /* of the problem's runs: with a prediction; of those, flagged */
-    double *seconds[LINE_COUNT];         /* predicted, by run; NULL means that the line is absent; 0 means that the
+    double inside_groups, inside_sources; /* shares of all left-out runs inside the range that their chip is given */
+    int32_t usable, flagged;              /* of the problem's runs: with a prediction; of those, flagged */
+    double *seconds[LINE_COUNT];          /* predicted, by run; NULL means that the line is absent; 0 means that the
                                           * run does not belong to it */
-    ErrorStats lines[LINE_COUNT];        /* worst_at: a run's number */
-    ErrorStats families[LINE_COUNT];     /* each (source, model, chip generation) once, with its median */
-    CalibrateGroup *by_source, *by_chip; /* sorted by name */
+    ErrorStats lines[LINE_COUNT];         /* worst_at: a run's number */
+    ErrorStats families[LINE_COUNT];      /* each (source, model, chip generation) once, with its median */
+    CalibrateGroup *by_source, *by_chip;  /* sorted by name */
     int source_count, chip_count;
 } Calibration;
 
@@ -67,6 +69,8 @@ typedef struct {
     int64_t runs;
     const CalibrateSkip *skipped;
     int64_t skipped_count;
+    /* The order of plans as fitted, and as predicted by fits that had not seen them; NULL: not known. */
+    const Ranking *fitted_order, *unseen_order;
     bool verbose; /* lists every skipped run, and more of the runs that are furthest off */
 } CalibrateFacts;
 

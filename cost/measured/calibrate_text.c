@@ -71,6 +71,39 @@ static bool summary(Writer *w) {
     return write_table(w, "Error", &table);
 }
 
+/* The order of plans, fitted and left out by groups. */
+static void write_order(Writer *w, const char *of, const Ranking *ranking) {
+    if (!ranking || ranking->pairs == 0) return;
+    fprintf(w->out, "Order of plans, %s: tau %.2f over %" PRId64 " pairs in %" PRId64 " groups", of, ranking->tau,
+            ranking->pairs, ranking->groups);
+    if (ranking->large > 0)
+        fprintf(w->out,
+                "; in %" PRId64
+                " groups of at least %d plans median tau %.2f, the plan predicted best is %.1f%% behind "
+                "the best in the median and %.1f%% at the 90th percentile",
+                ranking->large, (int)RANK_CELL_PLANS, ranking->cell_tau, 100 * ranking->cell_median,
+                100 * ranking->cell_p90);
+    fprintf(w->out, ".\n");
+}
+
+/* Shares of the left-out runs that were measured inside the likely range that their chip is given. */
+static void write_coverage(Writer *w) {
+    const Calibration *c = w->c;
+    if (!c->crossed) return;
+    fprintf(w->out,
+            "Measured inside the likely range that is written: %.0f%% of the runs left out by groups, %.0f%% of those "
+            "left out by sources.\n",
+            100 * c->inside_groups, 100 * c->inside_sources);
+}
+
+static bool sentences(Writer *w) {
+    fprintf(w->out, "\n");
+    write_coverage(w);
+    write_order(w, "fitted", w->facts->fitted_order);
+    write_order(w, "left out by groups", w->facts->unseen_order);
+    return !ferror(w->out);
+}
+
 static bool groups(Writer *w, const char *title, const CalibrateGroup *group, int count, bool chips) {
     static const char OF_SOURCES[] =
         "source|>runs|>fitted: median|>p90|>bias|>by groups: median|>p90|>by sources: median|>p90";
@@ -139,10 +172,10 @@ static double error_of(const Calibration *c, CalibrateLine line, int32_t run) {
 typedef struct {
     double magnitude;
     int32_t run;
-} Ranked;
+} FarOff;
 
 static int by_magnitude(const void *a, const void *b) {
-    const Ranked *x = a, *y = b;
+    const FarOff *x = a, *y = b;
     if (x->magnitude != y->magnitude) return x->magnitude > y->magnitude ? -1 : 1;
     return (x->run > y->run) - (x->run < y->run);
 }
@@ -159,10 +192,10 @@ static bool worst(Writer *w) {
     const Calibration *c = w->c;
     CalibrateLine line = c->crossed ? LINE_GROUPS : LINE_FITTED;
     int32_t count = 0, shown = w->facts->verbose ? WORST_VERBOSE : WORST;
-    Ranked *ranked = ARENA_NEW(&w->arena, Ranked, (size_t)c->model.problem->run_count);
+    FarOff *ranked = ARENA_NEW(&w->arena, FarOff, (size_t)c->model.problem->run_count);
     if (!ranked) return false;
     for (int32_t i = 0; i < c->model.problem->run_count; i++)
-        if (c->seconds[line][i] > 0) ranked[count++] = (Ranked){fabs(error_of(c, line, i)), i};
+        if (c->seconds[line][i] > 0) ranked[count++] = (FarOff){fabs(error_of(c, line, i)), i};
     qsort(ranked, (size_t)count, sizeof *ranked, by_magnitude);
     Table table = begin_table(w, "run|>measured s|>fitted|>by groups|>by sources|>");
     for (int32_t k = 0; k < count && k < shown; k++) {
@@ -206,9 +239,9 @@ static bool skipped(Writer *w) {
 
 static bool write_all(FILE *out, bool markdown, const Calibration *c, const CalibrateFacts *f) {
     Writer w = {out, markdown, {0}, c, f};
-    bool ok = facts(&w) && summary(&w) && groups(&w, "By source", c->by_source, c->source_count, false) &&
-              groups(&w, "By chip generation", c->by_chip, c->chip_count, true) && worst(&w) && figures(&w) &&
-              skipped(&w);
+    bool ok =
+        facts(&w) && summary(&w) && sentences(&w) && groups(&w, "By source", c->by_source, c->source_count, false) &&
+        groups(&w, "By chip generation", c->by_chip, c->chip_count, true) && worst(&w) && figures(&w) && skipped(&w);
     arena_free(&w.arena);
     return ok && !ferror(out);
 }

@@ -50,18 +50,31 @@ static void measured_memory(Replay *replay) {
         const char *source;
         double unit;
         MemoryShown shown;
+        bool first_rank;
     } SOURCES[] = {
-        {"torchtitan", 1073741824.0, MEMORY_SHOWN_RESERVED},                  /* GiB */
-        {"mlcommons/training_results", 1073741824.0, MEMORY_SHOWN_ALLOCATED}, /* GiB */
-        {"bigscience", 1048576000.0, MEMORY_SHOWN_DEVICE},                    /* thousands of the MiB of nvidia-smi */
+        {"torchtitan", 1073741824.0, MEMORY_SHOWN_RESERVED, false},                  /* GiB */
+        {"mlcommons/training_results", 1073741824.0, MEMORY_SHOWN_ALLOCATED, false}, /* GiB */
+        {"nanotron", 1073741824.0, MEMORY_SHOWN_RESERVED, true},                     /* GiB */
+        {"bigscience", 1048576000.0, MEMORY_SHOWN_DEVICE, false}, /* thousands of the MiB of nvidia-smi */
     };
     double unit = 1e9;
     for (size_t i = 0; i < COUNT_OF(SOURCES); i++)
         if (text_has(replay->run->source, SOURCES[i].source)) {
             unit = SOURCES[i].unit;
             replay->memory_shown = SOURCES[i].shown;
+            replay->first_rank = SOURCES[i].first_rank;
         }
     replay->measured_bytes = replay->run->memory_gb * unit;
+}
+
+/* nanotron deals blocks to stages by their matmuls, 4 d^2 + 3 d d_ff a layer and V d for the logits: a stage takes
+ * blocks until all so far are more than its share of all stages (src/nanotron/helpers.py). */
+static int64_t dealt_layers(const Replay *replay) {
+    double d = (double)replay->model.d_model, stages = (double)replay->plan.degrees.of[ROLE_PIPELINE];
+    double layers = (double)replay->model.layers, layer = d * (4 * d + 3 * (double)replay->run->d_ff);
+    if (stages <= 1 || !(layer > 0)) return 0;
+    double share = (layers + (double)replay->model.vocab * d / layer) / stages;
+    return (int64_t)min_real(layers, floor(share) + 1);
 }
 
 /* Google's rounds of MLPerf print the time of blocks that hold an evaluation pass: 7 to 8% more by the runs' own notes,
@@ -83,10 +96,13 @@ bool replay_measured(Replay *replay) {
     } else if (run->mfu > 0) {
         replay->measured_seconds = tokens * flops_per_token(replay) / (run->mfu * peak_flops(replay) * chips);
         replay->measured_by = "mfu";
+    } else if (text_has(run->notes, "out of memory")) {
+        replay->failed = true;
     } else if (run->memory_gb <= 0) {
         return replay_skip(replay, "no figure of its speed or memory");
     }
     replay->step_factor = text_has(run->notes, "evaluation pass") ? EVALUATION_FACTOR : 1;
     measured_memory(replay);
+    if (replay->first_rank) replay->first_layers = dealt_layers(replay);
     return true;
 }

@@ -13,13 +13,15 @@ enum { FOLD_ITERATIONS = 5 };
 
 typedef struct {
     const char *source, *model, *generation;
+    int64_t chips;
     int32_t run, members; /* run: the first of the group */
 } Group;
 
 static int by_name(const Group *a, const Group *b) {
     int order = strcmp(a->source, b->source);
     if (order == 0) order = strcmp(a->model, b->model);
-    return order != 0 ? order : strcmp(a->generation, b->generation);
+    if (order == 0) order = strcmp(a->generation, b->generation);
+    return order != 0 ? order : (a->chips > b->chips) - (a->chips < b->chips);
 }
 
 static int by_size(const void *left, const void *right) {
@@ -29,8 +31,8 @@ static int by_size(const void *left, const void *right) {
 
 static Group group_of(const FitModel *model, CrossKind kind, int32_t run) {
     const FitRun *it = &model->problem->runs[run];
-    if (kind == CROSS_SOURCES) return (Group){it->source, "", "", run, 0};
-    return (Group){it->source, it->model, model->generation[run], run, 0};
+    if (kind == CROSS_SOURCES) return (Group){it->source, "", "", 0, run, 0};
+    return (Group){it->source, it->model, model->generation[run], model->problem->only ? it->chips : 0, run, 0};
 }
 
 static int find_group(const Group *groups, int count, const Group *wanted) {

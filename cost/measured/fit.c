@@ -57,17 +57,25 @@ static int parameter_of(const FitModel *model, bool of_stack, SetAt at) {
     return -1;
 }
 
+/* Whether an entry is one that the problem fits: all are, or it descends from the one that is named. */
+static bool is_fitted(const FitProblem *problem, const SetEntry *list, const SetEntry *entry) {
+    if (!problem->only) return true;
+    for (; strcmp(entry->name, problem->only) != 0; entry = &list[entry->parent_at])
+        if (entry->parent_at < 0) return false;
+    return true;
+}
+
 /* Puts every figure that may move to its prior, except those that `model` has as parameters (NULL means no model). A
  * prior may be a multiple of another figure, which it follows. Entries stand after their parents, but `of` may name any
  * entry: there is one round for each link of the longest chain. */
-static void put_priors(const FitModel *model, ProfileSet *set) {
+static void put_priors(const FitProblem *problem, const FitModel *model, ProfileSet *set) {
     for (int round = 0; round < SET_ENTRIES_MAX; round++) {
         bool changed = false;
         for (int of_stack = 0; of_stack <= 1; of_stack++) {
             SetEntry *list = of_stack ? set->stacks : set->profiles;
             int entries = of_stack ? set->stack_count : set->profile_count;
             for (int e = 0; e < entries; e++)
-                for (int f = 0; f < list[e].figure_count; f++) {
+                for (int f = 0; is_fitted(problem, list, &list[e]) && f < list[e].figure_count; f++) {
                     SetFigure *figure = &list[e].figures[f];
                     SetAt at = {(int16_t)e, (int16_t)f};
                     if (!(figure->sigma > 0) || (model && parameter_of(model, of_stack, at) >= 0)) continue;
@@ -135,7 +143,7 @@ static int candidates(const FitProblem *problem, const ProfileSet *set, FitParam
         const SetEntry *list = of_stack ? set->stacks : set->profiles;
         int entries = of_stack ? set->stack_count : set->profile_count;
         for (int e = 0; e < entries; e++)
-            for (int f = 0; f < list[e].figure_count; f++) {
+            for (int f = 0; is_fitted(problem, list, &list[e]) && f < list[e].figure_count; f++) {
                 const SetFigure *figure = &list[e].figures[f];
                 if (!(figure->sigma > 0) || !(figure->figure->fit_high > 0)) continue;
                 if (out)
@@ -224,7 +232,7 @@ bool fit_prepare(const FitProblem *problem, Arena *arena, FitModel *out, Error *
     if (!out->usable || !out->generation || !out->sets || !base) return error_memory(error);
     for (int t = 0; t < problem->threads; t++)
         if (!fit_set_copy(problem->set, arena, &out->sets[t])) return error_memory(error);
-    for (int t = 0; t < problem->threads && problem->start == FIT_PRIORS; t++) put_priors(NULL, &out->sets[t]);
+    for (int t = 0; t < problem->threads && problem->start == FIT_PRIORS; t++) put_priors(problem, NULL, &out->sets[t]);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(problem->threads)
     for (int32_t i = 0; i < problem->run_count; i++) {
         base[i] = predicted_seconds(out, i, &out->sets[omp_get_thread_num()]);
@@ -387,7 +395,7 @@ bool fit_write(const FitModel *model, const LeastSolution *solution, const doubl
         figure->runs = moved[j];
         figure->determined = determined;
     }
-    if (problem->start == FIT_PRIORS) put_priors(model, set);
+    if (problem->start == FIT_PRIORS) put_priors(problem, model, set);
 done:
     arena_free(&scratch);
     return ok;

@@ -16,6 +16,7 @@
 typedef struct {
     const char *id, *source, *model, *precision; /* source: its family */
     const SetEntry *chip, *stack; /* the entries of the problem's set whose figures it takes; stack may be NULL */
+    int64_t chips;                /* of its machine */
     double measured_seconds;      /* > 0 */
     int unknowns;                 /* the number of settings that had to be guessed */
     bool flagged;                 /* odd, according to cost/measured/data/flagged.tsv */
@@ -39,6 +40,9 @@ typedef struct {
     FitPredict *predict;
     const void *context;
     FitStart start;
+    /* The name of one entry: only its figures, and those of its descendants, are fitted, while all others stay as the
+     * set has them; NULL: all. */
+    const char *only;
     int threads;    /* >= 1 */
     int iterations; /* Jacobians of a whole fit, at most; 0 means 40 */
 } FitProblem;

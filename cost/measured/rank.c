@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "cost/measured/labels.h"
+#include "cost/measured/score.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ typedef struct {
     const Run *run;
     char source[RUN_LABEL_SIZE];
     double measured, predicted; /* of a token */
-    int64_t order;              /* of predictions, from 1; equal predictions share it */
+    bool too_large;
+    int64_t order; /* of predictions, from 1; equal predictions share it */
 } Entry;
 
 #define WHOLE(member)                                                                                                  \
@@ -91,6 +93,7 @@ static int64_t put_repeats_together(Entry *entries, int64_t count) {
         for (to = from + 1; to < count && plan_compare(&entries[from], &entries[to]) == 0; to++) {
             mean.measured += entries[to].measured;
             mean.predicted += entries[to].predicted;
+            mean.too_large = mean.too_large && entries[to].too_large;
         }
         mean.measured /= (double)(to - from);
         mean.predicted /= (double)(to - from);
@@ -134,21 +137,60 @@ static void count_pairs(const Entry *entries, int64_t count, int64_t *tree, Rank
     }
 }
 
+/* The measured time of the plan predicted best. `entries` stand in the order of their predictions. */
+static double chosen_time(const Entry *entries, int64_t count) {
+    int64_t first = 0;
+    while (first < count && entries[first].too_large) first++;
+    bool none_fits = first == count;
+    if (none_fits) first = 0;
+    double chosen = entries[first].measured;
+    for (int64_t i = first; i < count && entries[i].predicted == entries[first].predicted; i++)
+        if (none_fits || !entries[i].too_large) chosen = max_real(chosen, entries[i].measured);
+    return chosen;
+}
+
 static void rank_group(Entry *entries, int64_t count, int64_t *tree, Ranking *out) {
-    out->groups++;
+    Ranking own = {0};
+    RankCell *cell = &out->cells[out->groups++];
     out->plans += count;
     qsort(entries, (size_t)count, sizeof *entries, by_predicted);
-    double chosen = entries[0].measured, best = entries[0].measured;
+    double chosen = chosen_time(entries, count), best = entries[0].measured;
     for (int64_t i = 0; i < count; i++) {
         bool same = i > 0 && entries[i].predicted == entries[i - 1].predicted;
         entries[i].order = same ? entries[i - 1].order : i + 1;
-        if (entries[i].predicted == entries[0].predicted) chosen = max_real(chosen, entries[i].measured);
         best = min_real(best, entries[i].measured);
     }
     out->best_groups += chosen <= best * RANK_BEST;
     out->best_distance = max_real(out->best_distance, chosen / best - 1);
     qsort(entries, (size_t)count, sizeof *entries, by_measured);
-    count_pairs(entries, count, tree, out);
+    count_pairs(entries, count, tree, &own);
+    double tau = own.pairs > 0 ? (double)(own.concordant - own.discordant) / (double)own.pairs : 0;
+    *cell = (RankCell){entries[0].run, count, own.pairs, tau, chosen / best - 1};
+    out->pairs += own.pairs;
+    out->concordant += own.concordant;
+    out->discordant += own.discordant;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Medians over the large groups. `values` has room for two numbers of each group. */
+static void sum_cells(double *values, Ranking *out) {
+    double *taus = values, *distances = values + out->groups;
+    for (int64_t i = 0; i < out->groups; i++) {
+        const RankCell *cell = &out->cells[i];
+        if (cell->plans < RANK_CELL_PLANS || cell->pairs == 0) continue;
+        taus[out->large] = cell->tau;
+        distances[out->large++] = cell->distance;
+    }
+    if (out->large == 0) return;
+    qsort(taus, (size_t)out->large, sizeof *taus, by_value);
+    qsort(distances, (size_t)out->large, sizeof *distances, by_value);
+    out->cell_tau = quantile(taus, out->large, 0.5);
+    out->cell_median = quantile(distances, out->large, 0.5);
+    out->cell_p90 = quantile(distances, out->large, 0.9);
 }
 
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error) {
@@ -159,18 +201,23 @@ bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *ar
         const Run *run = rows[i].run;
         double tokens = (double)run->global_batch * (double)run->seq;
         if (!(tokens > 0)) continue;
-        entries[n] = (Entry){
-            .run = run, .measured = rows[i].measured_seconds / tokens, .predicted = rows[i].predicted_seconds / tokens};
+        entries[n] = (Entry){.run = run,
+                             .measured = rows[i].measured_seconds / tokens,
+                             .predicted = rows[i].predicted_seconds / tokens,
+                             .too_large = rows[i].too_large};
         run_source(run, entries[n].source);
         if (!without || strcmp(entries[n].source, without) != 0) n++;
     }
     qsort(entries, (size_t)n, sizeof *entries, by_group_and_plan);
-    *out = (Ranking){0};
+    *out = (Ranking){.cells = ARENA_NEW(arena, RankCell, (size_t)n + 1)};
+    double *values = ARENA_NEW(arena, double, 2 * (size_t)n + 1);
+    if (!out->cells || !values) return error_memory(error);
     for (int64_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && group_compare(&entries[from], &entries[to]) == 0; to++) continue;
         int64_t plans = put_repeats_together(entries + from, to - from);
         if (plans > 1) rank_group(entries + from, plans, tree, out);
     }
+    sum_cells(values, out);
     if (out->pairs > 0) out->tau = (double)(out->concordant - out->discordant) / (double)out->pairs;
     return true;
 }

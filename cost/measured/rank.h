@@ -4,7 +4,8 @@
  * It compares runs of one group: the same source, model and dimensions, machine, sequence, precision and release. It
  * compares the time of a token, so that plans with different batches can stand in one group: a planner too ranks by the
  * time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is one
- * entry. Pairs in which the slower takes less than RANK_APART of the faster are within the noise of such measurements
+ * entry. The plan predicted best is sought among those that are called fitting, as a search would; where none is, among
+ * all. Pairs in which the slower takes less than RANK_APART of the faster are within the noise of such measurements
  * and do not count. */
 #ifndef SHARDOPT_COST_MEASURED_RANK_H
 #define SHARDOPT_COST_MEASURED_RANK_H
@@ -22,7 +23,19 @@ bool rank_same_plan(const Run *a, const Run *b);
 typedef struct {
     const Run *run;
     double measured_seconds, predicted_seconds; /* of a step, > 0 */
+    bool too_large;                             /* predicted not to fit its HBM */
 } Ranked;
+
+/* One group of at least two plans. */
+typedef struct {
+    const Run *run; /* one of its runs: source, model, machine */
+    int64_t plans, pairs;
+    double tau;      /* 0 where there is no pair */
+    double distance; /* of the plan predicted best from the best measured: 0.05 is 5% behind */
+} RankCell;
+
+/* Cells of fewer plans say little by themselves. */
+enum { RANK_CELL_PLANS = 10 };
 
 typedef struct {
     int64_t groups; /* of at least two plans */
@@ -32,6 +45,11 @@ typedef struct {
     int64_t best_groups;  /* groups in which the plan predicted best was measured within RANK_BEST of the best
                            * measured */
     double best_distance; /* the worst distance of that plan from the best measured */
+    RankCell *cells;      /* all groups, in the order of source, model and machine */
+    /* Of the groups of at least RANK_CELL_PLANS plans: how many, the median of their taus, median and 90th percentile
+     * of their distances. */
+    int64_t large;
+    double cell_tau, cell_median, cell_p90;
 } Ranking;
 
 /* Ranks all groups, or those without the source `without` (cost/measured/labels.h; NULL means all). Equal predictions

@@ -59,7 +59,7 @@ static bool load_networks(Arena *arena, Networks *out, Error *error) {
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
     return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
            optimizer_load("adamw", "optimizer", arena, &out->optimizer, error) &&
-           load_networks(arena, &out->networks, error);
+           load_networks(arena, &out->networks, error) && aside_load(arena, &out->asides, error);
 }
 
 static CostContext setting_of(const Replay *replay, const Profile *profile) {
@@ -148,13 +148,15 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     out->run = run;
     if (run->rounded) replay_note(out, true, "%s rounded up", run->rounded);
     out->step_factor = 1;
+    out->aside = aside_reason(&data->asides, run);
     if (!replay_model(&data->zoo, out) || !replay_machine(data, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;
     set_capacity(out);
     out->chip_entry = profile_set_chip(set, &out->chip);
     char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
-    snprintf(said, sizeof said, "%s; %s; %s", run->precision, run->framework, run->notes);
+    snprintf(said, sizeof said, "%s; %s; %s%s", run->precision, run->framework, run->notes,
+             run->pipeline > 1 ? "; in a pipeline" : "");
     out->stack_entry =
         profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
     note_software(out);
@@ -205,13 +207,37 @@ bool replay_price(const void *replay, const Profile *composed, double *seconds) 
  * hardly moves (12, 12, 14%), so the factor is less than the medians suggest. */
 static const double REACH_OF_GUESS = 0.15;
 
+/* The bytes that are allocated on the first stage, with the layers that its software deals to it. */
+static double first_stage_bytes(const Replay *replay, const CostContext *setting, const Estimate *estimate) {
+    Plan plan = replay->plan;
+    Shard shard = estimate->shard;
+    MemoryRows rows;
+    shard.layers = (double)replay->first_layers;
+    shard.slots_first = 0;
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        remat_layers(&replay->remat, (Activation)a, replay->first_layers, plan.layout.layers[a]);
+    return max_real(plan_memory(setting, &shard, &plan, MOMENT_FIRST_BACKWARD, &rows),
+                    plan_memory(setting, &shard, &plan, MOMENT_UPDATE, &rows));
+}
+
 /* The bytes that the source's figure of memory counts, out of those that the model says are allocated. */
 static double shown_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
     CostContext setting = setting_of(replay, profile);
     double allocated = memory_total(&estimate->memory);
+    if (replay->first_layers > 0) allocated = first_stage_bytes(replay, &setting, estimate);
     if (replay->memory_shown == MEMORY_SHOWN_ALLOCATED) return allocated;
     if (replay->memory_shown == MEMORY_SHOWN_RESERVED) return allocated * (1 + profile->fragmentation_share);
     return memory_on_device(&setting, &estimate->shard, allocated);
+}
+
+/* What the fullest chip needs, all told where the source tells what an allocator or a device holds. */
+static double needed_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
+    CostContext setting = setting_of(replay, profile);
+    double allocated = memory_total(&estimate->memory);
+    if (replay->first_layers > 0) allocated = max_real(allocated, first_stage_bytes(replay, &setting, estimate));
+    bool all = replay->first_rank || replay->memory_shown == MEMORY_SHOWN_DEVICE;
+    return all ? memory_on_device(&setting, &estimate->shard, allocated)
+               : max_real(allocated, shown_bytes(replay, profile, estimate));
 }
 
 bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out) {
@@ -223,6 +249,7 @@ bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out
                         .lower_seconds = estimate.time.lower_seconds * factor,
                         .upper_seconds = estimate.time.serial_seconds * factor,
                         .memory_bytes = shown_bytes(replay, &profile, &estimate),
+                        .needed_bytes = needed_bytes(replay, &profile, &estimate),
                         .bound_by = estimate.bound_by,
                         .mfu = estimate.mfu / factor};
     double reach = 1 + REACH_OF_GUESS * replay->unknowns;

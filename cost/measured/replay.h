@@ -5,6 +5,7 @@
 #define SHARDOPT_COST_MEASURED_REPLAY_H
 
 #include "cost/estimate.h"
+#include "cost/measured/aside.h"
 #include "cost/measured/networks.h"
 #include "cost/measured/run.h"
 #include "cost/profile/profile_set.h"
@@ -39,6 +40,10 @@ typedef struct {
     const char *measured_by; /* "step" "tokens" "flops" "mfu": the figure it was computed from */
     double measured_bytes;   /* HBM; 0 means not measured */
     MemoryShown memory_shown;
+    bool first_rank;                /* the source's figure of memory is that of the first stage alone */
+    int64_t first_layers;           /* of the first stage, as that source's software deals them; 0: one stage */
+    bool failed;                    /* it did not run: it crashed, or memory was out */
+    const char *aside;              /* why it is neither fitted nor scored (aside.h); NULL: it is */
     double step_factor;             /* the source's step over a training step: 1.06 where it holds an evaluation */
     int unknowns;                   /* the number of settings that had to be guessed: they widen the likely range */
     char notes[REPLAY_REASON_SIZE]; /* the assumptions, for people */
@@ -47,6 +52,8 @@ typedef struct {
 typedef struct {
     double seconds, lower_seconds, upper_seconds, likely_low_seconds, likely_high_seconds;
     double memory_bytes; /* as the source's tool would show it */
+    double needed_bytes; /* of the fullest chip: live tensors, or what the device's tool shows where the source counts
+                          * more than those */
     BoundBy bound_by;
     double mfu;
 } Prediction;
@@ -57,6 +64,7 @@ typedef struct {
     Catalog chips;
     Optimizer optimizer; /* AdamW */
     Networks networks;
+    AsideKinds asides;
 } ReplayData;
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
 

@@ -48,6 +48,11 @@ static int64_t layers_of_size(const Run *run) {
     return layers >= 1 && layers < 10000 ? max_whole(1, (int64_t)round(layers / stages)) * (int64_t)stages : 0;
 }
 
+/* "tied embeddings" of the notes. */
+static bool says_tied(const Run *run) {
+    return text_has(run->notes, "tied embeddings") && !text_has(run->notes, "untied embeddings");
+}
+
 bool replay_model(const Zoo *zoo, Replay *replay) {
     const Run *run = replay->run;
     const Model *known = find_model(zoo, run);
@@ -70,7 +75,7 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
                    .d_model = run->d_model,
                    .vocab = run->vocab > 0 ? run->vocab : 51200,
                    .max_seq = run->seq,
-                   .tied = !run->gated && run->experts == 0,
+                   .tied = (!run->gated && run->experts == 0) || says_tied(run),
                    .positions = run->gated ? POSITIONS_ROTARY : POSITIONS_LEARNED,
                    .learned_positions = run->gated ? 0 : run->seq,
                    .norm = run->gated ? NORM_RMS : NORM_LAYER,

@@ -98,6 +98,8 @@ static void replay_one(const Run *run, const ReplayData *data, const ProfileSet 
                      (double)replay->work.sequences * (double)replay->work.seq;
     outcome->measured_seconds = replay->measured_seconds;
     outcome->measured_bytes = replay->measured_bytes;
+    outcome->failed = replay->failed;
+    outcome->aside = replay->aside;
     outcome->limit_bytes = replay->chip.hbm_bytes.value; /* of a device */
     if (outcome->measured_seconds > 0) outcome->error = outcome->prediction.seconds / outcome->measured_seconds - 1;
 }
@@ -148,17 +150,36 @@ static Scored scored_of(const Outcome *outcome) {
                     .predicted_bytes = outcome->prediction.memory_bytes};
 }
 
+static void count_failed(const Outcome *outcome, Validation *out) {
+    double share = outcome->prediction.needed_bytes / outcome->limit_bytes;
+    int bin = 0;
+    while (bin < FAILED_BINS - 1 && share > FAILED_SHARES[bin]) bin++;
+    out->failed++;
+    out->failed_by_share[bin]++;
+    out->failed_too_large += share > 1;
+}
+
 static void count_outcomes(Validation *out) {
     for (int64_t i = 0; i < out->count; i++) {
         const Outcome *outcome = &out->outcomes[i];
-        if (outcome->skipped[0]) continue;
-        bool fits = outcome->prediction.memory_bytes <= outcome->limit_bytes;
+        if (outcome->skipped[0]) {
+            out->skipped++;
+            continue;
+        }
+        if (outcome->failed) {
+            count_failed(outcome, out);
+            continue;
+        }
+        if (outcome->aside) {
+            out->set_aside++;
+            continue;
+        }
+        bool fits = outcome->prediction.needed_bytes <= outcome->limit_bytes;
         out->called_too_large += !fits;
         out->called_fitting += fits && outcome->measured_bytes > outcome->limit_bytes;
         out->of_scored[out->replayed] = outcome;
         out->scored[out->replayed++] = scored_of(outcome);
     }
-    out->skipped = out->count - out->replayed;
 }
 
 static bool rank_all(Validation *out, Arena *arena, Error *error) {
@@ -168,7 +189,8 @@ static bool rank_all(Validation *out, Arena *arena, Error *error) {
     for (int64_t i = 0; i < out->replayed; i++)
         if (out->scored[i].measured_seconds > 0)
             rows[n++] =
-                (Ranked){out->of_scored[i]->run, out->scored[i].measured_seconds, out->scored[i].predicted_seconds};
+                (Ranked){out->of_scored[i]->run, out->scored[i].measured_seconds, out->scored[i].predicted_seconds,
+                         out->of_scored[i]->prediction.needed_bytes > out->of_scored[i]->limit_bytes};
     return rank_runs(rows, n, NULL, arena, &out->ranking, error) &&
            rank_runs(rows, n, "bloom", arena, &out->ranking_elsewhere, error);
 }

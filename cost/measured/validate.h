@@ -22,6 +22,8 @@ typedef struct {
     int unknowns;
     double flops;                            /* of the model, causal, in a step */
     double measured_seconds, measured_bytes; /* 0 means not measured */
+    bool failed;                             /* it did not run */
+    const char *aside;                       /* why it is not scored (cost/measured/aside.h); NULL: it is */
     double limit_bytes;                      /* HBM of one device in the plan's sense */
     Prediction prediction;
     double error; /* predicted / measured - 1 of the step; 0 where it was not measured */
@@ -35,19 +37,28 @@ typedef struct {
     int source_count, chip_count;
 } RunFilter;
 
+/* Bins of the HBM that a failed run is predicted to need, over what its chip has: below a half, to 0.75, to 1, to 1.5,
+ * and above. What needs less than half has failed for another reason than memory. */
+enum { FAILED_BINS = 5 };
+static const double FAILED_SHARES[FAILED_BINS - 1] = {0.5, 0.75, 1, 1.5};
+
 typedef struct {
-    const char *unmatched; /* a name of the filter that no run has; NULL means that each name has some */
-    bool unmatched_chip;   /* the name is a chip's; otherwise it is a source's */
-    Outcome *outcomes;     /* of the runs that the filter takes, in the order of the table */
-    int64_t count, replayed, skipped;
-    Scored *scored;            /* of the replayed runs, in the same order */
-    const Outcome **of_scored; /* scored[i] belongs to this outcome */
+    const char *unmatched;            /* a name of the filter that no run has; NULL means that each name has some */
+    bool unmatched_chip;              /* the name is a chip's; otherwise it is a source's */
+    Outcome *outcomes;                /* of the runs that the filter takes, in the order of the table */
+    int64_t count, replayed, skipped; /* replayed: scored; the failed and those set aside are counted apart */
+    Scored *scored;                   /* of the replayed runs, in the same order */
+    const Outcome **of_scored;        /* scored[i] belongs to this outcome */
     Score score;
     Ranking ranking, ranking_elsewhere; /* of all sources; of all but bloom, whose trials are one or two iterations */
     Reliability reliability;            /* of chances of being the best */
     /* Every run did run: the number predicted beyond the HBM there is; and, among runs whose memory was measured to be
      * beyond it (with the host's help), the number predicted to fit. */
     int64_t called_too_large, called_fitting;
+    /* Runs that failed: all, those called too large, and by what they are predicted to need of their HBM
+     * (FAILED_SHARES): the number, and of these what is called too large follows from the share. */
+    int64_t failed, failed_too_large, failed_by_share[FAILED_BINS];
+    int64_t set_aside; /* replayed, not scored */
 } Validation;
 
 /* `threads` 0 means that OpenMP decides. Only a lack of memory can make it fail; the caller sees that no run is left,

@@ -70,7 +70,8 @@ static double attention_seconds(const Op *op, Phase phase, const Chip *chip, con
 }
 
 double op_saved_bytes(const Op *op, const Profile *profile) {
-    double bytes = profile->inputs_kept_apart > 0.5 ? op->saved_bytes / op->saved_ways : op->saved_bytes;
+    double apart = profile->inputs_kept_apart;
+    double bytes = (1 - apart) * op->saved_bytes + apart * (op->saved_bytes / op->saved_ways);
     if (profile->low_copies > 0.5 && profile->precision != PRECISION_BF16) {
         double low = precision_bytes(profile->precision);
         bytes = op->saved_input ? bytes * low / BF16_BYTES : bytes + low * op->saved_copy;

@@ -22,6 +22,7 @@ static double level_efficiency(const Profile *profile, AxisLevel level) {
 Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     Mesh scaled = *mesh;
     scaled.fabric.routed_copies = profile->routed_copies;
+    scaled.fabric.ring_step_seconds = profile->ring_step_seconds;
     for (int i = 0; i < scaled.axis_count; i++)
         scaled.axes[i].bytes_per_second *= level_efficiency(profile, scaled.axes[i].level);
     return scaled;
@@ -46,8 +47,11 @@ static Profile stretched(const Profile *profile, double stretch) {
     double *const rates[] = {&scaled.matrix_efficiency,  &scaled.linear_efficiency, &scaled.attention_efficiency,
                              &scaled.hbm_efficiency,     &scaled.ici_efficiency,    &scaled.nvlink_efficiency,
                              &scaled.network_efficiency, &scaled.dcn_efficiency,    &scaled.pcie_efficiency};
-    double *const seconds[] = {&scaled.layer_seconds, &scaled.microbatch_seconds,   &scaled.step_overhead_seconds,
-                               &scaled.rank_seconds,  &scaled.expert_layer_seconds, &scaled.dispatch_seconds_per_byte};
+    double *const seconds[] = {&scaled.layer_seconds,         &scaled.microbatch_seconds,
+                               &scaled.step_overhead_seconds, &scaled.rank_seconds,
+                               &scaled.expert_layer_seconds,  &scaled.dispatch_seconds_per_byte,
+                               &scaled.host_layer_seconds,    &scaled.host_tensor_seconds,
+                               &scaled.stage_message_seconds, &scaled.ring_step_seconds};
     for (size_t i = 0; i < COUNT_OF(rates); i++) *rates[i] /= stretch;
     for (size_t i = 0; i < COUNT_OF(seconds); i++) *seconds[i] *= stretch;
     return scaled;

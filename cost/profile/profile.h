@@ -94,9 +94,21 @@ typedef struct {
     double layer_seconds;         /* per layer and microbatch, forward + backward */
     double microbatch_seconds;    /* per microbatch and stage */
     double step_overhead_seconds; /* per step */
-    double optimizer_traffic;     /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies are
+    /* The host launches one kernel after the other: the least time of a layer's compute in a microbatch, forward and
+     * backward, however little there is to compute; and what each further tensor rank adds to that in a pipeline that
+     * leaves the domain. 0 where whole steps are launched at once (graphs, XLA). */
+    double host_layer_seconds, host_tensor_seconds;
+    double
+        stage_message_seconds; /* per microbatch and chunk of a stage of a pipeline: messages waited for one by one */
+    double ring_step_seconds;  /* of each step of a ring that leaves the domain, one a rank, beside the catalog's */
+    double
+        reduced_tensors; /* pieces of a layer's gradients that are all_reduced one after the other; 1: a bucket a layer */
+    /* 1: ZeRO gathers what it has updated after the step's last microbatch, in the master's dtype, beside its
+     * reductions; 0: the copy for compute, which the next step's first microbatch hides */
+    double gathers_after_update;
+    double optimizer_traffic; /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies are
                                * separate passes */
-    double rank_seconds;          /* per chip that shares the optimizer's state, per step: serial broadcasts */
+    double rank_seconds;      /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
     /* 1: gradients are reduced and kept in fp32 whether or not they are accumulated, where the user names no dtype
      * (FSDP2 under torchtitan, whose mixed_precision_reduce is float32 alone); 0: as StateDtypes says */

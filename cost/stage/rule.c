@@ -7,6 +7,8 @@
 #include "cost/stage/update.h"
 #include "mesh/host_link.h"
 
+#include <math.h>
+
 /* Parameters of one chip that have the same replicas. */
 typedef struct {
     double ways;             /* the replicas */
@@ -19,6 +21,13 @@ typedef struct {
     Traffic start, end;
 } DataTraffic;
 
+/* Messages of a layer's all_reduce, in those of a pass round a ring. Where the steps of a far ring are slow NCCL takes a
+ * tree for large buckets: up and down it are 2 log2 n steps where the ring has 2 (n - 1). Single tensors go round. */
+static double all_reduce_messages(const Profile *profile, double ways) {
+    if (profile->reduced_tensors > 1) return 2 * profile->reduced_tensors;
+    return profile->ring_step_seconds > 0 ? 2 * min_real(1, log2(ways) / (ways - 1)) : 2;
+}
+
 /* Gradients of some parts over their replicas are reduced once per step; ZeRO-2 cannot hold them whole, so it scatters
  * them with every microbatch. After the last microbatch the tensors that Newton-Schulz needs whole are gathered from
  * the shards that ZeRO made. */
@@ -29,14 +38,20 @@ static DataTraffic data_traffic(const CostContext *setting, const Shard *shard, 
     double m = shard->microbatches, buckets = shard->layers;
     double reduced = cost_context_gradient_bytes(setting, m > 1) * part.local;
     if (knobs->zero_stage == 0) {
-        out.end = (Traffic){2 * buckets, 2 * reduced};
+        out.end = (Traffic){all_reduce_messages(setting->profile, part.ways) * buckets, 2 * reduced};
         return out;
     }
     out.end = (Traffic){buckets, reduced};
     /* What is gathered is the copy for compute; where there is none, the updated master. */
-    bool masters = setting->profile->casts_master > 0.5 && setting->profile->whole_master > 0.5;
-    double gathered = masters ? dtype_bytes(state->dtypes.master) : state->parameter_bytes;
-    out.start = (Traffic){buckets, gathered * part.local};
+    bool late = setting->profile->gathers_after_update > 0.5;
+    bool masters = late || (setting->profile->casts_master > 0.5 && setting->profile->whole_master > 0.5);
+    double gathered =
+        masters && state->dtypes.master != DTYPE_NONE ? dtype_bytes(state->dtypes.master) : state->parameter_bytes;
+    Traffic gather = {buckets, gathered * part.local};
+    if (late)
+        out.end = (Traffic){out.end.messages + gather.messages, out.end.bytes + gather.bytes};
+    else
+        out.start = gather;
     if (knobs->zero_stage == 2) {
         out.start.messages += (m - 1) * buckets;
         out.start.bytes += (m - 1) * reduced;

@@ -197,6 +197,22 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
     }
 }
 
+/* A layer takes no less than the host needs to launch its kernels, of which backward has two in three. In a pipeline
+ * that leaves the domain the ranks of a tensor group wait for each other's messages besides. What is recomputed or
+ * exchanged comes on top. */
+static void add_host_waits(const ShardedStage *stage, double layers, const PartSums *layer, Resources *to) {
+    static const double SHARE[PHASE_COUNT] = {1. / 3, 2. / 3};
+    const Profile *profile = stage->setting->profile;
+    const Shard *shard = stage->shard;
+    double chips = shard->tensor * shard->expert * shard->sequence * shard->fsdp * shard->data * shard->pipeline;
+    bool far = shard->pipeline > 1 && chips > (double)stage->setting->chip->domain_chips;
+    double least = profile->host_layer_seconds + (far ? profile->host_tensor_seconds * (shard->tensor - 1) : 0);
+    double messages = shard->pipeline > 1 ? (double)stage->knobs->virtual_stages * profile->stage_message_seconds : 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        to->of[RES_COMPUTE_FORWARD + phase] +=
+            layers * max_real(0, SHARE[phase] * least - layer->compute[phase] - layer->attention[phase]) + messages / 2;
+}
+
 void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        const StageTotals *sums, Resources *out) {
     StagePace pace = stage_pace(setting, shard);
@@ -205,6 +221,7 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
     if (pace.embedding) add_sums(setting, knobs, &sums->embedding, 1, out);
     if (pace.logits) add_sums(setting, knobs, &sums->logits, 1, out);
     const ShardedStage stage = {setting, shard, knobs, sharding};
+    add_host_waits(&stage, pace.layers, &sums->layer, out);
     add_communication(&stage, &pace, sums, out);
 
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);

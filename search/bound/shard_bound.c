@@ -82,13 +82,20 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
                 StepRule *rule) {
     rule_of_sums(context, shard, knobs, totals, rule);
     /* what ZeRO takes for each rank is not there without it, nor the copy for compute that it may need */
-    if (context->profile->rank_seconds > 0 || context->profile->casts_master > 0.5) {
+    const Profile *profile = context->profile;
+    if (profile->rank_seconds > 0 || profile->casts_master > 0.5 || profile->gathers_after_update > 0.5 ||
+        profile->ring_step_seconds > 0) {
         StepRule plain;
         Knobs whole = *knobs;
         whole.zero_stage = 0;
         rule_of_sums(context, shard, &whole, totals, &plain);
         rule->other_seconds = min_real(rule->other_seconds, plain.other_seconds);
         rule->optimizer_seconds = min_real(rule->optimizer_seconds, plain.optimizer_seconds);
+        for (int group = 0; group < DATA_GROUPS; group++) {
+            Traffic *end = &rule->data_end[group];
+            end->messages = min_real(end->messages, plain.data_end[group].messages);
+            end->bytes = min_real(end->bytes, plain.data_end[group].bytes);
+        }
     }
     if (shard->pipeline <= 1) return;
     StepRule two;

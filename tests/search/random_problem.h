@@ -210,6 +210,11 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->dispatch_seconds_per_byte = draw_real(&draw, 0, 1e-10);
     profile->expert_layer_seconds = draw_real(&draw, 0, 1e-4);
     profile->rank_seconds = draw_real(&draw, 0, 1e-3);
+    double *const waits[] = {&profile->host_layer_seconds, &profile->host_tensor_seconds,
+                             &profile->stage_message_seconds, &profile->ring_step_seconds};
+    for (size_t i = 0; i < COUNT_OF(waits); i++) *waits[i] = draw_chance(&draw, 0.4) ? draw_real(&draw, 0, 1e-3) : 0;
+    profile->reduced_tensors = draw_chance(&draw, 0.3) ? draw_real(&draw, 1, 10) : 1;
+    profile->gathers_after_update = draw_chance(&draw, 0.4);
     profile->low_copies = draw_chance(&draw, 0.5);
     profile->transposed_low_copy = draw_chance(&draw, 0.5);
     profile->inputs_kept_apart = draw_chance(&draw, 0.5);

@@ -55,6 +55,7 @@ static bool take_run(Material *material, const Replay *replay, const FlaggedRuns
                                                  .precision = precision_name(replay->precision),
                                                  .chip = replay->chip_entry,
                                                  .stack = replay->stack_entry,
+                                                 .chips = replay->run->chips,
                                                  .measured_seconds = replay->measured_seconds,
                                                  .unknowns = replay->unknowns,
                                                  .flagged = flagged_find(flagged, replay->run->id) != NULL};
@@ -79,6 +80,8 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
     for (size_t i = 0; i < count; i++) {
         Replay replay;
         replay_prepare(&material->table.runs[i], &data, &material->set, &replay);
+        if (!replay.skipped[0] && replay.aside)
+            snprintf(replay.skipped, sizeof replay.skipped, "set aside: %s", replay.aside);
         if (!replay.skipped[0] && !(replay.measured_seconds > 0))
             snprintf(replay.skipped, sizeof replay.skipped, "its step was not measured");
         if (replay.skipped[0]) {
@@ -109,21 +112,8 @@ static void today(char date[16]) {
     if (gmtime_r(&now, &utc)) strftime(date, 16, "%Y-%m-%d", &utc);
 }
 
-static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
-                      Arena *arena, Error *error) {
-    ProfileSet copy, *set = &copy;
-    char *text = NULL;
-    size_t length = 0;
-    const char *name = base_name(words->output);
-    if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
-    if (!fit_drop_own(set, error)) return false;
-    if (strcmp(name, "-") != 0 && name[0] != '.')
-        snprintf(set->name, sizeof set->name, "%.*s",
-                 (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
-    if (words->date)
-        snprintf(set->date, sizeof set->date, "%s", words->date);
-    else
-        today(set->date);
+/* A fit of one software leaves the set what it was fitted to. */
+static void name_runs(const CalibrateWords *words, const Material *material, const Calibration *c, ProfileSet *set) {
     snprintf(
         set->source, sizeof set->source,
         "shardopt calibrate: %d runs of %.100s, begun with the %s of %.64s; each figure's own source is that of its "
@@ -132,6 +122,24 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
     snprintf(set->runs_file, sizeof set->runs_file, "%s", words->file);
     snprintf(set->runs_sha256, sizeof set->runs_sha256, "%s", material->table.sha256);
     set->runs = c->usable;
+}
+
+static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
+                      Arena *arena, Error *error) {
+    ProfileSet copy, *set = &copy;
+    char *text = NULL;
+    size_t length = 0;
+    const char *name = base_name(words->output);
+    if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
+    if (!fit_drop_own(set, error)) return false;
+    if (!words->only && strcmp(name, "-") != 0 && name[0] != '.')
+        snprintf(set->name, sizeof set->name, "%.*s",
+                 (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
+    if (words->date)
+        snprintf(set->date, sizeof set->date, "%s", words->date);
+    else
+        today(set->date);
+    if (!words->only) name_runs(words, material, c, set);
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = profile_set_write(memory, set) || error_memory(error);
@@ -150,8 +158,28 @@ static void skip_unpredicted(Material *material, const Calibration *c) {
                                                                              : "its step was not measured"};
 }
 
+/* The order of plans under one line of predictions. What is too large is so under the set that the fit began with:
+ * figures of memory are not fitted. */
+static bool rank_line(const Material *material, const double *seconds, Arena *arena, Ranking *out, Error *error) {
+    Ranked *rows = ARENA_NEW(arena, Ranked, (size_t)material->count);
+    int64_t n = 0;
+    if (!rows) return error_memory(error);
+    for (int32_t i = 0; seconds && i < material->count; i++) {
+        const Replay *replay = &material->replays[i];
+        Prediction prediction;
+        if (!(seconds[i] > 0) || !replay_predict(replay, &material->set, &prediction)) continue;
+        rows[n++] = (Ranked){replay->run, replay->measured_seconds, seconds[i],
+                             prediction.needed_bytes > replay->chip.hbm_bytes.value};
+    }
+    return rank_runs(rows, n, NULL, arena, out, error);
+}
+
 static bool write_report(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
-                         Error *error) {
+                         Arena *arena, Error *error) {
+    Ranking fitted, unseen;
+    if (!rank_line(material, c->seconds[LINE_FITTED], arena, &fitted, error) ||
+        !rank_line(material, c->seconds[LINE_GROUPS], arena, &unseen, error))
+        return false;
     const CalibrateFacts facts = {.file = words->file,
                                   .sha256 = material->table.sha256,
                                   .start = words->profile ? words->profile : "default",
@@ -159,6 +187,8 @@ static bool write_report(const CalibrateWords *words, const Material *material, 
                                   .runs = material->table.count,
                                   .skipped = material->skipped,
                                   .skipped_count = material->skipped_count,
+                                  .fitted_order = &fitted,
+                                  .unseen_order = c->crossed ? &unseen : NULL,
                                   .verbose = words->verbose};
     char *text = NULL;
     size_t length = 0;
@@ -197,6 +227,9 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
     if (!run_table_read(words->file, arena, &material.table, error) || !load_set(words, arena, &material.set, error) ||
         !replay_all(words, &material, arena, error))
         return false;
+    if (words->only && !profile_set_stack(&material.set, words->only))
+        return error_set(error, ERROR_INPUT, "--only", "the set has no stack %.60s", words->only);
+    if (material.begin == BEGIN_AUTO && words->only) material.begin = BEGIN_PRIORS;
     if (material.begin == BEGIN_AUTO) {
         bool other = material.set.runs_sha256[0] && strcmp(material.set.runs_sha256, material.table.sha256) != 0;
         material.begin = other ? BEGIN_VALUES : BEGIN_PRIORS;
@@ -208,6 +241,7 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
                                 .run_count = material.count,
                                 .predict = predict,
                                 .context = &material,
+                                .only = words->only,
                                 .start = material.begin == BEGIN_PRIORS ? FIT_PRIORS : FIT_VALUES,
                                 .threads = words->threads > 0 ? words->threads : omp_get_max_threads()};
     const CalibrateOptions options = {.exclude_flagged = words->exclude_flagged,
@@ -219,7 +253,7 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
     if (ok) skip_unpredicted(&material, &calibration);
     if (!ok || (words->output && !write_set(words, &material, &calibration, streams.out, arena, error))) return false;
     return (words->output && strcmp(words->output, "-") == 0) ||
-           write_report(words, &material, &calibration, streams.out, error);
+           write_report(words, &material, &calibration, streams.out, arena, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

@@ -8,7 +8,7 @@
 
 enum { FOLDS_DEFAULT = 10, FOLDS_MAX = 1000 };
 
-enum { OUTPUT, PROFILE, BEGIN, EXCLUDE, FOLDS, DATE, FORMAT, THREADS, VERBOSE, OPTIONS_COUNT };
+enum { OUTPUT, PROFILE, BEGIN, ONLY, EXCLUDE, FOLDS, DATE, FORMAT, THREADS, VERBOSE, OPTIONS_COUNT };
 
 _Static_assert((int)OPTIONS_COUNT == (int)CALIBRATE_OPTION_COUNT, "the header says how many");
 
@@ -33,6 +33,12 @@ const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT] = {
                           "chips and software, and nothing else (values where the set was fitted to other runs, "
                           "else priors).",
                .values = "priors values"},
+    [ONLY] = {.name = "only",
+              .takes = "STACK",
+              .help = "fit the figures of this software alone; all others, and likely ranges, stay",
+              .details = "Fits the figures of one software, and of those that follow it, from their priors; all "
+                         "others, likely ranges, and what the set says it was fitted to stay as they are. Left out "
+                         "are cells of one model and number of chips."},
     [EXCLUDE] = {.name = "exclude-flagged",
                  .help = "leave out the runs of cost/measured/data/flagged.tsv",
                  .details = "Without the runs of cost/measured/data/flagged.tsv. A fit keeps them else, with a "
@@ -69,6 +75,7 @@ bool calibrate_options_read(const CommandLine *line, CalibrateWords *out, Error 
         !line_choice(line, FORMAT, &format, error) || !line_threads(line, THREADS, &words.threads, error))
         return false;
     words.profile = text[PROFILE];
+    words.only = text[ONLY];
     if (words.profile && !words.profile[0])
         return error_set(error, ERROR_INPUT, where[PROFILE], "is empty; give default, or the file of a set");
     if (text[FOLDS] && !number_whole(text[FOLDS], where[FOLDS], 0, FOLDS_MAX, &folds, error)) return false;

@@ -14,13 +14,14 @@ typedef struct {
     const char *output;  /* the set goes there; NULL: nowhere */
     const char *profile; /* NULL: the default set */
     const char *date;    /* NULL: today's */
+    const char *only;    /* a stack: only its figures move; NULL: all */
     CalibrateFormat format;
     CalibrateBegin begin;
     int folds, threads; /* threads 0: OpenMP's own choice */
     bool exclude_flagged, verbose;
 } CalibrateWords;
 
-enum { CALIBRATE_OPTION_COUNT = 9 };
+enum { CALIBRATE_OPTION_COUNT = 10 };
 extern const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT];
 
 /* Texts are those of the line. */

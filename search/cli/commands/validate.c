@@ -89,7 +89,8 @@ static bool validate(const ValidateOptions *options, Arena *arena, Streams strea
     progress_stop(progress);
     if (!replayed) return false;
     if (validation.unmatched) return unmatched(&table, &validation, error);
-    if (validation.replayed == 0) return nothing_replayed(options, &validation, error);
+    if (validation.replayed + validation.failed + validation.set_aside == 0)
+        return nothing_replayed(options, &validation, error);
 
     const char *profile = set->date[0] ? arena_format(arena, "%s (%s)", set->name, set->date) : set->name;
     if (!profile) return error_memory(error);

@@ -35,6 +35,7 @@ static bool write_page(FILE *out, const ValidateView *view, const ValidateParts 
     for (ScoreBy by = 0; by < BY_COUNT; by++) ok = write_table(out, IDS[by], &parts->groups[by]) && ok;
     write_paragraph(out, "memory", "Memory", &parts->memory);
     write_paragraph(out, "order", "Order of plans", &parts->ranking);
+    ok = write_table(out, "cells", &parts->cells) && ok;
     write_paragraph(out, "chances", "Chances of being the best", &parts->chances);
     ok = write_table(out, "worst", &parts->worst) && ok;
     ok = write_table(out, "every", &parts->every) && ok;

@@ -31,8 +31,11 @@ static bool add_run(cJSON *runs, const ValidateView *view, const Outcome *o) {
            json_add_text(run, "bound_by", bound_name(p->bound_by)) && json_add_real(run, "mfu", p->mfu) &&
            add_positive(run, "memory_measured_bytes", o->measured_bytes) &&
            json_add_real(run, "memory_predicted_bytes", p->memory_bytes) &&
+           json_add_real(run, "memory_needed_bytes", p->needed_bytes) &&
            json_add_real(run, "memory_limit_bytes", o->limit_bytes) && json_add_whole(run, "unknowns", o->unknowns) &&
-           json_add_text(run, "assumed", o->notes) && (!flagged || json_add_text(run, "flagged", flagged->reason));
+           json_add_text(run, "assumed", o->notes) && (!o->failed || json_add_bool(run, "failed", true)) &&
+           (!o->aside || json_add_text(run, "set_aside", o->aside)) &&
+           (!flagged || json_add_text(run, "flagged", flagged->reason));
 }
 
 static bool add_skipped(cJSON *skipped, const Outcome *o) {
@@ -61,13 +64,30 @@ static bool add_group(cJSON *to, const ValidateView *view, const ScoreGroup *gro
            add_figures_at(to, "baseline", "runs", &group->baseline);
 }
 
+static bool add_cells(cJSON *to, const Ranking *ranking) {
+    cJSON *cells = json_add_array(to, "cells");
+    for (int64_t i = 0; i < ranking->groups && cells; i++) {
+        const RankCell *cell = &ranking->cells[i];
+        cJSON *own = json_add_object(cells, NULL);
+        if (!own || !json_add_text(own, "model", cell->run->model) ||
+            !json_add_text(own, "hardware", cell->run->hardware) || !json_add_whole(own, "chips", cell->run->chips) ||
+            !json_add_whole(own, "plans", cell->plans) || !json_add_whole(own, "pairs", cell->pairs) ||
+            !json_add_real(own, "tau", cell->tau) || !json_add_real(own, "distance", cell->distance))
+            return false;
+    }
+    return cells != NULL;
+}
+
 static bool add_ranking(cJSON *to, const char *key, const Ranking *ranking) {
     cJSON *own = json_add_object(to, key);
     return own && json_add_whole(own, "groups", ranking->groups) && json_add_whole(own, "plans", ranking->plans) &&
            json_add_whole(own, "pairs", ranking->pairs) && json_add_whole(own, "concordant", ranking->concordant) &&
            json_add_whole(own, "discordant", ranking->discordant) && json_add_real(own, "tau", ranking->tau) &&
            json_add_whole(own, "best_groups", ranking->best_groups) &&
-           json_add_real(own, "best_distance", ranking->best_distance);
+           json_add_real(own, "best_distance", ranking->best_distance) &&
+           json_add_whole(own, "large_groups", ranking->large) && json_add_real(own, "group_tau", ranking->cell_tau) &&
+           json_add_real(own, "group_distance_median", ranking->cell_median) &&
+           json_add_real(own, "group_distance_p90", ranking->cell_p90) && add_cells(own, ranking);
 }
 
 static bool add_reliability(cJSON *to, const Reliability *reliability) {
@@ -103,7 +123,9 @@ static bool add_memory(cJSON *to, const Validation *v) {
            (v->score.memory.worst_at < 0 ||
             json_add_text(memory, "worst_id", v->scored[v->score.memory.worst_at].id)) &&
            json_add_whole(memory, "called_fitting_measured_not", v->called_fitting) &&
-           json_add_whole(memory, "called_too_large_ran", v->called_too_large);
+           json_add_whole(memory, "called_too_large_ran", v->called_too_large) &&
+           (v->failed == 0 || (json_add_whole(memory, "failed", v->failed) &&
+                               json_add_whole(memory, "failed_called_too_large", v->failed_too_large)));
 }
 
 static bool add_by(cJSON *to, const ValidateView *view) {
@@ -136,7 +158,8 @@ bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
               json_add_text(json, "file_sha256", view->sha256) && json_add_text(json, "profile", view->profile) &&
               json_add_bool(json, "profile_fitted_to_file", view->fitted) && (runs = json_add_array(json, "runs"));
-    for (int64_t i = 0; i < v->replayed && ok; i++) ok = add_run(runs, view, v->of_scored[i]);
+    for (int64_t i = 0; i < v->count && ok; i++)
+        if (!v->outcomes[i].skipped[0]) ok = add_run(runs, view, &v->outcomes[i]);
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)
         if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);

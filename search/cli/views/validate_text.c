@@ -26,6 +26,7 @@ static bool write_text(TextOut out, const ValidateParts *parts, bool verbose) {
     text_paragraph(out, "Memory", &parts->memory);
     ok = text_table(out, &parts->memory_by_stack) && ok;
     text_paragraph(out, "Order of plans", &parts->ranking);
+    ok = text_table(out, &parts->cells) && ok;
     text_paragraph(out, "Chances of being the best", &parts->chances);
     if (verbose) ok = ok && text_table(out, &parts->every) && text_table(out, &parts->memory_runs);
     return ok && text_table(out, &parts->skipped);
@@ -64,6 +65,10 @@ static bool write_markdown(FILE *out, const ValidateParts *parts) {
         ok = table_write_markdown(&parts->memory_by_stack, out) && ok;
     }
     markdown_paragraph(out, "Order of plans", &parts->ranking);
+    if (parts->cells.rows > 0) {
+        fprintf(out, "\n");
+        ok = table_write_markdown(&parts->cells, out) && ok;
+    }
     markdown_paragraph(out, "Chances of being the best", &parts->chances);
     if (parts->worst.rows > 0) {
         fprintf(out, "\nThe worst:\n\n");

@@ -40,6 +40,7 @@ const char *signed_error_text(double error, char *text);
 /* What every form says, before any form is given to it. A Prose is empty where nothing was measured. */
 typedef struct {
     Prose headline, memory, ranking, chances;
+    Table cells;                 /* the order of plans, group by group where they have many */
     Table groups[BY_COUNT];      /* errors of the groups of each label */
     Table worst, every, skipped; /* measured runs, the worst first; all as in the file; those that were not replayed */
     Table memory_by_stack, memory_runs; /* HBM: errors of each software; every run where it was measured */

@@ -32,6 +32,9 @@ static void write_headline(const ValidateView *view, Prose *to) {
     prose_add(to, "%s of ", number_grouped(v->replayed, a));
     prose_add(to, "%s measured runs replayed with profile %s.", number_grouped(v->count, a),
               clean_name(view->profile, name));
+    if (v->set_aside > 0)
+        prose_add(to, " %s more were replayed and set aside: what they measure is not the plan.",
+                  number_grouped(v->set_aside, a));
     if (view->fitted) prose_add(to, " It was fitted to these runs: `calibrate` says how far off unseen ones are.");
     if (all->rows.count == 0) return;
     if (all->rows.count < v->replayed)
@@ -50,6 +53,25 @@ static void write_headline(const ValidateView *view, Prose *to) {
     prose_add(to, " %.0f%% of the runs were measured inside the range that the plan calls likely.", 100 * all->likely);
 }
 
+static void write_failed(const Validation *v, Prose *to) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    int64_t known = v->failed - v->failed_by_share[0];
+    prose_add(to, "Of %s runs that crashed or ran out of memory ", number_grouped(v->failed, a));
+    prose_add(to, "%s are called too large", number_grouped(v->failed_too_large, a));
+    if (known > 0)
+        prose_add(to, ", %.0f%% of the %s that are predicted to need at least half of their HBM",
+                  100 * (double)v->failed_too_large / (double)known, number_grouped(known, b));
+    prose_add(to, ". By the share of HBM that they need: below 0.5 %s", number_grouped(v->failed_by_share[0], a));
+    for (int bin = 1; bin < FAILED_BINS; bin++) {
+        if (bin + 1 < FAILED_BINS)
+            prose_add(to, ", %g to %g ", FAILED_SHARES[bin - 1], FAILED_SHARES[bin]);
+        else
+            prose_add(to, ", above %g ", FAILED_SHARES[bin - 1]);
+        prose_add(to, "%s", number_grouped(v->failed_by_share[bin], a));
+    }
+    prose_add(to, ". ");
+}
+
 static void write_memory(const ValidateView *view, Prose *to) {
     const Validation *v = view->validation;
     const ErrorStats *memory = &v->score.memory;
@@ -62,6 +84,8 @@ static void write_memory(const ValidateView *view, Prose *to) {
                   signed_error_text(worst->predicted_bytes / worst->measured_bytes - 1, a),
                   clean_name(worst->id, name));
     }
+    if (v->failed > 0) write_failed(v, to);
+    if (v->replayed == 0) return;
     prose_add(to, "Plans called fitting that were measured not to fit: %s. ", number_grouped(v->called_fitting, a));
     prose_add(to, "Plans that ran although they are called too large for their HBM: %s of ",
               number_grouped(v->called_too_large, a));
@@ -88,6 +112,13 @@ static void write_ranking(const ValidateView *view, Prose *to) {
         prose_add(to, " ");
     }
     add_ranking(to, "All", &v->ranking);
+    if (v->ranking.large == 0) return;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    prose_add(to, " Of %s groups of at least %d plans: ", number_grouped(v->ranking.large, a), RANK_CELL_PLANS);
+    prose_add(to,
+              "median tau %.2f; the plan predicted best is %s behind the best in the median, %s at the 90th "
+              "percentile.",
+              v->ranking.cell_tau, error_text(v->ranking.cell_median, a), error_text(v->ranking.cell_p90, b));
 }
 
 /* Of the plans that were said to be best with some chance, how many were. */
@@ -219,6 +250,23 @@ static Table memory_runs_table(const ValidateView *view, Arena *arena) {
     return table;
 }
 
+static Table cells_table(const ValidateView *view, Arena *arena) {
+    const Ranking *ranking = &view->validation->ranking;
+    Table table = begin_table(arena, "Order of plans by group", "model|chips|>plans|>pairs|>tau|>best is behind by");
+    for (int64_t i = 0; i < ranking->groups; i++) {
+        const RankCell *cell = &ranking->cells[i];
+        char text[NUMBER_TEXT_SIZE];
+        if (cell->plans < RANK_CELL_PLANS && !view->verbose) continue;
+        table_cell(&table, "%s", cell->run->model);
+        table_cell(&table, "%lld %s", (long long)cell->run->chips, cell->run->hardware);
+        table_cell(&table, "%lld", (long long)cell->plans);
+        table_cell(&table, "%lld", (long long)cell->pairs);
+        table_cell(&table, "%.2f", cell->tau);
+        table_cell(&table, "%s", error_text(cell->distance, text));
+    }
+    return table;
+}
+
 static Table skipped_table(const ValidateView *view, Arena *arena) {
     const Validation *v = view->validation;
     Table table = begin_table(arena, "Not replayed", "run|why");
@@ -236,13 +284,14 @@ ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *err
     write_memory(view, &parts->memory);
     write_ranking(view, &parts->ranking);
     write_chances(view, &parts->chances);
+    parts->cells = cells_table(view, arena);
     parts->worst = worst_table(view, arena);
     parts->every = every_table(view, arena);
     parts->skipped = skipped_table(view, arena);
     parts->memory_by_stack = memory_stacks_table(view, arena);
     parts->memory_runs = memory_runs_table(view, arena);
     ok = !parts->worst.failed && !parts->every.failed && !parts->skipped.failed && !parts->memory_by_stack.failed &&
-         !parts->memory_runs.failed;
+         !parts->memory_runs.failed && !parts->cells.failed;
     for (ScoreBy by = 0; by < BY_COUNT; by++) {
         parts->groups[by] = groups_table(view, by, arena);
         ok = ok && !parts->groups[by].failed;
