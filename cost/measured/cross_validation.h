@@ -10,8 +10,9 @@
 typedef enum {
     /* Whole groups of one source, model and chip generation, dealt to the folds from the largest to the smallest (ties
      * by name): they stand for a new model on a known machine. Of a fit of one software alone (FitProblem.only), whose
-     * runs are a sweep, they are the cells of one model and number of chips. Where all runs are one group, as one user's own runs
-     * often are, each run is a group: the error of a fit without any of them says nothing about a fit to them. */
+     * runs are a sweep, they are the cells of one model and number of chips. Where all runs are one group, as one
+     * user's own runs often are, each run is a group: the error of a fit without any of them says nothing about a fit
+     * to them. */
     CROSS_GROUPS,
     CROSS_SOURCES /* one source per fold: a source that nobody has measured here, perhaps with new software */
 } CrossKind;

@@ -101,8 +101,8 @@ typedef struct {
     double
         stage_message_seconds; /* per microbatch and chunk of a stage of a pipeline: messages waited for one by one */
     double ring_step_seconds;  /* of each step of a ring that leaves the domain, one a rank, beside the catalog's */
-    double
-        reduced_tensors; /* pieces of a layer's gradients that are all_reduced one after the other; 1: a bucket a layer */
+    /* Pieces of a layer's gradients that are all_reduced one after the other; 1: a bucket for each layer */
+    double reduced_tensors;
     /* 1: ZeRO gathers what it has updated after the step's last microbatch, in the master's dtype, beside its
      * reductions; 0: the copy for compute, which the next step's first microbatch hides */
     double gathers_after_update;

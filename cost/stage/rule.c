@@ -21,8 +21,8 @@ typedef struct {
     Traffic start, end;
 } DataTraffic;
 
-/* Messages of a layer's all_reduce, in those of a pass round a ring. Where the steps of a far ring are slow NCCL takes a
- * tree for large buckets: up and down it are 2 log2 n steps where the ring has 2 (n - 1). Single tensors go round. */
+/* Messages of a layer's all_reduce, in those of a pass round a ring. Where the steps of a far ring are slow NCCL takes
+ * a tree for large buckets: up and down it are 2 log2 n steps where the ring has 2 (n - 1). Single tensors go round. */
 static double all_reduce_messages(const Profile *profile, double ways) {
     if (profile->reduced_tensors > 1) return 2 * profile->reduced_tensors;
     return profile->ring_step_seconds > 0 ? 2 * min_real(1, log2(ways) / (ways - 1)) : 2;

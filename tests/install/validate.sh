@@ -23,6 +23,22 @@ partial_error=memory-fitting=0
 "$BUILD/shardopt" validate "$data/partial.tsv" --max-error "$partial_error" >"$root/partial.txt" ||
     { echo "FAIL: $data/partial.tsv: exit $?" >&2; exit 1; }
 
+# ---- one sweep: its own software, its order of plans, and what failed in it ----
+sweep_error=median=7.5%,p90=30%,memory-median=8%,memory-fitting=0
+sweep_ranking=tau-all=0.86
+"$BUILD/shardopt" validate "$data/nanotron.tsv" --max-error "$sweep_error" --min-ranking "$sweep_ranking" \
+    --format markdown --worst 0 -o "$root/sweep.md" || { echo "FAIL: $data/nanotron.tsv: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate "$data/nanotron-failed.tsv" --format markdown -o "$root/failed.md" ||
+    { echo "FAIL: $data/nanotron-failed.tsv: exit $?" >&2; exit 1; }
+{
+    sed -n '/^[^|]/{p;q;}' "$root/sweep.md"
+    sed -n '/^\*\*Memory/p' "$root/sweep.md"
+    echo
+    sed -n '/^\*\*Memory/p' "$root/failed.md" | sed 's/Memory/What failed/'
+    echo
+    sed -n '/^\*\*Order/,$p' "$root/sweep.md"
+} >"$root/sweep"
+
 # ---- the page ----
 # Replaces the block <!-- NAME --> of the page by $root/new.
 replace() {
@@ -34,15 +50,33 @@ if [ "${1-}" = --update ]; then
     { echo "<!-- validate -->"; cat "$root/shown"; echo "<!-- /validate -->"; } >"$root/new"
     replace validate
     cat "$root/validate.svg" >docs/validate.svg
+    { echo "<!-- sweep -->"; cat "$root/sweep"; echo "<!-- /sweep -->"; } >"$root/new"
+    replace sweep
+    "$BUILD/shardopt" calibrate "$data/nanotron.tsv" --only nanotron --format markdown >"$root/cells.md"
+    {
+        echo "<!-- cells -->"
+        awk '/^\|/ { print; table = 1; next } table { exit }' "$root/cells.md" | grep -v "by sources\|of these"
+        echo
+        grep "^Order of plans, left out" "$root/cells.md"
+        echo "<!-- /cells -->"
+    } >"$root/new"
+    replace cells
     "$BUILD/shardopt" calibrate "$data/train.tsv" --begin priors --format markdown >"$root/calibrate.md"
     {
         echo "<!-- calibrate -->"
         awk '/^\|/ { print; table = 1; next } table { exit }' "$root/calibrate.md"
+        echo
+        grep "^Measured inside\|^Order of plans, left out" "$root/calibrate.md"
         echo "<!-- /calibrate -->"
     } >"$root/new"
     replace calibrate
     exit
 fi
+sed -n '/^<!-- sweep -->$/,/^<!-- \/sweep -->$/p' "$page" | sed '/^<!--/d' >"$root/block"
+diff -u "$root/block" "$root/sweep" || {
+    echo "FAIL: the sweep of $page is not what the program prints; sh tests/install/validate.sh --update" >&2
+    exit 1
+}
 sed -n '/^<!-- validate -->$/,/^<!-- \/validate -->$/p' "$page" | sed '/^<!--/d' >"$root/block"
 diff -u "$root/block" "$root/shown" || {
     echo "FAIL: the table of $page is not what the program prints (- page, + program)" >&2

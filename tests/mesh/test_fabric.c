@@ -80,6 +80,21 @@ Test(fabric, the_two_of_the_issue) {
     cr_expect_float_eq(collective_seconds(collective_cost(COLLECTIVE_ALL_REDUCE, &mesh, &all), 1, 0), 75.2e-6, 1e-15);
 }
 
+/* A slow step for each rank of a ring that leaves the node: 8 nodes of 8 have 63, one node none; a tree has none, and
+ * an all_reduce takes it. */
+Test(fabric, steps_of_far_rings) {
+    Mesh mesh = machine_for("h100", (MachineRequest){.nodes = 64}, 0).mesh, slow = mesh;
+    Footprint node = {{{8, 1}, {1, 1}}}, far = {{{8, 1}, {8, 1}}};
+    slow.fabric.ring_step_seconds = 1e-3;
+    double more = collective_seconds(collective_cost(COLLECTIVE_ALL_GATHER, &slow, &far), 1, 0) -
+                  collective_seconds(collective_cost(COLLECTIVE_ALL_GATHER, &mesh, &far), 1, 0);
+    cr_expect_float_eq(more, 63e-3, 1e-12, "%g", more);
+    for (Collective op = COLLECTIVE_ALL_GATHER; op <= COLLECTIVE_ALL_REDUCE; op++)
+        cr_expect_float_eq(collective_seconds(collective_cost(op, &slow, &node), 1, 0),
+                           collective_seconds(collective_cost(op, &mesh, &node), 1, 0), 1e-15);
+    cr_expect_lt(collective_seconds(collective_cost(COLLECTIVE_ALL_REDUCE, &slow, &far), 1, 0), 1e-3);
+}
+
 /* The book's GPU chapter ("How to Scale Your Model", part 12): node 8 x 450e9, leaf 32 x 400e9, spine 4 x 12.8e12: the
  * least level is the leaf, 400e9 x 32 / 31 = 413e9. The machine's own network is one axis, whose NICs carry the bytes
  * that stay under the leaf and those that cross: 400e9 x 128 / 127. */

@@ -32,6 +32,7 @@ static void write_headline(const ValidateView *view, Prose *to) {
     prose_add(to, "%s of ", number_grouped(v->replayed, a));
     prose_add(to, "%s measured runs replayed with profile %s.", number_grouped(v->count, a),
               clean_name(view->profile, name));
+    if (v->failed > 0) prose_add(to, " %s more had failed.", number_grouped(v->failed, a));
     if (v->set_aside > 0)
         prose_add(to, " %s more were replayed and set aside: what they measure is not the plan.",
                   number_grouped(v->set_aside, a));

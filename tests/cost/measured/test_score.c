@@ -194,7 +194,10 @@ Test(rank, order_of_four_plans) {
      * 90 130 125: (3,4) is wrong, the others are right: tau 3/5. The second is predicted best, 4% slower than the
      * best. */
     Run runs[4] = {plain(2, 1), plain(3, 2), plain(4, 4), plain(5, 8)};
-    Ranked rows[] = {{&runs[2], 120, 130}, {&runs[0], 100, 110}, {&runs[3], 150, 125}, {&runs[1], 104, 90}};
+    Ranked rows[] = {{&runs[2], 120, 130, false},
+                     {&runs[0], 100, 110, false},
+                     {&runs[3], 150, 125, false},
+                     {&runs[1], 104, 90, false}};
     Arena arena = {0};
     Error error = {0};
     Ranking ranking;
@@ -212,12 +215,30 @@ Test(rank, order_of_four_plans) {
     arena_free(&arena);
 }
 
+/* A search does not offer what it calls too large: of plans predicted at 90, 95 and 100 the first does not fit, so the
+ * second is chosen, which was measured 20% behind the best. Where none fits all count. */
+Test(rank, what_is_too_large_is_not_chosen) {
+    Run runs[3] = {plain(2, 1), plain(3, 2), plain(4, 4)};
+    Ranked rows[] = {{&runs[0], 300, 90, true}, {&runs[1], 120, 95, false}, {&runs[2], 100, 100, false}};
+    Arena arena = {0};
+    Error error = {0};
+    Ranking ranking;
+    cr_assert(rank_runs(rows, 3, NULL, &arena, &ranking, &error));
+    cr_expect_float_eq(ranking.best_distance, 0.2, 1e-12);
+    cr_expect_float_eq(ranking.cells[0].tau, -1, 1e-12, "all three pairs are in the wrong order");
+    cr_expect_eq(ranking.large, 0, "three plans are few");
+    rows[1].too_large = rows[2].too_large = true;
+    cr_assert(rank_runs(rows, 3, NULL, &arena, &ranking, &error));
+    cr_expect_float_eq(ranking.best_distance, 2, 1e-12);
+    arena_free(&arena);
+}
+
 Test(rank, repeats_and_batches) {
     /* Two runs of one plan have the mean 100; the other plan has twice the batch and 220, so 110 for the same
      * tokens. */
     Run runs[3] = {plain(2, 1), plain(3, 1), plain(4, 2)};
     runs[2].global_batch = 2;
-    Ranked rows[] = {{&runs[0], 90, 100}, {&runs[1], 110, 100}, {&runs[2], 220, 210}};
+    Ranked rows[] = {{&runs[0], 90, 100, false}, {&runs[1], 110, 100, false}, {&runs[2], 220, 210, false}};
     Arena arena = {0};
     Error error = {0};
     Ranking ranking;

@@ -3,6 +3,7 @@
  * 70B unless said otherwise: a layer is 855,638,016 parameters in matrices and 16,384 in norms; a table 128,256 x 8192;
  * at 4096 tokens a layer's forward pass takes 2 x 855,654,400 + 67,108,864 FLOPs a token (1.778e9), logits 2.101e9, the
  * same as 1.18 layers. */
+#include "cost/stage/stage_totals.h"
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
@@ -160,6 +161,50 @@ Test(stage, transient) {
         memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, rows[i].moment, 0, &found);
         cr_expect_float_eq(found.transient_bytes, rows[i].expected, 1e-3, "%s: %.12g, not %.12g", rows[i].name,
                            found.transient_bytes, rows[i].expected);
+    }
+}
+
+/* The host's launches are the least that a layer's compute takes: of 3 s a forward pass gets 1 and a backward pass 2,
+ * on each of 20 layers; each further tensor rank adds 0.6 s in a pipeline of 4 x 2 chips on domains of 4, and none
+ * where the domain holds them all. A message between stages of 0.5 s is waited for half in each pass. */
+Test(stage, launches_are_the_least) {
+    const struct {
+        const char *name;
+        double host, tensor, message;
+        int64_t domain;
+        double forward, backward;
+    } rows[] = {
+        {"the host alone", 3, 0, 0, 4, 20, 40},
+        {"ranks of a far pipeline", 3, 0.6, 0, 4, 24, 48},
+        {"in one domain", 3, 0.6, 0, 8, 20, 40},
+        {"messages too", 3, 0, 0.5, 4, 20.25, 40.25},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Profile profile = IDEAL;
+        Bench bench = staged(4, 20, 20);
+        Resources plain, found;
+        bench.chip.domain_chips = rows[i].domain;
+        bench.chip.bf16_flops_per_second.value = bench.chip.hbm_bytes_per_second.value = 1e18;
+        bench.shard.tensor = 2;
+        CostContext setting = bench_setting(&bench);
+        setting.profile = &profile;
+        stage_resources(&setting, &bench.shard, &bench.knobs, &bench.sharding, &plain);
+        double attention[] = {plain.of[RES_ATTENTION_FORWARD], plain.of[RES_ATTENTION_BACKWARD]};
+        profile.host_layer_seconds = rows[i].host, profile.host_tensor_seconds = rows[i].tensor,
+        profile.stage_message_seconds = rows[i].message;
+        stage_resources(&setting, &bench.shard, &bench.knobs, &bench.sharding, &found);
+        StagePace pace = stage_pace(&setting, &bench.shard);
+        cr_expect_eq(pace.layers, 20);
+        /* beside the layers the stage has logits, which their own compute takes */
+        Bench lone = bench;
+        double logits[PHASE_COUNT];
+        StageTotals sums;
+        stage_sums(&setting, &lone.shard, &lone.knobs.methods, &lone.sharding, &sums);
+        for (int phase = 0; phase < PHASE_COUNT; phase++) logits[phase] = pace.logits ? sums.logits.compute[phase] : 0;
+        cr_expect_float_eq(found.of[RES_COMPUTE_FORWARD] + attention[0] - logits[0], rows[i].forward, 1e-9, "%s: %g",
+                           rows[i].name, found.of[RES_COMPUTE_FORWARD] + attention[0] - logits[0]);
+        cr_expect_float_eq(found.of[RES_COMPUTE_BACKWARD] + attention[1] - logits[1], rows[i].backward, 1e-9, "%s: %g",
+                           rows[i].name, found.of[RES_COMPUTE_BACKWARD] + attention[1] - logits[1]);
     }
 }
 
