@@ -129,6 +129,14 @@ static void set_capacity(Replay *replay) {
     if (factor >= 1 && factor <= 16) replay->model.training.capacity_factor = factor;
 }
 
+/* "real packed data" of fine-tuning: attention stays within documents, which are short there. */
+static void set_documents(Replay *replay) {
+    enum { DOCUMENT_TOKENS = 512 };
+    if (!text_has(replay->run->notes, "real packed data")) return;
+    for (int i = 0; i < replay->model.kind_count; i++)
+        if (replay->model.kinds[i].window == 0) replay->model.kinds[i].window = DOCUMENT_TOKENS;
+}
+
 /* Software that only the kind of chip has suggested is a guess: no text of the source holds a text of its matches, or
  * the first word of its name ("maxtext-tpu"). */
 static void note_software(Replay *replay) {
@@ -153,6 +161,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
         !replay_placement(out) || !replay_measured(out))
         return;
     set_capacity(out);
+    set_documents(out);
     out->chip_entry = profile_set_chip(set, &out->chip);
     char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
     snprintf(said, sizeof said, "%s; %s; %s%s", run->precision, run->framework, run->notes,

@@ -134,7 +134,8 @@ static void set_methods(Replay *replay) {
         knobs->methods.sequence_replicates = !torus && degrees->of[ROLE_FSDP] == 1 && !shards;
     }
     /* torchtitan keeps weights of stages by default (fsdp_reshard_after_forward) */
-    bool kept = text_has(run->fsdp, "zero2") || (text_has(run->framework, "torchtitan") && run->pipeline > 1);
+    bool kept = text_has(run->fsdp, "zero2") || text_has(run->fsdp, "not re-sharded") ||
+                (text_has(run->framework, "torchtitan") && run->pipeline > 1);
     knobs->regather = degrees->of[ROLE_FSDP] == 1 || !kept;
     bool sharded =
         text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") || (sharding_unknown(run) && year_of(run) >= 2022);
