@@ -68,13 +68,18 @@ static void drop_unfit(BoundRows *rows) {
     if (kept > 0) rows->count = kept;
 }
 
-/* Fills the relaxation of a row: everything saved, and, where that does not fit and can matter, what freeing the
- * missing memory takes. A row that cannot fit is left to the memory bound. */
-static void relax_row(const RowMaker *maker, MlpChoice mlp, const Resources *saved, BoundRow *row) {
+/* Begins the relaxation of a row: everything saved. */
+static void begin_row(const Resources *saved, BoundRow *row) {
     memset(&row->relaxation, 0, sizeof(row->relaxation));
     row->relaxation.rows = 1;
     row->relaxation.row[0].resources = *saved;
     row->relaxation.fits = true;
+}
+
+/* Raises the relaxation of a row by what freeing the missing memory takes, where everything saved does not fit and that
+ * can matter. A row that cannot fit is left to the memory bound. */
+static void relax_row(const RowMaker *maker, MlpChoice mlp, BoundRow *row) {
+    const Resources *saved = &row->relaxation.row[0].resources;
     if (cost_context_remat(maker->bounds->context) || resources_fit(saved, row->rule.memory_limit_bytes)) return;
     if (step_seconds(&row->rule, saved, maker->least) * SLACK > maker->enough) return;
     const DetailSlot *slot = totals_cache_details(maker->bounds, maker->shard, &maker->knobs->methods, mlp);
@@ -159,8 +164,14 @@ static void family_row(const RowMaker *maker, const TotalsSlot *slot, double chu
         row->rule.data_end[group].messages /= chunks;
         row->rule.data_end[group].bytes /= chunks;
     }
-    least_memory_saved(maker, &sharding, &slot->totals, &resources);
-    relax_row(maker, (MlpChoice)slot->key.mlp, &resources, row);
+    begin_row(&resources, row);
+}
+
+/* What freeing memory takes in the row of a family. */
+static void relax_family_row(const RowMaker *maker, const TotalsSlot *slot, BoundRow *row) {
+    Sharding sharding = totals_sharding(slot);
+    least_memory_saved(maker, &sharding, &slot->totals, &row->relaxation.row[0].resources);
+    relax_row(maker, (MlpChoice)slot->key.mlp, row);
 }
 
 void family_rows(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least, double enough,
@@ -171,21 +182,44 @@ void family_rows(const Bounds *bounds, const Shard *shard, const Knobs *member, 
     double most = most_chunks(bounds->context, shard->pipeline), chunks = shard->pipeline > 1 ? most : 1;
     double share = schedule_least_share(shard->pipeline, shard->microbatches, most, WEIGHT_GRADIENTS_MOST);
     out->count = 0;
-    out->least_bytes = shard_bytes(bounds, shard, member);
-    microbatches_in_flight(bounds->context, shard, &fast, maker.in_flight);
+    out->least_bytes = 0;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &fast.methods, (MlpChoice)mlp);
         if (slot->allowed) family_row(&maker, slot, chunks, share, &out->row[out->count++]);
     }
+    out->seconds = rows_seconds(out, least);
+    if (out->seconds > enough) return;
+    out->least_bytes = shard_bytes(bounds, shard, member);
+    if (out->least_bytes > cost_context_memory_limit(bounds->context)) return;
+    microbatches_in_flight(bounds->context, shard, &fast, maker.in_flight);
+    for (int mlp = MLP_TENSOR, row = 0; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &fast.methods, (MlpChoice)mlp);
+        if (slot->allowed) relax_family_row(&maker, slot, &out->row[row++]);
+    }
     drop_unfit(out);
+    out->seconds = rows_seconds(out, least);
+}
+
+/* What knobs hold at least in their worst moment, over the choices of the MLP. */
+static double knob_bytes(const Bounds *bounds, const Shard *shard, const Knobs *knobs) {
+    double bytes = INFINITY;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs->methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        Sharding sharding = totals_sharding(slot);
+        bytes = min_real(bytes, least_memory(bounds->context, shard, knobs, &sharding, &slot->totals));
+    }
+    return bytes * SLACK;
 }
 
 void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,
                BoundRows *out) {
     const CostContext *context = bounds->context;
     RowMaker maker = {.bounds = bounds, .shard = shard, .knobs = knobs, .least = least, .enough = enough};
-    double bytes = INFINITY;
     out->count = 0;
+    out->seconds = INFINITY;
+    out->least_bytes = knob_bytes(bounds, shard, knobs);
+    if (out->least_bytes > cost_context_memory_limit(context)) return;
     microbatches_in_flight(context, shard, knobs, maker.in_flight);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs->methods, (MlpChoice)mlp);
@@ -195,11 +229,11 @@ void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, con
         row->chunks = 1;
         rule_of_sums(context, shard, knobs, &slot->totals, &row->rule);
         Resources resources = saved_resources(&maker, slot, &sharding);
-        bytes = min_real(bytes, least_memory(context, shard, knobs, &sharding, &slot->totals));
-        relax_row(&maker, (MlpChoice)mlp, &resources, row);
+        begin_row(&resources, row);
+        relax_row(&maker, (MlpChoice)mlp, row);
     }
     drop_unfit(out);
-    out->least_bytes = bytes * SLACK;
+    out->seconds = rows_seconds(out, least);
 }
 
 double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least,
@@ -207,7 +241,7 @@ double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *membe
     BoundRows rows;
     family_rows(bounds, shard, member, least, INFINITY, &rows);
     *least_bytes = rows.least_bytes;
-    return rows_seconds(&rows, least);
+    return rows.seconds;
 }
 
 double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least,
@@ -215,7 +249,7 @@ double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, 
     BoundRows rows;
     knob_rows(bounds, shard, knobs, least, INFINITY, &rows);
     *least_bytes = rows.least_bytes;
-    return rows_seconds(&rows, least);
+    return rows.seconds;
 }
 
 bool offload_never_pays(const Bounds *bounds, const Shard *shard, const Knobs *knobs, double step_seconds_least) {

@@ -28,12 +28,14 @@ typedef struct {
 typedef struct {
     int count;
     BoundRow row[BOUND_ROWS_MAX];
+    double seconds;     /* rows_seconds() at the rates they were made with */
     double least_bytes; /* what the plan holds at least in its worst moment, after it gives up every activation */
 } BoundRows;
 
 /* The rows of a family, of which `member` and `shard` are any member's, and of one knob setting. `least` are rates that
  * no placement in question goes below. What freeing takes is worked out only where a row is not above `enough` without
- * it. */
+ * it. The least bytes of a family that is above `enough` are given as 0; a knob setting that does not fit has no rows,
+ * and takes INFINITY. */
 void family_rows(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least, double enough,
                  BoundRows *out);
 void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least, double enough,

@@ -6,17 +6,42 @@
 #include "search/explore/candidate.h"
 #include "search/explore/knob_list.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- one tuple ---- */
 
+/* Where placements above the threshold were left, all of the setting is: its counts are taken back until then. */
+static bool leave_candidate(Explorer *explorer, const ExploreStats *before, int64_t index, Count plans) {
+    ExploreStats *stats = &explorer->stats;
+    Left left = {.kind = LEFT_CANDIDATE,
+                 .bound = stats->least_above_threshold,
+                 .index = index,
+                 .plans = plans,
+                 .evaluated = stats->evaluated - before->evaluated,
+                 .required = stats->pruned[PRUNED_REQUIRE] - before->pruned[PRUNED_REQUIRE]};
+    stats->least_above_threshold = before->least_above_threshold;
+    stats->least_cut_bound = before->least_cut_bound;
+    stats->evaluated = before->evaluated;
+    memcpy(stats->pruned, before->pruned, sizeof stats->pruned);
+    return explorer_leave(explorer, left);
+}
+
 /* A knob setting that was listed: the best of its placements and layouts, into *best where it beats what is there. */
 static bool explore_knobs(OpenTuple *tuple, int64_t index, double limit, BestPlan *best) {
+    Explorer *explorer = tuple->explorer;
+    ExploreStats before = explorer->stats;
     Knobs knobs = knob_space_at(&tuple->space, index);
     Admission admission;
     if (!knobs_admitted(tuple, &knobs, &admission))
-        return error_set(&tuple->explorer->error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
-    return candidate_explore(tuple, index, &admission, limit, best);
+        return error_set(&explorer->error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
+    if (explorer->left) explorer->stats.least_above_threshold = INFINITY;
+    if (!candidate_explore(tuple, index, &admission, limit, best)) return false;
+    /* Where the row has a plan up to the threshold, what is above is worse than that. */
+    bool beaten = best->found && best->ranked_seconds <= explorer->stats.threshold;
+    bool above = explorer->stats.least_above_threshold < INFINITY && !beaten;
+    return !explorer->left || !above || leave_candidate(explorer, &before, index, tuple->placement_total);
 }
 
 /* One listed knob setting; `best` are the best plans by expert grid and schedule, `threshold` is ranked. */
@@ -37,12 +62,18 @@ static bool explore_listed(OpenTuple *tuple, const BoundedIndex *item, BestPlan 
            (!own.found || best_plan_list_add(&explorer->plans, &own, &explorer->error));
 }
 
-static bool explore_opened(OpenTuple *tuple, double threshold, BoundedIndexList *knob_list) {
+/* What was left of a tuple; NULL in place of its items means that the whole tuple is meant. */
+typedef struct {
+    const Left *items;
+    int64_t count;
+} TupleLeft;
+
+static bool explore_opened(OpenTuple *tuple, double threshold, TupleLeft left, BoundedIndexList *knob_list) {
     Explorer *explorer = tuple->explorer;
     int64_t groups = (int64_t)tuple->space.methods.grid_count * SCHEDULE_COUNT;
     BestPlan *best = ARENA_NEW(tuple->arena, BestPlan, (size_t)groups); /* by expert grid and schedule */
     if (!best) return error_memory(&explorer->error);
-    bool ok = knob_list_make(tuple, knob_list);
+    bool ok = left.items ? knob_list_go_on(tuple, left.items, left.count, knob_list) : knob_list_make(tuple, knob_list);
     for (int64_t i = 0; ok && i < knob_list->count; i++)
         ok = explore_listed(tuple, &knob_list->items[i], best, threshold);
     /* An interrupted search keeps what it has found. */
@@ -51,15 +82,23 @@ static bool explore_opened(OpenTuple *tuple, double threshold, BoundedIndexList 
     return ok;
 }
 
-bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold) {
+static bool explore_some(Explorer *explorer, const Degrees *degrees, double threshold, TupleLeft left) {
     Arena arena = {0};
     OpenTuple tuple;
     BoundedIndexList knob_list = {0};
     explorer->stats.threshold = threshold;
-    bool ok = open_tuple_make(&tuple, explorer, degrees, &arena) && explore_opened(&tuple, threshold, &knob_list);
+    bool ok = open_tuple_make(&tuple, explorer, degrees, &arena) && explore_opened(&tuple, threshold, left, &knob_list);
     free(knob_list.items);
     arena_free(&arena);
     return ok;
+}
+
+bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold) {
+    return explore_some(explorer, degrees, threshold, (TupleLeft){NULL, 0});
+}
+
+bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Left *left, int64_t count) {
+    return explore_some(explorer, degrees, threshold, (TupleLeft){left, count});
 }
 
 /* ---- how many are near ---- */

@@ -30,6 +30,23 @@ void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Kno
     stats->missing_knobs = *knobs;
 }
 
+void explore_count_left(ExploreStats *stats, const Left *left) {
+    stats->evaluated += left->evaluated;
+    stats->pruned[PRUNED_REQUIRE] += left->required;
+    stats->pruned[left->kind == LEFT_BATCHES ? PRUNED_DEGREE_BOUND : PRUNED_KNOB_BOUND] +=
+        left->plans - left->evaluated - left->required;
+    explore_note_cut(stats, left->bound);
+}
+
+bool explorer_leave(Explorer *explorer, Left left) {
+    if (!explorer->left) {
+        explore_count_left(&explorer->stats, &left);
+        return true;
+    }
+    if (left.kind != LEFT_BATCHES) left.first_batch = left.last_batch = explorer->batch;
+    return left_add(explorer->left, &left) || error_memory(&explorer->error);
+}
+
 bool explore_cache_new(ExploreCache *out, Error *error) {
     *out = (ExploreCache){.sums = totals_cache_new(), .memo = collective_memo_new()};
     return (out->sums && out->memo) || error_memory(error);

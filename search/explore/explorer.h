@@ -10,6 +10,7 @@
 #include "search/bound/knob_bound.h"
 #include "search/bound/lower_rates.h"
 #include "search/explore/best_plan.h"
+#include "search/explore/left.h"
 #include "search/layout/layout.h"
 #include "search/request/request.h"
 
@@ -69,6 +70,8 @@ typedef struct {
     ExploreCache *cache;
     BestPlanList plans; /* what was found; the caller frees plans.items */
     ExploreStats stats;
+    LeftList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
+    int64_t batch;  /* number of the problem's batch, which is noted with them */
     bool interrupted;
     Error error;
 } Explorer;
@@ -86,6 +89,12 @@ static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *
 static inline Bounds explorer_bounds(const Explorer *explorer) {
     return explore_bounds(explorer->problem, explorer->cache->sums);
 }
+
+/* Leaves plans above the threshold closed: kept where a list is, counted as cut where none is. */
+bool explorer_leave(Explorer *explorer, Left left);
+
+/* Counts as cut what was left. */
+void explore_count_left(ExploreStats *stats, const Left *left);
 
 /* Asks the world whether to end; once it has said so, the explorer remembers. */
 bool explorer_stops(Explorer *explorer);

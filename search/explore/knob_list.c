@@ -19,6 +19,7 @@ typedef struct {
     double threshold;   /* ranked; what is above is out */
     bool brute;         /* nothing is cut by a bound */
     SizesVerdict sizes; /* of the setting in question, and of those that share sizes with it */
+    int64_t family;     /* whose frontier is filled to go on with its members; -1: none */
 } KnobListing;
 
 static ExploreStats *stats_of(const KnobListing *listing) { return &listing->tuple->explorer->stats; }
@@ -63,15 +64,16 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
     BoundRows rows;
     stats_of(listing)->work++;
     knob_rows(&bounds, shard, knobs, least, threshold / problem->scale, &rows);
-    double bytes = rows.least_bytes, bound = rows_seconds(&rows, least) * problem->scale;
+    double bytes = rows.least_bytes, bound = rows.seconds * problem->scale;
     if (!listing->brute && bytes <= limit && bound <= threshold)
         bound = max_real(bound, family_frontier_bound(tuple, &rows, &listing->frontier));
     if (bytes > limit) {
         *out = knob_out(listing, PRUNED_MEMORY, bound);
         note_missing(listing, knobs, bytes - limit);
     } else if (bound > threshold && !listing->brute) {
-        *out = knob_out(listing, PRUNED_KNOB_BOUND, bound);
-        explore_note_cut(stats_of(listing), bound);
+        *out = (KnobOutcome){.reason = PRUNED_KNOB_BOUND, .bound = bound};
+        Left left = {.kind = LEFT_KNOBS, .bound = bound, .index = index, .plans = tuple->placement_total};
+        return explorer_leave(tuple->explorer, left);
     } else {
         *out = (KnobOutcome){.listed = true, .bound = bound};
         return bounded_index_add(listing->list, (BoundedIndex){bound, index}, &tuple->explorer->error);
@@ -119,11 +121,30 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
     Bounds bounds = explorer_bounds(tuple->explorer);
     family_rows(&bounds, shard, knobs, least, listing->threshold / problem->scale, &frontier->rows);
     *bytes = frontier->rows.least_bytes;
-    frontier->bound = rows_seconds(&frontier->rows, least) * problem->scale;
+    frontier->bound = frontier->rows.seconds * problem->scale;
 }
 
-/* Whether a whole family is out: no launcher takes it, its sizes do not divide, it cannot fit, or its bound at the
- * least rates is above the threshold. Otherwise listing->frontier is begun. */
+/* Leaves the members of a family from number `from` on closed, at the bound that its frontier has. */
+static bool leave_family(const KnobListing *listing, int64_t family, int64_t from) {
+    const OpenTuple *tuple = listing->tuple;
+    Left left = {.kind = LEFT_FAMILY,
+                 .bound = listing->frontier.bound,
+                 .index = family,
+                 .first = from,
+                 .plans = tuple->placement_total * (Count)(knob_family_size(&tuple->space) - from)};
+    return explorer_leave(tuple->explorer, left);
+}
+
+/* The shard of a family, at its plainest; false: it does not divide. */
+static bool family_shard(const KnobListing *listing, Knobs *knobs, Shard *out) {
+    const OpenTuple *tuple = listing->tuple;
+    const CostContext *setting = &tuple->problem->setting;
+    knobs->virtual_stages = 1; /* with more chunks nothing divides better */
+    return shard_of_plan(setting->model, &setting->work, tuple->degrees, knobs, tuple->problem->padding, out);
+}
+
+/* Whether a whole family is out for good: no launcher takes it, its sizes do not divide, or it cannot fit. Otherwise
+ * listing->frontier is begun. */
 static bool family_cut(KnobListing *listing, int64_t family) {
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
@@ -137,9 +158,7 @@ static bool family_cut(KnobListing *listing, int64_t family) {
         stats->pruned[PRUNED_REQUIRE] += plans;
         return true;
     }
-    knobs.virtual_stages = 1; /* with more chunks nothing divides better */
-    if (!shard_of_plan(problem->setting.model, &problem->setting.work, tuple->degrees, &knobs, problem->padding,
-                       &shard)) {
+    if (!family_shard(listing, &knobs, &shard)) {
         stats->pruned[PRUNED_INDIVISIBLE] += plans;
         return true;
     }
@@ -152,27 +171,27 @@ static bool family_cut(KnobListing *listing, int64_t family) {
         note_missing(listing, &knobs, bytes - limit);
         return true;
     }
-    if (listing->frontier.bound <= listing->threshold) return false;
-    stats->pruned[PRUNED_KNOB_BOUND] += plans;
-    explore_note_cut(stats, listing->frontier.bound);
-    return true;
+    return false;
 }
 
-static bool list_family(KnobListing *listing, int64_t family) {
+/* The members of a family from number `from` on; those before are counted. */
+static bool list_family(KnobListing *listing, int64_t family, int64_t from) {
     const KnobSpace *space = &listing->tuple->space;
     int64_t size = knob_family_size(space);
     if (explorer_stops(listing->tuple->explorer)) return false;
     if (family_cut(listing, family)) return true;
+    if (!listing->brute && listing->frontier.bound > listing->threshold) return leave_family(listing, family, from);
     KnobOutcome outcome = {0};
-    for (int64_t i = 0; i < size; i++) {
+    if (from > 0) {
+        Knobs knobs = knob_space_at(space, family * size + from);
+        listing->sizes = knobs_sizes(listing->tuple, &knobs);
+    }
+    for (int64_t i = from; i < size; i++) {
         /* A setting that offloads comes right after the same setting that does not. */
-        bool offloads = space->offload_count > 1 && i % space->offload_count != 0;
+        bool offloads = i > from && space->offload_count > 1 && i % space->offload_count != 0;
         KnobOutcome resident = outcome;
         if (!list_knob(listing, family * size + i, offloads ? &resident : NULL, &outcome)) return false;
-        if (!outcome.family_out) continue;
-        stats_of(listing)->pruned[PRUNED_KNOB_BOUND] += listing->tuple->placement_total * (Count)(size - i);
-        explore_note_cut(stats_of(listing), listing->frontier.bound);
-        break;
+        if (outcome.family_out) return leave_family(listing, family, i);
     }
     return true;
 }
@@ -189,13 +208,22 @@ typedef struct {
     double context_seconds; /* context_bound() */
 } MethodFamily;
 
+/* Plans of the microbatches of these numbers, with all context methods. */
+static Count plans_of_range(const KnobListing *listing, int64_t first, int64_t last) {
+    const KnobSpace *space = &listing->tuple->space;
+    return listing->tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
+           (Count)(last - first + 1);
+}
+
 static int64_t family_at(const KnobSpace *space, const MethodFamily *methods, int context, int64_t microbatch) {
     int64_t index = methods->first_index + context * methods->index_step;
     return (microbatch * space->method_count + index) * space->split_count + (int64_t)methods->split;
 }
 
-/* Whether those of the numbers first .. last in methods->microbatches are all out by the bound of the range. */
-static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last) {
+/* Whether those of the numbers first .. last in methods->microbatches do not fit, by the bound of the range; *above is
+ * that bound where it is above the threshold, else 0. */
+static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last,
+                                 double *above) {
     OpenTuple *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
     const KnobSpace *space = &tuple->space;
@@ -215,21 +243,32 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
     stats->work++;
     double wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
     double bound = range_bound(&bounds, &range, least, enough, &bytes) * problem->scale * wrong;
+    *above = 0;
     if (!(bound < INFINITY)) return false; /* families of which no sharding is allowed say so themselves */
-    Count plans = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count *
-                  (Count)(last - first + 1);
     if (bytes > limit) {
         int64_t family = family_at(space, methods, 0, methods->microbatches[first]);
         Knobs knobs = knob_space_at(space, family * knob_family_size(space));
-        stats->pruned[PRUNED_MEMORY] += plans;
+        stats->pruned[PRUNED_MEMORY] += plans_of_range(listing, first, last);
         note_missing(listing, &knobs, bytes - limit);
         return true;
     }
-    if (bound <= listing->threshold) return false;
-    stats->pruned[PRUNED_KNOB_BOUND] += plans;
-    explore_note_cut(stats, bound);
-    return true;
+    if (bound > listing->threshold) *above = bound;
+    return false;
 }
+
+static bool leave_range(const KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last,
+                        double bound) {
+    Left left = {.kind = LEFT_RANGE,
+                 .bound = bound,
+                 .index = methods->first_index,
+                 .split = (int)methods->split,
+                 .first = first,
+                 .last = last,
+                 .plans = plans_of_range(listing, first, last)};
+    return explorer_leave(listing->tuple->explorer, left);
+}
+
+static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last);
 
 /* Numbers first .. last in methods->microbatches, in halves: what the bound of a range leaves goes family by family
  * into the list. */
@@ -237,13 +276,21 @@ static bool list_range(KnobListing *listing, const MethodFamily *methods, int64_
     const KnobSpace *space = &listing->tuple->space;
     bool worth = first < last || space->methods.context_count > 1; /* else the family's own bound says more */
     if (explorer_stops(listing->tuple->explorer)) return false;
-    if (worth && !listing->brute && microbatches_are_cut(listing, methods, first, last)) return true;
+    double above = 0;
+    if (worth && !listing->brute && microbatches_are_cut(listing, methods, first, last, &above)) return true;
+    if (above > 0) return leave_range(listing, methods, first, last, above);
+    return list_parts(listing, methods, first, last);
+}
+
+/* The parts of a range: its halves, or the families of one microbatch. */
+static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last) {
+    const KnobSpace *space = &listing->tuple->space;
     if (first < last) {
         int64_t middle = first + (last - first) / 2;
         return list_range(listing, methods, first, middle) && list_range(listing, methods, middle + 1, last);
     }
     for (int context = 0; context < space->methods.context_count; context++)
-        if (!list_family(listing, family_at(space, methods, context, methods->microbatches[first]))) return false;
+        if (!list_family(listing, family_at(space, methods, context, methods->microbatches[first]), 0)) return false;
     return true;
 }
 
@@ -282,26 +329,36 @@ static bool list_microbatches(const KnobListing *listing, MethodFamily *methods)
     return true;
 }
 
+/* Sets the split of the layers, and what depends on it. */
+static void begin_split(const KnobListing *listing, StageSplit split, MethodFamily *methods) {
+    const OpenTuple *tuple = listing->tuple;
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    methods->split = split;
+    if (!listing->brute)
+        methods->context_seconds =
+            context_bound(&bounds, tuple->problem->least, tuple->degrees, &tuple->space.methods, split);
+}
+
 /* Everything with one split of the layers. */
 static bool list_split(KnobListing *listing, const MethodFamily *like, StageSplit split) {
-    OpenTuple *tuple = listing->tuple;
     MethodFamily methods = *like;
-    Bounds bounds = explorer_bounds(tuple->explorer);
-    methods.split = split;
-    if (!listing->brute)
-        methods.context_seconds =
-            context_bound(&bounds, tuple->problem->least, tuple->degrees, &tuple->space.methods, split);
+    begin_split(listing, split, &methods);
     for (int64_t index = 0; index < methods.index_step; index++)
         if (!list_methods(listing, index, &methods)) return false;
     return true;
 }
 
+static KnobListing listing_of(OpenTuple *tuple, BoundedIndexList *list) {
+    return (KnobListing){.tuple = tuple,
+                         .list = list,
+                         .threshold = tuple->explorer->stats.threshold * CUT,
+                         .brute = tuple->problem->request->control.brute_force,
+                         .family = -1};
+}
+
 bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
     const KnobSpace *space = &tuple->space;
-    KnobListing listing = {.tuple = tuple,
-                           .list = list,
-                           .threshold = tuple->explorer->stats.threshold * CUT,
-                           .brute = tuple->problem->request->control.brute_force};
+    KnobListing listing = listing_of(tuple, list);
     if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
     MethodFamily methods = {.index_step = space->method_count / space->methods.context_count};
     if (!list_microbatches(&listing, &methods)) return false;
@@ -309,4 +366,60 @@ bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
         if (!list_split(&listing, &methods, (StageSplit)split)) return false;
     bounded_indices_sort(list->items, list->count);
     return true;
+}
+
+/* ---- what was left before ---- */
+
+/* A range; `methods` has what its split was last begun with. */
+static bool go_on_with_range(KnobListing *listing, const Left *left, MethodFamily *methods) {
+    const KnobSpace *space = &listing->tuple->space;
+    if (methods->context_seconds < 0 || methods->split != (StageSplit)left->split)
+        begin_split(listing, (StageSplit)left->split, methods);
+    methods->first_index = left->index;
+    methods->methods = method_space_at(&space->methods, left->index);
+    return list_parts(listing, methods, left->first, left->last);
+}
+
+/* One knob setting, which is admitted. Those of a family are left one after the other, and share its frontier. */
+static bool go_on_with_knobs(KnobListing *listing, const Left *left) {
+    OpenTuple *tuple = listing->tuple;
+    int64_t size = knob_family_size(&tuple->space), family = left->index / size;
+    Knobs knobs = knob_space_at(&tuple->space, left->index), plain = knob_space_at(&tuple->space, family * size);
+    Admission admission;
+    Shard shard;
+    KnobOutcome outcome;
+    if (!knobs_admitted(tuple, &knobs, &admission) || !family_shard(listing, &plain, &shard))
+        return error_set(&tuple->explorer->error, ERROR_INTERNAL, "search", "knobs were admitted once and not again");
+    if (family != listing->family) {
+        double bytes;
+        begin_family(listing, family * size, &plain, &shard, &bytes);
+        listing->family = family;
+        if (!family_frontier_fill(tuple, &listing->frontier)) return false;
+    }
+    if (listing->frontier.bound <= listing->threshold)
+        return list_admitted(listing, left->index, &knobs, &admission.shard, &outcome);
+    Left still = *left;
+    still.bound = max_real(still.bound, listing->frontier.bound);
+    return explorer_leave(tuple->explorer, still);
+}
+
+static bool go_on_with(KnobListing *listing, const Left *left, MethodFamily *methods) {
+    if (left->kind == LEFT_KNOBS) return go_on_with_knobs(listing, left);
+    listing->family = -1;
+    if (left->kind == LEFT_RANGE) return go_on_with_range(listing, left, methods);
+    if (left->kind == LEFT_FAMILY) return list_family(listing, left->index, left->first);
+    return bounded_index_add(listing->list, (BoundedIndex){left->bound, left->index}, &listing->tuple->explorer->error);
+}
+
+bool knob_list_go_on(OpenTuple *tuple, const Left *left, int64_t count, BoundedIndexList *list) {
+    const KnobSpace *space = &tuple->space;
+    KnobListing listing = listing_of(tuple, list);
+    MethodFamily methods = {.index_step = space->method_count / space->methods.context_count, .context_seconds = -1};
+    bool ok = list_microbatches(&listing, &methods);
+    for (int64_t i = 0; ok && i < count; i++)
+        ok = left[i].bound > listing.threshold ? explorer_leave(tuple->explorer, left[i])
+                                               : go_on_with(&listing, &left[i], &methods);
+    family_frontier_free(&listing.frontier);
+    bounded_indices_sort(list->items, list->count);
+    return ok;
 }

@@ -12,4 +12,7 @@
  * frees list->items, also after a failure. */
 bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list);
 
+/* The same for the knob settings of `count` sets that were left above a lower threshold. */
+bool knob_list_go_on(OpenTuple *tuple, const Left *left, int64_t count, BoundedIndexList *list);
+
 #endif

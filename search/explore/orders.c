@@ -53,3 +53,9 @@ bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit) {
     arena_free(&arena);
     return ok;
 }
+
+bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Left *left, int64_t count, double *limit) {
+    if (!explore_left(explorer, degrees, *limit, left, count)) return false;
+    lower_limit(explorer, limit);
+    return true;
+}

@@ -11,4 +11,7 @@
  * wanted, the best of an order is the limit of the next: *limit (ranked) falls to it. */
 bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit);
 
+/* The same with what was left, in the one order that was asked for: explore_left(). */
+bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Left *left, int64_t count, double *limit);
+
 #endif

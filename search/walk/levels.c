@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search
  * goes up in levels. At each level the tuples whose bound is not above it are opened, in rising order of their bounds,
- * and what is above the level stays closed in them: a tuple takes the least bound of that for its own, and comes again
- * when a level has reached it. So a plan is looked for only where the bounds, all of them, have nothing better to
+ * and what is above the level stays closed in them (explore/left.h): a tuple takes the least bound of that for its
+ * own, and comes again, with what it has left, when a level has reached it. So a plan is looked for only where the
+ * bounds, all of them, have nothing better to
  * offer. Without levels, the tuples of the lowest bounds, which often fit nowhere, would be searched to their end
  * before anything is known. Within a level tuples are taken in blocks against the threshold of the block's start, so
  * that counts are the same for any number of threads; blocks grow, so that early ones tighten the threshold.
@@ -22,12 +23,13 @@
 enum { BLOCK_MOST = 32 };
 /* By how much a level is above the one before: little while the first plans may be near, then more and more, since
  * where nothing fits there is no end to go up to. */
-static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
+static const double LEVEL_STEP = 0.03, LEVEL_GROWTH = 1.4;
 enum { LEVELS_SMALL = 4 };
 
 /* What one opening of an entry gave. */
 typedef struct {
     Explorer explorer;
+    LeftList left;
     bool ok;
 } Opening;
 
@@ -46,8 +48,10 @@ static const Degrees *degrees_of(const Search *search, const TupleBatches *entry
     return &search->tuples.groups[entry->group].degrees[entry->tuple];
 }
 
-/* Whether nothing of an entry's batches can be within the limit and fit; then its plans are counted. */
-static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, double limit, Explorer *explorer) {
+/* Whether nothing of an entry's batches can be within the limit and fit. Then *above is the bound of what may fit;
+ * where that is INFINITY, nothing may, and the plans are counted. */
+static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, double limit, Explorer *explorer,
+                                  double *above) {
     const TupleList *tuples = &search->tuples;
     ExploreStats *stats = &explorer->stats;
     const Degrees *degrees = degrees_of(search, entry);
@@ -59,23 +63,37 @@ static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, dou
     bool cut = tuple_range_is_cut(explorer, degrees, limit, &verdict);
     explorer->problem = NULL;
     if (!cut) return false;
-    stats->pruned[verdict.refused              ? PRUNED_REQUIRE
-                  : verdict.bound < INFINITY   ? PRUNED_DEGREE_BOUND
-                  : verdict.missing < INFINITY ? PRUNED_MEMORY
-                                               : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
-    stats->threshold = limit;
-    explore_note_cut(stats, verdict.bound);
     explore_note_missing(stats, degrees, &(Knobs){0}, verdict.missing);
+    *above = verdict.refused ? INFINITY : verdict.bound;
+    if (*above == INFINITY)
+        stats->pruned[verdict.refused              ? PRUNED_REQUIRE
+                      : verdict.missing < INFINITY ? PRUNED_MEMORY
+                                                   : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
     return true;
 }
 
-/* One batch of an entry. */
-static bool explore_batch(Search *search, const TupleBatches *entry, double *limit, Explorer *explorer) {
+/* Leaves an entry's batches closed, of which nothing is below a bound. */
+static bool leave_batches(Search *search, const TupleBatches *entry, double bound, double limit, Explorer *explorer) {
+    explorer->stats.threshold = limit;
+    Left left = {.kind = LEFT_BATCHES,
+                 .bound = bound,
+                 .first_batch = entry->first,
+                 .last_batch = entry->last,
+                 .plans = tuple_batches_plans(&search->tuples, entry)};
+    return explorer_leave(explorer, left);
+}
+
+/* One batch of an entry: what is left of it or, where that is NULL, all. */
+static bool explore_batch(Search *search, const TupleBatches *entry, const LeftList *left, double *limit,
+                          Explorer *explorer) {
     const TupleList *tuples = &search->tuples;
+    const Degrees *degrees = degrees_of(search, entry);
     ExploreProblem problem =
         tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->first));
     explorer->problem = &problem;
-    bool ok = explore_orders(explorer, degrees_of(search, entry), limit);
+    explorer->batch = entry->first;
+    bool ok = left ? explore_orders_left(explorer, degrees, left->items, left->count, limit)
+                   : explore_orders(explorer, degrees, limit);
     explorer->problem = NULL;
     return ok;
 }
@@ -84,16 +102,13 @@ static bool explore_batch(Search *search, const TupleBatches *entry, double *lim
  * Where one plan is wanted, the best of a batch is the limit of the next. */
 static bool explore_entry(Search *search, TupleBatches entry, double *limit, Explorer *explorer) {
     const TupleList *tuples = &search->tuples;
-    ExploreStats *stats = &explorer->stats;
-    if (entry.first == entry.last) return explore_batch(search, &entry, limit, explorer);
+    double above = INFINITY;
+    if (entry.first == entry.last) return explore_batch(search, &entry, NULL, limit, explorer);
     entry.bound = tuple_batches_bound(tuples, &entry, explorer->cache->sums);
-    if (entry.bound > *limit * CUT && !search->request->control.brute_force) {
-        stats->pruned[PRUNED_DEGREE_BOUND] += tuple_batches_plans(tuples, &entry);
-        stats->threshold = *limit;
-        explore_note_cut(stats, entry.bound);
-        return true;
-    }
-    if (tuple_batches_are_cut(search, &entry, *limit, explorer)) return true;
+    if (entry.bound > *limit * CUT && !search->request->control.brute_force)
+        return leave_batches(search, &entry, entry.bound, *limit, explorer);
+    if (tuple_batches_are_cut(search, &entry, *limit, explorer, &above))
+        return above == INFINITY || leave_batches(search, &entry, above, *limit, explorer);
     if (explorer->interrupted) return false;
     TupleBatches low = entry, high = entry;
     low.last = entry.first + (entry.last - entry.first) / 2;
@@ -101,20 +116,66 @@ static bool explore_entry(Search *search, TupleBatches entry, double *limit, Exp
     return explore_entry(search, high, limit, explorer) && explore_entry(search, low, limit, explorer);
 }
 
+/* What an entry has left, up to the limit; the rest is left again. */
+static bool explore_left_entry(Search *search, TupleBatches entry, const LeftList *left, double *limit,
+                               Explorer *explorer) {
+    bool ok = true;
+    for (int64_t i = 0, to; ok && i < left->count; i = to) {
+        const Left *from = &left->items[i];
+        entry.first = from->first_batch, entry.last = from->last_batch;
+        for (to = i + 1; from->kind != LEFT_BATCHES && to < left->count; to++)
+            if (left->items[to].kind == LEFT_BATCHES || left->items[to].first_batch != from->first_batch) break;
+        LeftList part = {.items = &left->items[i], .count = to - i};
+        if (from->kind != LEFT_BATCHES)
+            ok = explore_batch(search, &entry, &part, limit, explorer);
+        else if (from->bound > *limit * CUT)
+            ok = explorer_leave(explorer, *from);
+        else
+            ok = explore_entry(search, entry, limit, explorer);
+    }
+    return ok;
+}
+
 /* ---- one block ---- */
 
 static bool note_opened(Search *search, int64_t index, Error *error) {
-    if (search->last[index]) return true;
-    search->last[index] = malloc(sizeof(ExploreStats));
-    if (!search->last[index]) return error_memory(error);
+    if (search->opened[index]) return true;
+    search->opened[index] = calloc(1, sizeof(Opened));
+    if (!search->opened[index]) return error_memory(error);
     search->certificate->degree_tuples_opened += search->tuples.groups[search->tuples.entries[index].group].shape_count;
-    search->last[index]->best_seconds = INFINITY;
+    search->opened[index]->stats = explore_stats_new(INFINITY);
     return true;
+}
+
+/* Takes what an opening gave into what the ones before it gave. What is left and above the k-th best is out for good:
+ * that does not rise. Returns the least bound of what is left. */
+static double take_opening(Search *search, Opened *opened, Opening *opening) {
+    LeftList *left = &opening->left;
+    double least = opening->explorer.stats.least_above_threshold;
+    int64_t kept = 0;
+    search_merge_stats(&opened->stats, &opening->explorer.stats);
+    for (int64_t i = 0; i < left->count; i++) {
+        least = min_real(least, left->items[i].bound);
+        if (search_beats(search, left->items[i].bound))
+            explore_count_left(&opened->stats, &left->items[i]);
+        else
+            left->items[kept++] = left->items[i];
+    }
+    left->count = kept;
+    free(opened->left.items);
+    opened->left = *left;
+    *left = (LeftList){0};
+    return least;
+}
+
+/* Whether entries go on with what they have left. In many orders of roles they do not: they are opened again. */
+static bool keeps_left(const Search *search) {
+    return !search->request->control.brute_force && !search->request->space.nesting_all;
 }
 
 /* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans
  * are kept, and the entry is as it was before. */
-static bool settle(Search *search, int64_t index, const Opening *opening, Error *error) {
+static bool settle(Search *search, int64_t index, Opening *opening, Error *error) {
     TupleBatches *entry = &search->tuples.entries[index];
     const Explorer *explorer = &opening->explorer;
     search->work += explorer->stats.work;
@@ -129,10 +190,10 @@ static bool settle(Search *search, int64_t index, const Opening *opening, Error 
     }
     if (!opening->ok) return true;
     if (!note_opened(search, index, error)) return false;
-    best = min_real(best, search->last[index]->best_seconds);
-    entry->bound = max_real(entry->bound, explorer->stats.least_above_threshold);
-    *search->last[index] = explorer->stats;
-    search->last[index]->best_seconds = best;
+    Opened *opened = search->opened[index];
+    opened->stats.best_seconds = best = min_real(best, opened->stats.best_seconds);
+    if (!keeps_left(search)) opened->stats = explore_stats_new(INFINITY), opened->stats.best_seconds = best;
+    entry->bound = max_real(entry->bound, take_opening(search, opened, opening));
     return true;
 }
 
@@ -141,8 +202,13 @@ static void open_entry(Search *search, int64_t index, double limit, Opening *ope
     opening->explorer = (Explorer){.cache = &search->caches[omp_get_thread_num()],
                                    .stats = explore_stats_new(limit),
                                    .interrupted = world_stops(&search->request->control.world)};
-    opening->ok = !opening->explorer.interrupted &&
-                  explore_entry(search, search->tuples.entries[index], &limit, &opening->explorer);
+    if (keeps_left(search)) opening->explorer.left = &opening->left;
+    const Opened *opened = search->opened[index];
+    TupleBatches entry = search->tuples.entries[index];
+    if (opening->explorer.interrupted) return;
+    opening->ok = opened && keeps_left(search)
+                      ? explore_left_entry(search, entry, &opened->left, &limit, &opening->explorer)
+                      : explore_entry(search, entry, &limit, &opening->explorer);
 }
 
 /* Opens entries order[from .. to - 1]. */
@@ -158,6 +224,7 @@ static bool run_block(Walk *walk, int64_t from, int64_t to, Error *error) {
         ok = ok && settle(search, walk->order[i].index, opening, error);
         search->interrupted = search->interrupted || opening->explorer.interrupted;
         free(opening->explorer.plans.items);
+        free(opening->left.items);
     }
     search->timed_out = search->timed_out || search->interrupted;
     return ok;
@@ -282,7 +349,7 @@ static void count_closed(Search *search, const TupleBatches *entry) {
     certificate_note(search->certificate, &search->tuples, entry, NULL);
 }
 
-/* An entry by its last opening, which a limit may have cut off. */
+/* An entry by its openings, the last of which a limit may have cut off. */
 static bool count_opened(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
     bool open = search->timed_out && !search_beats(search, entry->bound);
     for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
@@ -300,13 +367,14 @@ static bool count_entries(Search *search, Error *error) {
     const TupleList *tuples = &search->tuples;
     Count closed = tuples->coverage.entry_plans;
     for (int64_t i = 0; i < tuples->entry_count; i++) {
-        ExploreStats *last = search->last[i];
-        if (!last) {
+        Opened *opened = search->opened[i];
+        if (!opened) {
             count_closed(search, &tuples->entries[i]);
             continue;
         }
-        closed -= plans_of_stats(last);
-        if (!count_opened(search, &tuples->entries[i], last, error)) return false;
+        for (int64_t j = 0; j < opened->left.count; j++) explore_count_left(&opened->stats, &opened->left.items[j]);
+        closed -= plans_of_stats(&opened->stats);
+        if (!count_opened(search, &tuples->entries[i], &opened->stats, error)) return false;
     }
     if (search->interrupted) search->stats.pruned[PRUNED_TIME_LIMIT] += closed;
     return true;
@@ -316,15 +384,18 @@ bool search_walk(Search *search, Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Walk *walk = calloc(1, sizeof *walk);
     BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
-    search->last = calloc(count + 1, sizeof(ExploreStats *));
-    bool ok = (walk && order && search->last) || error_memory(error);
+    search->opened = calloc(count + 1, sizeof(Opened *));
+    bool ok = (walk && order && search->opened) || error_memory(error);
     if (ok) {
         walk->search = search;
         walk->order = order;
         ok = run_levels(walk, error) && count_entries(search, error);
     }
-    for (size_t i = 0; search->last && i < count; i++) free(search->last[i]);
-    free(search->last);
+    for (size_t i = 0; search->opened && i < count; i++) {
+        if (search->opened[i]) free(search->opened[i]->left.items);
+        free(search->opened[i]);
+    }
+    free(search->opened);
     free(order);
     free(walk);
     return ok;

@@ -7,6 +7,12 @@
 #include "search/explore/tuple_list.h"
 #include "search/proof/certificate.h"
 
+/* What the openings of an entry have come to: what became of its plans, but for those that are left. */
+typedef struct {
+    ExploreStats stats;
+    LeftList left;
+} Opened;
+
 typedef struct {
     const Request *request;
     Arena *arena;
@@ -16,7 +22,7 @@ typedef struct {
     BestPlan *best; /* the k best plans, sorted */
     int best_count;
     ExploreStats stats;
-    ExploreStats **last; /* by entry: what its last opening gave; NULL where it was never opened */
+    Opened **opened; /* by entry; NULL where it was never opened */
     Certificate *certificate;
     Ledger *ledger;   /* NULL where none is wanted */
     int64_t work;     /* of all openings so far: ExploreStats.work */
