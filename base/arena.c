@@ -15,6 +15,7 @@ enum {
 #else
     BLOCK_BYTES = 64 << 10,
 #endif
+    FIRST_BYTES = 4 << 10, /* many arenas hold little: the first block is small, each further one twice as large */
 };
 
 /* This is larger than any machine, and small enough that no sum below can wrap and no allocator complains: a
@@ -38,6 +39,12 @@ static struct ArenaBlock *block_new(size_t bytes) {
     return block;
 }
 
+/* Bytes of the next block, up to BLOCK_BYTES. */
+static size_t block_bytes(const struct ArenaBlock *last) {
+    size_t grown = last ? 2 * (size_t)(last->end - (const char *)last) : FIRST_BYTES;
+    return grown < BLOCK_BYTES ? grown : BLOCK_BYTES;
+}
+
 static size_t block_left(const struct ArenaBlock *block) { return block ? (size_t)(block->end - block->next) : 0; }
 
 void *arena_alloc(Arena *arena, size_t count, size_t size) {
@@ -45,9 +52,9 @@ void *arena_alloc(Arena *arena, size_t count, size_t size) {
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > BYTES_MAX) return NULL;
     /* An allocation of no bytes takes a place too: at the end of a block there might be no aligned place left. */
     if (block_left(arena->last) < (bytes ? bytes : 1) || BLOCK_BYTES == 0) {
-        bool is_large = bytes > BLOCK_BYTES / 4 && arena->last; /* it gets its own block, listed after the block in
-                                                                 * use */
-        struct ArenaBlock *block = block_new(bytes > BLOCK_BYTES || is_large ? bytes : BLOCK_BYTES);
+        size_t usual = block_bytes(arena->last);
+        bool is_large = bytes > usual / 4 && arena->last; /* it gets its own block, listed after the block in use */
+        struct ArenaBlock *block = block_new(bytes > usual || is_large ? bytes : usual);
         if (!block) return NULL;
         if (is_large) {
             block->previous = arena->last->previous;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/bound/totals_cache.h"
 
+#include "base/sha256.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -13,12 +14,49 @@ struct TotalsCache {
     uint32_t tags[1 << SET_BITS][WAYS];
     uint32_t detail_tags[1 << DETAIL_BITS];
     uint8_t next[1 << SET_BITS]; /* the way to fill next */
+    char context[SHA256_HEX_SIZE]; /* what the totals were worked out under; "" means that it was not said */
     TotalsSlot slots[1 << SET_BITS][WAYS];
     DetailSlot details[1 << DETAIL_BITS];
 };
 
 TotalsCache *totals_cache_new(void) { return calloc(1, sizeof(TotalsCache)); }
 void totals_cache_free(TotalsCache *cache) { free(cache); }
+
+/* Names everything that the totals of a stage may depend on. A field that is not known not to matter is a part of it. */
+static void name_context(const CostContext *context, char hex[SHA256_HEX_SIZE]) {
+    Chip chip = *context->chip;
+    Work work = context->work;
+    Sha256 hash = sha256_start();
+    chip.hbm_bytes.value = chip.link_bytes_per_second.value = chip.device_link_bytes_per_second.value =
+        chip.scaleout_bytes_per_second.value = 0;
+    work.sequences = 0;
+    sha256_add(&hash, context->model, sizeof *context->model);
+    sha256_add(&hash, &chip, sizeof chip);
+    sha256_add(&hash, context->profile, sizeof *context->profile);
+    sha256_add(&hash, &work, sizeof work);
+    sha256_add(&hash, &context->precision_flops_per_second, sizeof context->precision_flops_per_second);
+    sha256_add(&hash, cost_context_state(context), sizeof *cost_context_state(context));
+    if (context->remat) sha256_add(&hash, context->remat, sizeof *context->remat);
+    sha256_add(&hash, &context->offer, sizeof context->offer);
+    sha256_add(&hash, &context->offload, sizeof context->offload);
+    sha256_add(&hash, &context->host_update, sizeof context->host_update);
+    sha256_hex(&hash, hex);
+}
+
+bool totals_cache_knows(const TotalsCache *cache, const CostContext *context) {
+    char hex[SHA256_HEX_SIZE];
+    name_context(context, hex);
+    return strcmp(hex, cache->context) == 0;
+}
+
+void totals_cache_begin(TotalsCache *cache, const CostContext *context) {
+    char hex[SHA256_HEX_SIZE];
+    name_context(context, hex);
+    if (strcmp(hex, cache->context) == 0) return;
+    memset(cache->tags, 0, sizeof cache->tags);
+    memset(cache->detail_tags, 0, sizeof cache->detail_tags);
+    memcpy(cache->context, hex, sizeof hex);
+}
 
 static void take_least(double *to, const double *from, size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(double); i++) to[i] = min_real(to[i], from[i]);

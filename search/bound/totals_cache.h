@@ -17,6 +17,11 @@ typedef struct TotalsCache TotalsCache;
 TotalsCache *totals_cache_new(void); /* NULL means that memory is out; free it with totals_cache_free */
 void totals_cache_free(TotalsCache *cache);
 
+/* Makes a cache serve another context from here on. What it holds is kept where the totals of a stage are the same in
+ * both: they do not depend on links, on how much HBM there is and how much of it is kept free, nor on the batch. */
+void totals_cache_begin(TotalsCache *cache, const CostContext *context);
+bool totals_cache_knows(const TotalsCache *cache, const CostContext *context);
+
 /* Everything that the bounds of one problem share. The cache belongs to the caller's thread. */
 typedef struct {
     const CostContext *context;

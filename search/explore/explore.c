@@ -44,13 +44,22 @@ static bool explore_knobs(OpenTuple *tuple, int64_t index, double limit, BestPla
     return !explorer->left || !above || leave_candidate(explorer, &before, index, tuple->placement_total);
 }
 
+/* The best plan with the expert grid and schedule of a knob setting, made when it is first asked for; NULL means that
+ * memory is out. */
+static BestPlan *best_of_row(const OpenTuple *tuple, int64_t index, BestPlan **best) {
+    Knobs knobs = knob_space_at(&tuple->space, index);
+    int64_t grid = knob_space_methods(&tuple->space, index) % tuple->space.methods.grid_count;
+    BestPlan **row = &best[grid * SCHEDULE_COUNT + (int64_t)knobs.schedule];
+    if (!*row) *row = ARENA_NEW(tuple->arena, BestPlan, 1);
+    return *row;
+}
+
 /* One listed knob setting; `best` are the best plans by expert grid and schedule, `threshold` is ranked. */
-static bool explore_listed(OpenTuple *tuple, const BoundedIndex *item, BestPlan *best, double threshold) {
+static bool explore_listed(OpenTuple *tuple, const BoundedIndex *item, BestPlan **best, double threshold) {
     Explorer *explorer = tuple->explorer;
     const SearchControl *control = &tuple->problem->request->control;
-    Knobs knobs = knob_space_at(&tuple->space, item->index);
-    int64_t grid = knob_space_methods(&tuple->space, item->index) % tuple->space.methods.grid_count;
-    BestPlan own = {0}, *plan = control->variants ? &own : &best[grid * SCHEDULE_COUNT + (int64_t)knobs.schedule];
+    BestPlan own = {0}, *plan = control->variants ? &own : best_of_row(tuple, item->index, best);
+    if (!plan) return error_memory(&explorer->error);
     double limit = plan->found ? min_real(threshold, plan->ranked_seconds) : threshold;
     if (explorer_stops(explorer)) return false;
     if (item->bound > limit * CUT && !control->brute_force) {
@@ -70,15 +79,16 @@ typedef struct {
 
 static bool explore_opened(OpenTuple *tuple, double threshold, TupleLeft left, BoundedIndexList *knob_list) {
     Explorer *explorer = tuple->explorer;
-    int64_t groups = (int64_t)tuple->space.methods.grid_count * SCHEDULE_COUNT;
-    BestPlan *best = ARENA_NEW(tuple->arena, BestPlan, (size_t)groups); /* by expert grid and schedule */
-    if (!best) return error_memory(&explorer->error);
     bool ok = left.items ? knob_list_go_on(tuple, left.items, left.count, knob_list) : knob_list_make(tuple, knob_list);
+    if (!ok || knob_list->count == 0) return ok;
+    int64_t rows = (int64_t)tuple->space.methods.grid_count * SCHEDULE_COUNT;
+    BestPlan **best = ARENA_NEW(tuple->arena, BestPlan *, (size_t)rows);
+    if (!best) return error_memory(&explorer->error);
     for (int64_t i = 0; ok && i < knob_list->count; i++)
         ok = explore_listed(tuple, &knob_list->items[i], best, threshold);
     /* An interrupted search keeps what it has found. */
-    for (int64_t i = 0; (ok || explorer->interrupted) && i < groups; i++)
-        if (best[i].found && !best_plan_list_add(&explorer->plans, &best[i], &explorer->error)) ok = false;
+    for (int64_t i = 0; (ok || explorer->interrupted) && i < rows; i++)
+        if (best[i] && best[i]->found && !best_plan_list_add(&explorer->plans, best[i], &explorer->error)) ok = false;
     return ok;
 }
 

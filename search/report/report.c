@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "search/answer/doubts.h"
+#include "search/explore/cache_pool.h"
 #include "search/report/questions.h"
 
 #include <omp.h>
@@ -170,6 +171,9 @@ static bool make_around(const Request *request, Arena *arena, Report *report, Er
 }
 
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
-    return make_around(request, arena, report, error) &&
-           plans_doubt(report->request, report->result.plans, report->result.plan_count, error);
+    cache_pool_begin(); /* all its searches price much the same layers */
+    bool ok = make_around(request, arena, report, error) &&
+              plans_doubt(report->request, report->result.plans, report->result.plan_count, error);
+    cache_pool_end();
+    return ok;
 }

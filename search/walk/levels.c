@@ -23,7 +23,7 @@
 enum { BLOCK_MOST = 32 };
 /* By how much a level is above the one before: little while the first plans may be near, then more and more, since
  * where nothing fits there is no end to go up to. */
-static const double LEVEL_STEP = 0.03, LEVEL_GROWTH = 1.4;
+static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
 enum { LEVELS_SMALL = 4 };
 
 /* What one opening of an entry gave. */

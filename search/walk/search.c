@@ -2,6 +2,7 @@
 #include "search/walk/search.h"
 
 #include "base/util.h"
+#include "search/explore/cache_pool.h"
 #include "search/walk/walk.h"
 
 #include <math.h>
@@ -28,13 +29,15 @@ bool search_is_over(Search *search) {
 static bool caches_new(Search *search, Error *error) {
     search->caches = ARENA_NEW(search->arena, ExploreCache, (size_t)search->threads);
     if (!search->caches) return error_memory(error);
+    CostContext context = request_cost_context(search->request);
     for (int i = 0; i < search->threads; i++)
-        if (!explore_cache_new(&search->caches[i], error)) return false;
+        if (!cache_pool_take(&context, &search->caches[i], error)) return false;
     return true;
 }
 
 static void caches_free(Search *search) {
-    for (int i = 0; search->caches && i < search->threads; i++) explore_cache_free(&search->caches[i]);
+    for (int i = 0; search->caches && i < search->threads; i++)
+        cache_pool_give(&search->caches[i]);
 }
 
 /* ---- the space ---- */
@@ -189,7 +192,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     return ok;
 }
 
-bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+static bool search_all(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     bool opens = request->space.offload_open && request->control.limit_seconds == 0;
     if (!search_asked(request, !opens, arena, result, error)) return false;
     if (!opens) return true;
@@ -208,4 +211,11 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     result->seconds += seconds;
     result->work += work;
     return true;
+}
+
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    cache_pool_begin();
+    bool ok = search_all(request, arena, result, error);
+    cache_pool_end();
+    return ok;
 }
