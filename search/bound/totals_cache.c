@@ -13,8 +13,8 @@ struct TotalsCache {
      * that it is full: memory that is read before it is written is mapped twice, and each time other threads wait. */
     uint32_t tags[1 << SET_BITS][WAYS];
     uint32_t detail_tags[1 << DETAIL_BITS];
-    uint8_t next[1 << SET_BITS]; /* the way to fill next */
-    char context[SHA256_HEX_SIZE]; /* what the totals were worked out under; "" means that it was not said */
+    uint8_t next[1 << SET_BITS];   /* the way to fill next */
+    char context[SHA256_HEX_SIZE]; /* what the totals are worked out under; "" means that it was not said */
     TotalsSlot slots[1 << SET_BITS][WAYS];
     DetailSlot details[1 << DETAIL_BITS];
 };
@@ -22,7 +22,7 @@ struct TotalsCache {
 TotalsCache *totals_cache_new(void) { return calloc(1, sizeof(TotalsCache)); }
 void totals_cache_free(TotalsCache *cache) { free(cache); }
 
-/* Names everything that the totals of a stage may depend on. A field that is not known not to matter is a part of it. */
+/* Names everything that the totals of a stage may depend on. A field that is not known to be of no matter is in it. */
 static void name_context(const CostContext *context, char hex[SHA256_HEX_SIZE]) {
     Chip chip = *context->chip;
     Work work = context->work;

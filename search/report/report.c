@@ -126,10 +126,11 @@ bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
 }
 
 /* The main search: of answers that differ in kind only the best of each contender is looked for. */
-static bool search_main(const Request *request, Arena *arena, Report *report, Error *error) {
+static bool search_main(const Request *request, CachePool *caches, Arena *arena, Report *report, Error *error) {
     Request *main = ARENA_NEW(arena, Request, 1);
     if (!main) return error_memory(error);
     *main = *request;
+    main->control.caches = caches;
     main->control.each = request->control.different;
     if (request->control.different) main->control.top = 1;
     if (!search_run(main, arena, &report->result, error)) return false;
@@ -151,10 +152,10 @@ static bool surround(Report *report, Request *scratch, bool divides, Arena *aren
     return ok;
 }
 
-static bool make_around(const Request *request, Arena *arena, Report *report, Error *error) {
+static bool make_around(const Request *request, CachePool *caches, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
     report->asked = request;
-    if (!search_main(request, arena, report, error)) return false;
+    if (!search_main(request, caches, arena, report, error)) return false;
     request = report->request;
     double limit = report->asked->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - report->result.seconds) : -1;
@@ -171,9 +172,10 @@ static bool make_around(const Request *request, Arena *arena, Report *report, Er
 }
 
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
-    cache_pool_begin(); /* all its searches price much the same layers */
-    bool ok = make_around(request, arena, report, error) &&
+    CachePool *caches = cache_pool_new(arena); /* all its searches price much the same layers */
+    if (!caches) return error_memory(error);
+    bool ok = make_around(request, caches, arena, report, error) &&
               plans_doubt(report->request, report->result.plans, report->result.plan_count, error);
-    cache_pool_end();
+    cache_pool_close(caches);
     return ok;
 }

@@ -125,6 +125,7 @@ static bool ask_free(const Report *report, SideSearch *question) {
     request_for(asked, last, &free);
     request_copy(&free, &question->changed);
     question->changed.question.offload = report->request->question.offload;
+    question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = report->result.plans[0].ranked_seconds;
     return true;
 }

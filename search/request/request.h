@@ -129,6 +129,7 @@ typedef struct {
     int threads;               /* 0 means OpenMP's own choice */
     double time_limit_seconds; /* 0 means none; it is kept only where the world has a clock */
     World world;               /* clock, interrupt and progress, handed in by the caller */
+    struct CachePool *caches;  /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no

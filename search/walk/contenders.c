@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One search for each launcher that may launch the plan, each priced with its own software, and what they come to. */
 #include "base/util.h"
+#include "search/explore/cache_pool.h"
 #include "search/walk/walk.h"
 
 #include "search/walk/search.h"
@@ -13,6 +14,7 @@ typedef struct {
     Arena *arena;
     SearchResult *results; /* one for each contender */
     bool *searched;
+    CachePool *caches;
     bool resort; /* a last resort is asked where no other has a plan */
     double started;
     RankedPlan *plans; /* of all, sorted */
@@ -63,6 +65,7 @@ static bool search_all(Contest *contest, Error *error) {
         Request *ask = ARENA_NEW(contest->arena, Request, 1);
         if (!ask) return error_memory(error);
         request_for(request, &request->contenders[i], ask);
+        ask->control.caches = contest->caches;
         contest->results[i].request = ask;
         if (request->control.each) ask->control.top = 1;
         if (!is_asked(contest, i, ask)) continue;
@@ -130,8 +133,11 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     contest.results = ARENA_NEW(arena, SearchResult, count);
     contest.searched = ARENA_NEW(arena, bool, count);
     contest.plans = ARENA_NEW(arena, RankedPlan, (size_t)contest.capacity);
-    if (!contest.results || !contest.searched || !contest.plans) return error_memory(error);
-    if (!search_all(&contest, error)) return false;
+    contest.caches = request->control.caches ? request->control.caches : cache_pool_new(arena);
+    if (!contest.results || !contest.searched || !contest.plans || !contest.caches) return error_memory(error);
+    bool ok = search_all(&contest, error);
+    if (!request->control.caches) cache_pool_close(contest.caches);
+    if (!ok) return false;
     if (!request->control.each) contest.count = (int)min_whole(contest.count, request->control.top);
     *result = contest.results[winner(&contest)];
     result->plans = contest.plans;

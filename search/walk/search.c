@@ -31,13 +31,13 @@ static bool caches_new(Search *search, Error *error) {
     if (!search->caches) return error_memory(error);
     CostContext context = request_cost_context(search->request);
     for (int i = 0; i < search->threads; i++)
-        if (!cache_pool_take(&context, &search->caches[i], error)) return false;
+        if (!cache_pool_take(search->request->control.caches, &context, &search->caches[i], error)) return false;
     return true;
 }
 
 static void caches_free(Search *search) {
     for (int i = 0; search->caches && i < search->threads; i++)
-        cache_pool_give(&search->caches[i]);
+        cache_pool_give(search->request->control.caches, &search->caches[i]);
 }
 
 /* ---- the space ---- */
@@ -192,7 +192,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     return ok;
 }
 
-static bool search_all(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     bool opens = request->space.offload_open && request->control.limit_seconds == 0;
     if (!search_asked(request, !opens, arena, result, error)) return false;
     if (!opens) return true;
@@ -211,11 +211,4 @@ static bool search_all(const Request *request, Arena *arena, SearchResult *resul
     result->seconds += seconds;
     result->work += work;
     return true;
-}
-
-bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    cache_pool_begin();
-    bool ok = search_all(request, arena, result, error);
-    cache_pool_end();
-    return ok;
 }
