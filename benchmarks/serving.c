@@ -34,7 +34,7 @@ static bool solve(const Problem *problem, Arena *arena, ServingAnswer *answer, E
     text[SERVING_PRECISION] = problem->weights;
     text[SERVING_KV_DTYPE] = problem->cache;
     for (int i = 0; i < SERVING_OPTION_COUNT; i++) where[i] = SERVING_OPTIONS[i].name;
-    return serving_question(&(ServingWords){text, where, {0}}, arena, asked, error) &&
+    return serving_question(&(ServingWords){.text = text, .where = where}, arena, asked, error) &&
            serving_answer(&asked->question, arena, answer, error);
 }
 

@@ -172,7 +172,8 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     int code;
-    if (line->text[OPTION_FROM] && serving_explain(line, streams, &code, error)) return code;
+    bool from_alone = line->text[OPTION_FROM] && !line->text[OPTION_PLAN] && !line->text[OPTION_FROM_CONFIG];
+    if (from_alone && serving_explain(line, streams, &code, error)) return code;
     return error->kind == ERROR_NONE ? planning_run(line, explain, streams, error) : EXIT_USAGE;
 }
 

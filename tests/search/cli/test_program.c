@@ -29,7 +29,7 @@ static const struct {
     {"help of explain", "$P explain -h", 0, "--rank", NULL},
     {"version", "$P --version", 0, "shardopt 0.", NULL},
     {"a misspelt command", "$P pln", 2, NULL, "shardopt: pln: is not a command; did you mean plan"},
-    {"a command not built", "$P serve x.json", 2, NULL, "shardopt: serve: "},
+    {"a command not built", "$P train x.json", 2, NULL, "shardopt: train: "},
     {"an empty command", "$P ''", 2, NULL, "shardopt: "},
     {"an option means plan", "$P --model 405b --top 0", 2, NULL, "shardopt: --top: "},
     {"the same with plan", "$P plan --model 405b --top 0", 2, NULL, "shardopt: --top: "},
