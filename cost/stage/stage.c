@@ -94,7 +94,7 @@ static void add_gathers(const ShardedStage *stage, Gather of, Resources *to) {
     WeightPasses passes = weight_passes(stage->setting, stage->shard, of.kind);
     Group group = of.kind == WEIGHTS_EXPERTS ? GROUP_EXPERT_WEIGHTS : GROUP_WEIGHTS;
     double turns = loop_turns(stage, of.kind);
-    double once = turns * (stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : 1);
+    double once = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : turns;
     double gathers = passes.gather * (stage->knobs->regather ? turns : once), again = passes.gather * turns * of.again,
            scatters = passes.scatter * once;
     add_traffic(to, group, PHASE_FORWARD, gathers * of.messages, gathers * width * of.weights);

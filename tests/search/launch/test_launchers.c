@@ -44,10 +44,16 @@ Test(launchers, parse) {
         const char *text;
         bool ok;
         LauncherSet set;
-    } LAUNCHES[] = {{"maxtext", true, 1},     {"jax,megatron", true, 6},
-                    {"DeepSpeed", true, 16},  {"torchtitan,torchtitan", true, 8},
-                    {"", false, 0},           {"maxtext,", false, 0},
-                    {",", false, 0},          {"nemo", false, 0},
+    } LAUNCHES[] = {{"maxtext", true, 1},
+                    {"jax,megatron", true, 6},
+                    {"DeepSpeed", true, 16},
+                    {"torchtitan,torchtitan", true, 8},
+                    {"", false, 0},
+                    {"maxtext,", false, 0},
+                    {",", false, 0},
+                    {"nemo", true, 4},
+                    {"Megatron-LM,maxtext", true, 5},
+                    {"nemotron", false, 0},
                     {"maxtext jax", false, 0}};
     for (size_t i = 0; i < COUNT_OF(LAUNCHES); i++) {
         LauncherSet set = 0;

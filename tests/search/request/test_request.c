@@ -83,7 +83,7 @@ static const char *const HOSTILE[] = {
     "tensor=4 pipeline",
     "tensor=4;pipeline=2",
     "TENSOR=4",
-    "tp=4",
+    "tq=4",
     "tensor 4",
     "tensor=4=4",
     "tensor= =4",
