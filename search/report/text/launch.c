@@ -54,10 +54,12 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
     bool other = false;
     for (int i = 0; i < launcher_count(); i++) {
         if (!(otherwise >> i & 1)) continue;
+        double told = told_seconds(ranked, i);
+        /* It would lay the plan out better, but under software that is not its own: its own row says what it takes. */
+        if (told > 0 && told < ranked->estimate.time.seconds) continue;
         if (!other && ranked->exact == 0) text[0] = '\0';
         other = true;
         size_t length = strlen(text);
-        double told = told_seconds(ranked, i);
         if (told > 0)
             snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "", launcher_name(i),
                      100 * (told / ranked->estimate.time.seconds - 1));

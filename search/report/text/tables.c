@@ -109,7 +109,7 @@ static Seen seen_in(const SearchResult *result) {
             const LaunchAnswer *answer = &ranked->launch[j];
             bool other = otherwise >> answer->launcher & 1;
             seen.otherwise = seen.otherwise || (other && answer->told_seconds == 0);
-            seen.told = seen.told || (other && answer->told_seconds > 0);
+            seen.told = seen.told || (other && answer->told_seconds >= ranked->estimate.time.seconds);
             seen.lacking = seen.lacking || (other && answer->told_seconds < 0);
             seen.elsewhere = seen.elsewhere || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
