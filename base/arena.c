@@ -41,8 +41,8 @@ static struct ArenaBlock *block_new(size_t bytes) {
 
 /* Bytes of the next block, up to BLOCK_BYTES. */
 static size_t block_bytes(const struct ArenaBlock *last) {
-    size_t grown = last ? 2 * (size_t)(last->end - (const char *)last) : FIRST_BYTES;
-    return grown < BLOCK_BYTES ? grown : BLOCK_BYTES;
+    size_t grown = last ? 2 * (size_t)(last->end - (const char *)last) : FIRST_BYTES, most = BLOCK_BYTES;
+    return grown < most ? grown : most;
 }
 
 static size_t block_left(const struct ArenaBlock *block) { return block ? (size_t)(block->end - block->next) : 0; }
