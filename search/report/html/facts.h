@@ -37,7 +37,7 @@ typedef struct {
         char winner[WORDS_SIZE];
     } at[PAGE_MOVES];
 } PageFigure;
-enum { PAGE_FIGURES_MAX = 96 }; /* more than page_figure_count() */
+enum { PAGE_FIGURES_MAX = SET_FIGURES_MAX + 16 }; /* not less than page_figure_count(): those of a profile and a chip */
 
 /* What would make a plan win that does not: one figure, moved as little as can be. */
 typedef struct {
