@@ -56,6 +56,16 @@ static int64_t workers_used(const ServingQuestion *question, const WorkerBox *bo
     return workers;
 }
 
+double point_chips_paid(const ServingQuestion *question, const ServingPoint *point) {
+    return (double)(question->rate > 0 ? point->chips_used : question->machine.mesh.chips);
+}
+
+double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second) {
+    double usd = question->chip.usd_per_chip_hour.value;
+    if (!(usd > 0) || !(tokens_per_second > 0)) return -1;
+    return usd_per_million(usd, point_chips_paid(question, point), tokens_per_second);
+}
+
 void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
                     ServingPoint *out) {
     double tokens = speculation_tokens(question->speculation);
@@ -75,8 +85,7 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
     out->tokens_per_second = (double)pool->workers * ((double)batch * tokens / pool->step.seconds);
     if (question->rate > 0)
         out->tokens_per_second = min_real(out->tokens_per_second, question->rate * question->request.output);
-    int64_t chips = question->rate > 0 ? out->chips_used : question->machine.mesh.chips;
-    out->per_chip = out->tokens_per_second / (double)chips;
+    out->per_chip = out->tokens_per_second / point_chips_paid(question, out);
 }
 
 /* A prompt goes through in chunks of what the batch leaves of the budget, after the prompts that are there before it.

@@ -64,4 +64,9 @@ bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *poi
  * where memory lacks. */
 double prompt_seconds(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool);
 
+/* The chips that its rate per chip and its cost are over: those that it uses where a rate is asked for, else all. */
+double point_chips_paid(const ServingQuestion *question, const ServingPoint *point);
+/* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
+double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);
+
 #endif

@@ -187,8 +187,7 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     point.tokens_per_second = point.requests_per_second * question->request.output;
     if (question->rate > 0)
         point.tokens_per_second = min_real(point.tokens_per_second, question->rate * question->request.output);
-    point.per_chip =
-        point.tokens_per_second / (double)(question->rate > 0 ? point.chips_used : question->machine.mesh.chips);
+    point.per_chip = point.tokens_per_second / point_chips_paid(question, &point);
     double asked = question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
     point.prefill_load = asked * pair->prompts->seconds / (double)x;
     point.transfer_seconds = pair->transfer;

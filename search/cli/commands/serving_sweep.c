@@ -73,17 +73,15 @@ static void add_found(Table *table, const Served *served) {
     const ServingAnswer *answer = &served->answer;
     const ServingPoint *best = &answer->best;
     char way[POINT_TEXT_SIZE];
-    double usd = served->asked.question.chip.usd_per_chip_hour.value;
-    double chips =
-        (double)(served->asked.question.rate > 0 ? best->chips_used : served->asked.question.machine.mesh.chips);
+    double usd = point_usd_per_million(&served->asked.question, best, best->tokens_per_second);
     table_cell(table, "%s", point_notation(best, way));
     table_cell(table, "%s", point_engine(best));
     table_cell(table, "%.1f", best->per_user);
     table_cell(table, "%.1f", best->per_chip);
     table_cell(table, "%.2f", 1e3 * best->tpot_seconds);
     table_cell(table, "%.1f", 1e3 * best->ttft_seconds);
-    if (usd > 0 && best->tokens_per_second > 0)
-        table_cell(table, "%.3f", usd_per_million(usd, chips, best->tokens_per_second));
+    if (usd >= 0)
+        table_cell(table, "%.3f", usd);
     else
         table_cell(table, "%s", "");
     table_cell(table, "%s", answer->count.complete ? "proven" : "cut short");

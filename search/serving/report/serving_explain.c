@@ -7,7 +7,7 @@
 static void write_given(const ServingReport *report, const ServingPoint *point, TextOut out) {
     char way[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], late[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     const ServingQuestion *q = report->question;
-    double factor = report->answer->likely_factor, usd = q->chip.usd_per_chip_hour.value;
+    double factor = report->answer->likely_factor;
     Prose head = {0}, rates = {0};
     prose_add(&head, "%s on %s of %s: %s, %s", q->model.name, q->machine.text, q->chip.title, point_engine(point),
               point_notation(point, way));
@@ -24,9 +24,8 @@ static void write_given(const ServingReport *report, const ServingPoint *point, 
                   step_text(point->ttft_seconds, ttft), 100 * point->prefill_load);
     if (point->pool_count == 2)
         prose_add(&rates, "; a cache takes %s between the pools", step_text(point->transfer_seconds, tpot));
-    double chips = (double)(q->rate > 0 ? point->chips_used : q->machine.mesh.chips);
-    if (usd > 0 && point->tokens_per_second > 0)
-        prose_add(&rates, "; $%.2f per million tokens", usd_per_million(usd, chips, point->tokens_per_second));
+    double usd = point_usd_per_million(q, point, point->tokens_per_second);
+    if (usd >= 0) prose_add(&rates, "; $%.2f per million tokens", usd);
     prose_add(&rates, "; %lld chips of %lld.", (long long)point->chips_used, (long long)q->machine.mesh.chips);
     prose_write(out, "  ", "  ", rates.text);
 }

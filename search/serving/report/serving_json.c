@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "search/serving/report/serving_report.h"
 
+#include <math.h>
+
 static void add_step(cJSON *to, const StepCost *step) {
     cJSON *json = json_add_object(to, "step");
     json_add_real(json, "seconds", step->seconds);
@@ -64,12 +66,10 @@ static void add_pool(cJSON *to, const ServingPool *pool) {
 
 static void add_prices(cJSON *json, const ServingReport *report, const ServingPoint *point) {
     const ServingQuestion *q = report->question;
-    double usd = q->chip.usd_per_chip_hour.value;
-    double chips = (double)(q->rate > 0 ? point->chips_used : q->machine.mesh.chips);
-    double input = point->tokens_per_second / q->request.output * q->request.prompt;
-    json_add_real(json, "cost_usd_per_million_output_tokens",
-                  usd > 0 ? usd_per_million(usd, chips, point->tokens_per_second) : 0.0 / 0.0);
-    json_add_real(json, "cost_usd_per_million_input_tokens", usd > 0 ? usd_per_million(usd, chips, input) : 0.0 / 0.0);
+    double output = point_usd_per_million(q, point, point->tokens_per_second);
+    double input = point_usd_per_million(q, point, point->tokens_per_second / q->request.output * q->request.prompt);
+    json_add_real(json, "cost_usd_per_million_output_tokens", output >= 0 ? output : NAN);
+    json_add_real(json, "cost_usd_per_million_input_tokens", input >= 0 ? input : NAN);
 }
 
 static void add_launchers(cJSON *json, const ServingReport *report, const ServingPoint *point) {
@@ -221,7 +221,7 @@ static void add_nearest_run(cJSON *json, const ServingNearest *run) {
     json_add_real(one, "output", run->output);
     json_add_real(one, "concurrency", run->concurrency);
     json_add_real(one, "tpot_measured_seconds", run->tpot_seconds);
-    json_add_real(one, "tpot_predicted_seconds", run->predicted_seconds > 0 ? run->predicted_seconds : 0.0 / 0.0);
+    json_add_real(one, "tpot_predicted_seconds", run->predicted_seconds > 0 ? run->predicted_seconds : NAN);
 }
 
 cJSON *serving_json(const ServingReport *report) {

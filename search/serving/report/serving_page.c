@@ -46,7 +46,8 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
     const ServingQuestion *q = report->question;
     const WorkerMemory *memory = &best->pools[best->pool_count - 1].memory;
     char way[POINT_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 32], more[NUMBER_TEXT_SIZE + 64], text[NUMBER_TEXT_SIZE];
-    double factor = report->answer->likely_factor, usd = q->chip.usd_per_chip_hour.value;
+    double factor = report->answer->likely_factor;
+    double usd = point_usd_per_million(q, best, best->tokens_per_second);
     fputs("<dl class=\"cards\">\n", out);
     write_card(out, "Best", point_engine(best), point_notation(best, way));
     if (best->tpot_seconds > 0) {
@@ -60,10 +61,9 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
     snprintf(value, sizeof value, "%.4g tokens/s", best->per_chip);
     snprintf(more, sizeof more, "%.4g for each user", best->per_user);
     write_card(out, "A chip", value, more);
-    if (usd > 0 && best->tokens_per_second > 0) {
-        double chips = (double)(q->rate > 0 ? best->chips_used : q->machine.mesh.chips);
-        snprintf(value, sizeof value, "$%.2f", usd_per_million(usd, chips, best->tokens_per_second));
-        snprintf(more, sizeof more, "a million tokens, at $%.2f per chip-hour", usd);
+    if (usd >= 0) {
+        snprintf(value, sizeof value, "$%.2f", usd);
+        snprintf(more, sizeof more, "a million tokens, at $%.2f per chip-hour", q->chip.usd_per_chip_hour.value);
         write_card(out, "Cost", value, more);
     }
     snprintf(more, sizeof more, "of %s that the engine may use", number_bytes(memory->limit_bytes, text));

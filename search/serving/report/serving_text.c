@@ -38,11 +38,8 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
         prose_add(&prose, " (nine in ten below %s)", step_text(point->tpot_seconds * factor, late));
     if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token in %s", step_text(point->ttft_seconds, ttft));
     if (point->prefill_load > 0) prose_add(&prose, " at %.0f%% of the capacity for prompts", 100 * point->prefill_load);
-    double usd = report->question->chip.usd_per_chip_hour.value;
-    if (usd > 0 && point->tokens_per_second > 0) {
-        double chips = (double)(report->question->rate > 0 ? point->chips_used : report->question->machine.mesh.chips);
-        prose_add(&prose, "; $%.2f per million tokens", usd_per_million(usd, chips, point->tokens_per_second));
-    }
+    double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
+    if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
     prose_write(out, "  ", "  ", prose.text);
 }
 
