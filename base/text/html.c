@@ -103,3 +103,16 @@ void html_paragraph(FILE *out, const char *text) {
     write_text(text, out);
     fputs("</p>\n", out);
 }
+
+void html_card(FILE *out, const char *name, const char *value, const char *more) {
+    fputs("<div><dt>", out);
+    write_text(name, out);
+    fputs("</dt><dd>", out);
+    write_text(value, out);
+    if (more[0]) {
+        fputs(" <small>", out);
+        write_text(more, out);
+        fputs("</small>", out);
+    }
+    fputs("</dd></div>\n", out);
+}

@@ -22,6 +22,8 @@ void html_heading(FILE *out, const char *heading); /* within a section */
 /* Around an SVG; where it is wider than the screen it can be scrolled, by the keyboard too. */
 void html_figure_open(FILE *out, const char *name);
 void html_figure_close(FILE *out);
+/* One of the cards in a <dl class="cards">: what it is, its value, and more in small, which may be empty. */
+void html_card(FILE *out, const char *name, const char *value, const char *more);
 /* Nothing where the text is empty. */
 void html_paragraph(FILE *out, const char *text);
 

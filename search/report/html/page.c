@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report as one page: the verdict, the plans, the pictures, what it rests on. */
 #include "base/escape.h"
+#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
@@ -23,33 +24,9 @@ static const struct {
     {"sensitivity", "How sure the answer is", picture_sensitivity},
 };
 
-/* A picture that was drawn. */
-typedef struct {
-    char *svg;
-    size_t length;
-    Prose words;
-    Table table;
-    bool drawn;
-} Drawn;
-
 static bool draw(const PageView *view, Picture *picture, Drawn *out) {
-    FILE *memory = open_memstream(&out->svg, &out->length);
-    if (!memory) return false;
-    out->drawn = picture(view, memory, &out->words, &out->table);
-    return fclose(memory) == 0 && (!out->drawn || !out->table.failed);
-}
-
-static void write_card(FILE *out, const char *name, const char *value, const char *more) {
-    fputs("<div><dt>", out);
-    escape_write(ESCAPE_HTML, name, out);
-    fputs("</dt><dd>", out);
-    escape_write(ESCAPE_HTML, value, out);
-    if (more[0]) {
-        fputs(" <small>", out);
-        escape_write(ESCAPE_HTML, more, out);
-        fputs("</small>", out);
-    }
-    fputs("</dd></div>\n", out);
+    FILE *svg = drawn_open(out);
+    return svg && drawn_close(out, svg, picture(view, svg, &out->words, &out->table));
 }
 
 static void write_cards(const PageView *view, FILE *out) {
@@ -63,27 +40,27 @@ static void write_cards(const PageView *view, FILE *out) {
     fputs("<dl class=\"cards\">\n", out);
     if (plan_likely(request, first, &low, &high))
         snprintf(more, sizeof more, "likely %s to %s", number_time(low, a), number_time(high, b));
-    write_card(out, "Step", step_text(estimate->time.seconds, c), more);
+    html_card(out, "Step", step_text(estimate->time.seconds, c), more);
     snprintf(more, sizeof more, "%s per chip used", rate_text(estimate->tokens_per_second_per_chip, "token", a));
-    write_card(out, "MFU", share_text(estimate->mfu, c), more);
+    html_card(out, "MFU", share_text(estimate->mfu, c), more);
     snprintf(more, sizeof more, "of %s that plans may use", number_bytes(estimate->memory_limit_bytes, a));
-    write_card(out, "HBM per chip", number_bytes(memory_total(&estimate->memory), c), more);
+    html_card(out, "HBM per chip", number_bytes(memory_total(&estimate->memory), c), more);
     snprintf(more, sizeof more, "%s tokens, %s chip-hours", number_short(training.tokens, a),
              number_short(training.chip_hours, b));
-    write_card(out, "Training", duration_text(training.seconds, c), more);
+    html_card(out, "Training", duration_text(training.seconds, c), more);
     if (training.usd >= 0) {
         snprintf(value, sizeof value, "$%s", number_short(training.usd, a));
         snprintf(more, sizeof more, "at $%.2f per chip-hour", request->question.chip.usd_per_chip_hour.value);
-        write_card(out, "Cost", value, more);
+        html_card(out, "Cost", value, more);
     }
     snprintf(more, sizeof more, "%s next, %.0f%% away", bound_text(estimate->bound_next, &first->machine.mesh),
              100 * (1 - estimate->bound_next_share));
-    write_card(out, "Bound by", bound_text(estimate->bound_by, &first->machine.mesh), more);
+    html_card(out, "Bound by", bound_text(estimate->bound_by, &first->machine.mesh), more);
     bool proven = view->report->result.certificate.proof == PROOF_OPTIMAL;
     char covered[COUNT_TEXT_SIZE];
     snprintf(more, sizeof more, "%s plans covered",
              count_text(view->report->result.certificate.plans_covered, true, covered));
-    write_card(out, "Best of all plans", proven ? "proven" : "not proven", more);
+    html_card(out, "Best of all plans", proven ? "proven" : "not proven", more);
     fputs("</dl>\n", out);
 }
 
@@ -128,18 +105,6 @@ static bool write_verdict(const PageView *view, FILE *out) {
     ok = write_table(&ways, out) && ok;
     html_section_close(out);
     return ok;
-}
-
-static void write_picture(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
-    html_section_open(out, id, heading);
-    html_paragraph(out, drawn->words.text);
-    html_figure_open(out, heading);
-    fwrite(drawn->svg, 1, drawn->length, out);
-    html_figure_close(out);
-    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
-    table_write_html(&drawn->table, out);
-    fputs("</details>\n", out);
-    html_section_close(out);
 }
 
 static bool write_misses(const Table *misses, const Table *closest, FILE *out) {
@@ -197,7 +162,7 @@ static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
     html_contents(out, links, count);
     bool ok = write_verdict(view, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
-        if (drawn[i].drawn) write_picture(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
+        if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
     ok = (!missed || write_misses(&misses, &closest, out)) && ok;
     ok = write_basis(view, out) && ok;
     html_close(out);

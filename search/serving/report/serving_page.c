@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as one page that loads nothing: what is best, the pictures, what it rests on. */
 #include "base/escape.h"
+#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
 #include "search/serving/report/serving_pictures.h"
@@ -17,29 +18,9 @@ static const struct {
     {"throughput", "Against batch and context", picture_throughput},
 };
 
-typedef struct {
-    char *svg;
-    size_t length;
-    Prose words;
-    Table table;
-    bool drawn;
-} Drawn;
-
 static bool draw(const ServingReport *report, Arena *arena, ServingPicture *picture, Drawn *out) {
-    FILE *memory = open_memstream(&out->svg, &out->length);
-    if (!memory) return false;
-    out->drawn = picture(report, arena, memory, &out->words, &out->table);
-    return fclose(memory) == 0 && (!out->drawn || !out->table.failed);
-}
-
-static void write_card(FILE *out, const char *name, const char *value, const char *more) {
-    fputs("<div><dt>", out);
-    escape_write(ESCAPE_HTML, name, out);
-    fputs("</dt><dd>", out);
-    escape_write(ESCAPE_HTML, value, out);
-    fputs(" <small>", out);
-    escape_write(ESCAPE_HTML, more, out);
-    fputs("</small></dd></div>\n", out);
+    FILE *svg = drawn_open(out);
+    return svg && drawn_close(out, svg, picture(report, arena, svg, &out->words, &out->table));
 }
 
 static void write_cards(const ServingReport *report, const ServingPoint *best, FILE *out) {
@@ -49,25 +30,25 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
     double factor = report->answer->likely_factor;
     double usd = point_usd_per_million(q, best, best->tokens_per_second);
     fputs("<dl class=\"cards\">\n", out);
-    write_card(out, "Best", point_engine(best), point_notation(best, way));
+    html_card(out, "Best", point_engine(best), point_notation(best, way));
     if (best->tpot_seconds > 0) {
         snprintf(more, sizeof more, "nine in ten below %s", step_text(best->tpot_seconds * factor, text));
-        write_card(out, "Per token", step_text(best->tpot_seconds, value), factor > 1 ? more : "");
+        html_card(out, "Per token", step_text(best->tpot_seconds, value), factor > 1 ? more : "");
     }
     if (best->ttft_seconds > 0) {
         snprintf(more, sizeof more, "at %.0f%% of the capacity for prompts", 100 * best->prefill_load);
-        write_card(out, "First token", step_text(best->ttft_seconds, value), best->prefill_load > 0 ? more : "");
+        html_card(out, "First token", step_text(best->ttft_seconds, value), best->prefill_load > 0 ? more : "");
     }
     snprintf(value, sizeof value, "%.4g tokens/s", best->per_chip);
     snprintf(more, sizeof more, "%.4g for each user", best->per_user);
-    write_card(out, "A chip", value, more);
+    html_card(out, "A chip", value, more);
     if (usd >= 0) {
         snprintf(value, sizeof value, "$%.2f", usd);
         snprintf(more, sizeof more, "a million tokens, at $%.2f per chip-hour", q->chip.usd_per_chip_hour.value);
-        write_card(out, "Cost", value, more);
+        html_card(out, "Cost", value, more);
     }
     snprintf(more, sizeof more, "of %s that the engine may use", number_bytes(memory->limit_bytes, text));
-    write_card(out, "HBM per chip", number_bytes(worker_memory_total(memory), value), more);
+    html_card(out, "HBM per chip", number_bytes(worker_memory_total(memory), value), more);
     fputs("</dl>\n", out);
 }
 
@@ -85,18 +66,6 @@ static bool write_words(const ServingReport *report, FILE *out, Error *error) {
     }
     free(text);
     return ok || error_memory(error);
-}
-
-static void write_picture(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
-    html_section_open(out, id, heading);
-    html_paragraph(out, drawn->words.text);
-    html_figure_open(out, heading);
-    fwrite(drawn->svg, 1, drawn->length, out);
-    html_figure_close(out);
-    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
-    table_write_html(&drawn->table, out);
-    fputs("</details>\n", out);
-    html_section_close(out);
 }
 
 static void write_basis(const ServingReport *report, FILE *out) {
@@ -128,7 +97,7 @@ static bool write_page(const ServingReport *report, const Drawn drawn[COUNT_OF(P
     if (!write_words(report, out, error)) return false;
     html_section_close(out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
-        if (drawn[i].drawn) write_picture(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
+        if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
     write_basis(report, out);
     html_close(out);
     return true;
