@@ -138,44 +138,70 @@ static bool search_main(const Request *request, CachePool *caches, Arena *arena,
     return true;
 }
 
+/* Hands the report to its reader. What plans may be off by is worked out for those that are in it by now: how probable
+ * each is the fastest is said of all rows together. */
+static bool tell(Report *report, const ReportReader *reader, ReportStage stage, Error *error) {
+    SearchResult *result = &report->result;
+    bool alone = stage == STAGE_PLAN && report->asked->control.different && result->plan_count > 1;
+    bool doubts = (stage == STAGE_PLAN && reader->made) || stage == STAGE_ROWS;
+    if (doubts && !plans_doubt(report->request, result->plans, alone ? 1 : result->plan_count, error)) return false;
+    return !reader->made || reader->made(reader->context, report, stage, error);
+}
+
 /* What surrounds a plan that is proven. */
-static bool surround(Report *report, Request *scratch, bool divides, Arena *arena, Error *error) {
+static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. */
     static const int64_t WORK_LEAST = 600000;
     Helps helps = report->asked->control.helps;
+    bool none = helps == HELPS_NONE, more = !none && !reader->plans_alone;
+    bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
+    Request *scratch = ARENA_NEW(arena, Request, 1);
+    if (!scratch) return error_memory(error);
     report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work);
-    bool none = helps == HELPS_NONE;
-    bool ok = (none || divides || report_make_alternatives(report, scratch, error)) &&
-              report_make_rows(report, arena, error) && (none || report_make_told(report, arena, error)) &&
-              (none || report_make_sensitivities(report, error));
+    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, arena, error) &&
+              (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error) &&
+              (!more || divides || report_make_alternatives(report, scratch, error)) &&
+              tell(report, reader, STAGE_WAYS, error) && (!more || report_make_sensitivities(report, error));
     report->work_limit = 0;
-    return ok;
+    return ok && tell(report, reader, STAGE_WHOLE, error);
 }
 
-static bool make_around(const Request *request, CachePool *caches, Arena *arena, Report *report, Error *error) {
+/* Where nothing fits, or the plan is not proven: what is left to say of it. */
+static bool make_rest(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
+    const SearchResult *result = &report->result;
+    Request *scratch = ARENA_NEW(arena, Request, 1);
+    if (!scratch) return error_memory(error);
+    bool proven = result->certificate.proof == PROOF_OPTIMAL;
+    bool divides = result->plan_count > 0 ? plan_is_as_asked(report->request, &result->plans[0])
+                                          : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
+    if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
+    if (result->plan_count == 0 && !report_make_nearest(report, scratch, error)) return false;
+    for (ReportStage stage = STAGE_PLAN; stage < STAGE_COUNT; stage++)
+        if (!tell(report, reader, stage, error)) return false;
+    return true;
+}
+
+static bool make_around(const Request *request, CachePool *caches, const ReportReader *reader, Arena *arena,
+                        Report *report, Error *error) {
     memset(report, 0, sizeof *report);
     report->asked = request;
     if (!search_main(request, caches, arena, report, error)) return false;
-    request = report->request;
-    double limit = report->asked->control.time_limit_seconds;
-    report->seconds_left = limit > 0 ? max_real(0, limit - report->result.seconds) : -1;
-    Request *scratch = ARENA_NEW(arena, Request, 1);
-    if (!scratch) return error_memory(error);
+    double limit = request->control.time_limit_seconds;
     const SearchResult *result = &report->result;
-    bool proven = result->certificate.proof == PROOF_OPTIMAL;
-    bool divides = result->plan_count > 0 ? plan_is_as_asked(request, &result->plans[0])
-                                          : result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
-    bool surrounded = proven && result->plan_count > 0 && !request->control.brute_force;
-    if (surrounded) return surround(report, scratch, divides, arena, error);
-    if (proven && !divides && !report_make_alternatives(report, scratch, error)) return false;
-    return result->plan_count > 0 || report_make_nearest(report, scratch, error);
+    report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;
+    bool surrounded =
+        result->certificate.proof == PROOF_OPTIMAL && result->plan_count > 0 && !request->control.brute_force;
+    return surrounded ? surround(report, reader, arena, error) : make_rest(report, reader, arena, error);
+}
+
+bool report_make_for(const Request *request, const ReportReader *reader, Arena *arena, Report *report, Error *error) {
+    CachePool *caches = cache_pool_new(arena); /* all its searches price much the same layers */
+    if (!caches) return error_memory(error);
+    bool ok = make_around(request, caches, reader, arena, report, error);
+    cache_pool_close(caches);
+    return ok;
 }
 
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error) {
-    CachePool *caches = cache_pool_new(arena); /* all its searches price much the same layers */
-    if (!caches) return error_memory(error);
-    bool ok = make_around(request, caches, arena, report, error) &&
-              plans_doubt(report->request, report->result.plans, report->result.plan_count, error);
-    cache_pool_close(caches);
-    return ok;
+    return report_make_for(request, &(ReportReader){0}, arena, report, error);
 }

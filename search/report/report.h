@@ -78,14 +78,35 @@ typedef struct {
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
 } Report;
 
+/* How far a report is made; what comes later is empty in it until then. */
+typedef enum {
+    STAGE_PLAN, /* plan 1 and the best of each launcher, or the top, with their proof */
+    STAGE_ROWS, /* rows of other kinds, headroom, a free layout */
+    STAGE_WAYS, /* the ways out */
+    STAGE_WHOLE,
+    STAGE_COUNT
+} ReportStage;
+
+/* Who reads a report while it is made. */
+typedef struct {
+    /* Called once for each stage, in order. False ends the making, with *error set. NULL: nobody reads before the end. */
+    bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
+    void *context;
+    bool plans_alone; /* ways out and what would help are not read, so that they need not be searched */
+} ReportReader;
+
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses
  * the whole machine as asked with nothing padded, no way out is tried (ways[].tried false); brute force, and a search
  * that a limit ended, try no helps. */
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error);
+/* The same for a reader. */
+bool report_make_for(const Request *request, const ReportReader *reader, Arena *arena, Report *report, Error *error);
 
 /* As text (80 to 120 columns, no colour needed) and as JSON (contract, format_version 1). Built in memory by the
  * caller's stream. */
 bool report_write_text(const Report *report, TextOut out, Error *error);
+/* What a stage adds to the text; all stages in order are the whole text. */
+bool report_write_text_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
 /* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
 cJSON *report_json(const Report *report, Error *error);

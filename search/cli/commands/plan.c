@@ -12,6 +12,48 @@
 #include "search/report/report.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* A report in the making. */
+typedef struct {
+    const OutputChoice *choice;
+    Streams streams;
+    Arena *arena;
+    Progress *progress;
+} Making;
+
+/* Text that goes to the standard output is printed as it comes: the plan is there before what surrounds it. A
+ * certificate that cannot be written shall leave nothing printed. */
+static bool prints_at_once(const OutputChoice *choice) {
+    return choice->format == FORMAT_TEXT && !choice->certificate && (!choice->path || strcmp(choice->path, "-") == 0);
+}
+
+static bool print_stage(const Report *report, ReportStage stage, const Making *making, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = report_write_text_stage(report, stage, planning_text_out(memory, making->choice, making->streams), error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(making->streams.out, making->choice->path, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* What a stage has to say, with what the command adds to a plan. */
+static bool take_stage(void *of, Report *report, ReportStage stage, Error *error) {
+    Making *making = of;
+    if (stage == STAGE_PLAN &&
+        (!data_files_name_all(report, making->arena, error) || !measured_run_add(report, making->arena, error)))
+        return false;
+    if (!prints_at_once(making->choice)) return true;
+    progress_stop(making->progress);
+    making->progress = NULL;
+    if (!print_stage(report, stage, making, error)) return false;
+    if (stage != STAGE_WHOLE)
+        making->progress = progress_start(making->streams.err, making->choice->quiet, "searching around the plan");
+    return true;
+}
 
 static bool write_report(const Report *report, const PageFacts *facts, const OutputChoice *choice, Streams streams,
                          Error *error) {
@@ -44,14 +86,15 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
 /* The search, and for a page what its pictures need around it. */
 static bool answer(const Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
                    PageFacts **facts, Error *error) {
-    Progress *progress = progress_start(streams.err, choice->quiet, "searching");
-    bool ok = report_make(request, arena, report, error) && data_files_name_all(report, arena, error) &&
-              measured_run_add(report, arena, error);
+    Making making = {choice, streams, arena, progress_start(streams.err, choice->quiet, "searching")};
+    ReportReader reader = {take_stage, &making, .plans_alone = choice->format == FORMAT_CSV};
+    bool ok = report_make_for(request, &reader, arena, report, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
-        ok = *facts ? page_facts(report, (PageProgress){progress_tell, progress}, *facts, error) : error_memory(error);
+        ok = *facts ? page_facts(report, (PageProgress){progress_tell, making.progress}, *facts, error)
+                    : error_memory(error);
     }
-    progress_stop(progress);
+    progress_stop(making.progress);
     return ok;
 }
 
@@ -66,8 +109,9 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     planning_announce(request, &choice, streams.err);
     request->control.keep_ledger = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
-        !write_certificate(report, &choice, streams, error) || !write_report(report, facts, &choice, streams, error))
+        !write_certificate(report, &choice, streams, error))
         return false;
+    if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }

@@ -96,18 +96,24 @@ static void write_risks(const RankedPlan *first, TextOut out) {
 
 void launching_write(const Report *report, TextOut out) {
     const RankedPlan *first = &report->result.plans[0];
-    char step[NUMBER_TEXT_SIZE];
     Prose line = {0};
     write_words(report, first, out);
     write_measured(report, first, out);
     if (report->request->space.launchers == 0 && report->asked && report->asked->contender_count > 0)
         prose_add(&line, "No launcher that is usual there has a plan that fits: this is a free layout (--for any).");
     add_others(report, first, &line);
+    if (line.used > 0) prose_write(out, "", "  ", line.text);
+    write_risks(first, out);
+}
+
+void around_write(const Report *report, TextOut out) {
+    const RankedPlan *first = &report->result.plans[0];
+    char step[NUMBER_TEXT_SIZE];
+    Prose line = {0};
     if (report->has_free)
         prose_item(&line, " ", "A layout that no launcher can be told (--for any) would take %s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step),
                    100 * (report->free.ranked_seconds / first->ranked_seconds - 1));
     add_headroom(report, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
-    write_risks(first, out);
 }

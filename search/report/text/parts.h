@@ -11,9 +11,11 @@
 /* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out);
 
-/* How plan 1 is launched, what is measured near it, and what else was asked around it: in its launcher's words, with its
- * rate and the line that writes its configuration; other launchers; a free layout; what headroom costs. */
+/* How plan 1 is launched, and what is near it: in its launcher's words, with its rate and the line that writes its
+ * configuration; the nearest measured run; other launchers; doubts. */
 void launching_write(const Report *report, TextOut out);
+/* What was asked around it: a free layout, what headroom costs. */
+void around_write(const Report *report, TextOut out);
 
 /* "Where a step goes" beside "HBM per chip": bars. */
 void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out);

@@ -219,30 +219,55 @@ void shortfall_write(const Report *report, TextOut out) {
         fputs("No machine with up to 64 times as many chips has a plan that fits.\n", out.file);
 }
 
-bool report_write_text(const Report *report, TextOut out, Error *error) {
-    const SearchResult *result = &report->result;
-    const RankedPlan *first = result->plan_count > 0 ? &result->plans[0] : NULL;
-    bool ok;
-    if (first) {
-        verdict_write(report->request, first, out);
+/* ---- by stages ---- */
+
+static bool write_answer(const Report *report, TextOut out) {
+    if (report->result.plan_count > 0) {
+        verdict_write(report->request, &report->result.plans[0], out);
         launching_write(report, out);
-        fputc('\n', out.file);
-        ok = plans_write(report, out);
-        launch_write("Placing plan 1: ", first, out);
-        fputc('\n', out.file);
-        bars_write("Where a step of plan 1 goes", report->request, first, out);
-        write_why(result, out);
-        ok = ok && alternatives_write(report, out);
-        sensitivities_write(report, out);
-        write_left_out(report, out);
     } else {
         shortfall_write(report, out);
         write_nearest(report, out);
-        ok = alternatives_write(report, out);
+    }
+    return true;
+}
+
+static bool write_rows(const Report *report, TextOut out) {
+    const SearchResult *result = &report->result;
+    if (result->plan_count == 0) return true;
+    fputc('\n', out.file);
+    bool ok = plans_write(report, out);
+    launch_write("Placing plan 1: ", &result->plans[0], out);
+    around_write(report, out);
+    fputc('\n', out.file);
+    bars_write("Where a step of plan 1 goes", report->request, &result->plans[0], out);
+    write_why(result, out);
+    return ok;
+}
+
+static bool write_rest(const Report *report, TextOut out) {
+    const RankedPlan *first = report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
+    if (first) {
+        sensitivities_write(report, out);
+        write_left_out(report, out);
     }
     fputc('\n', out.file);
     assumed_write(report->request, first, out);
     searched_write(report, out);
-    if (!ok) return error_memory(error);
+    return true;
+}
+
+bool report_write_text_stage(const Report *report, ReportStage stage, TextOut out, Error *error) {
+    static bool (*const WRITE[STAGE_COUNT])(const Report *report, TextOut out) = {[STAGE_PLAN] = write_answer,
+                                                                                  [STAGE_ROWS] = write_rows,
+                                                                                  [STAGE_WAYS] = alternatives_write,
+                                                                                  [STAGE_WHOLE] = write_rest};
+    if (!WRITE[stage](report, out)) return error_memory(error);
     return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
+}
+
+bool report_write_text(const Report *report, TextOut out, Error *error) {
+    for (ReportStage stage = STAGE_PLAN; stage < STAGE_COUNT; stage++)
+        if (!report_write_text_stage(report, stage, out, error)) return false;
+    return true;
 }

@@ -161,3 +161,65 @@ Test(rows, work_ends_a_search_alike_on_all_threads) {
     cr_expect_eq(results[1].certificate.best_bound_seconds, results[2].certificate.best_bound_seconds);
     arena_free(&arena);
 }
+
+/* ---- who reads while it is made ---- */
+
+typedef struct {
+    FILE *text;
+    int stages;
+    double first; /* ranked seconds of plan 1 when it was told */
+} Reading;
+
+static bool read_stage(void *of, Report *report, ReportStage stage, Error *error) {
+    Reading *reading = of;
+    cr_expect_eq((int)stage, reading->stages++);
+    if (stage == STAGE_PLAN && report->result.plan_count > 0) reading->first = report->result.plans[0].ranked_seconds;
+    if (stage == STAGE_PLAN) cr_expect(!report->has_free && report->headroom_count == 0);
+    if (stage < STAGE_WHOLE) cr_expect_eq(report->sensitivity_count, 0);
+    return report_write_text_stage(report, stage, (TextOut){.file = reading->text}, error);
+}
+
+/* What is told in stages is the whole text, plan 1 first, before anything around it is searched. */
+Test(rows, the_answer_is_told_before_what_is_around_it) {
+    static const char *const ASKED[] = {WORDS, WORDS " --top 2", WORDS " --helps none",
+                                        "plan --model 405b --chip v5e --slice 2x2 --batch 64Ki --seq 8192"};
+    for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Report *report = ARENA_NEW(&arena, Report, 1);
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        char *told = NULL, *whole = NULL;
+        size_t told_size = 0, whole_size = 0;
+        Reading reading = {.text = open_memstream(&told, &told_size)};
+        ReportReader reader = {read_stage, &reading, .plans_alone = false};
+        cr_assert(request_from_text(ASKED[i], &arena, request), "%s", ASKED[i]);
+        cr_assert(report_make_for(request, &reader, &arena, report, &error), "%s", error.text);
+        cr_expect_eq(reading.stages, STAGE_COUNT);
+        fclose(reading.text);
+        FILE *text = open_memstream(&whole, &whole_size);
+        cr_assert(report_write_text(report, (TextOut){.file = text}, &error));
+        fclose(text);
+        cr_expect_str_eq(told, whole, "%s", ASKED[i]);
+        if (report->result.plan_count > 0) cr_expect_eq(reading.first, report->result.plans[0].ranked_seconds);
+        free(told);
+        free(whole);
+        arena_free(&arena);
+    }
+}
+
+/* Who reads the plans alone has the same plans, and nothing else is searched. */
+Test(rows, who_reads_plans_alone_does_not_pay_for_the_rest) {
+    Arena arena = {0};
+    Error error = {0};
+    int64_t work;
+    const Report *all = report_of(WORDS, &work, &arena);
+    Report *alone = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    cr_assert(request_from_text(WORDS, &arena, request));
+    cr_assert(report_make_for(request, &(ReportReader){.plans_alone = true}, &arena, alone, &error), "%s", error.text);
+    cr_expect(all->sensitivity_count > 0 && alone->sensitivity_count == 0);
+    cr_assert_eq(all->result.plan_count, alone->result.plan_count);
+    for (int i = 0; i < all->result.plan_count; i++)
+        cr_expect_eq(all->result.plans[i].ranked_seconds, alone->result.plans[i].ranked_seconds);
+    arena_free(&arena);
+}
