@@ -13,6 +13,8 @@ install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMA
 foreach(folder models/zoo mesh/catalog cost/profiles cost/optimizers cost/serving/profiles)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} FILES_MATCHING PATTERN *.json)
 endforeach()
+install(DIRECTORY cost/serving/workloads/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/serving/workloads
+        FILES_MATCHING PATTERN *.tsv)
 install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data FILES_MATCHING PATTERN *.tsv)
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured)
 

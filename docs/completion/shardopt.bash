@@ -76,7 +76,7 @@ _shardopt_values() { # COMMAND OPTION
         case $2 in
         --model) echo '@models' ;;
         --chip) echo '@chips' ;;
-        --lengths) echo '@files' ;;
+        --lengths) echo 'azure-chat azure-code long-documents mooncake-agent mooncake-chat rag reasoning sharegpt short-chat summarization' ;;
         --engine) echo 'vllm sglang tensorrt-llm maxtext any' ;;
         --mode) echo 'aggregated disaggregated any decode prefill' ;;
         --objective) echo 'throughput latency cost chips' ;;

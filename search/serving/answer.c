@@ -9,13 +9,8 @@
 /* One search over the modes that are asked for, under one engine. */
 static bool search_engine(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
                           ServingCount *count, Error *error) {
-    Exploring to = {.question = question,
-                    .boxes = boxes,
-                    .engine = engine,
-                    .front = front,
-                    .count = count,
-                    .began = world_clock(&question->world),
-                    .error = error};
+    Exploring to = {
+        .question = question, .boxes = boxes, .engine = engine, .front = front, .count = count, .error = error};
     for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
         if (!(question->modes >> mode & 1)) continue;
         if (engine != NO_ENGINE && mode == SERVE_DISAGGREGATED && !engine_at(engine)->two_pools) continue;
@@ -29,6 +24,37 @@ static bool search_engine(const ServingQuestion *question, const BoxList *boxes,
                                               : explore_one_pool(&to);
         if (!ok) return error && error->kind != ERROR_NONE ? false : error_memory(error);
     }
+    return true;
+}
+
+/* Where time is limited, layouts that are good more often than others come first, and again in their place: one stage,
+ * on a power of two of devices inside two domains. */
+static bool search_likely(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
+                          Arena *arena, Error *error) {
+    ServingQuestion quick = *question;
+    ServingCount count = {.complete = true};
+    BoxList few = {ARENA_NEW(arena, WorkerBox, (size_t)boxes->count + 1), 0};
+    int64_t domain = 1;
+    if (!few.boxes) return error_memory(error);
+    if (quick.requirement_count == LAYOUT_REQUIREMENTS_MAX || !(quick.modes & 1u << SERVE_AGGREGATED)) return true;
+    for (int a = 0; a < question->machine.mesh.axis_count; a++)
+        if (!axis_is_across(&question->machine.mesh.axes[a])) domain *= question->machine.mesh.axes[a].size;
+    for (int i = 0; i < boxes->count; i++) {
+        int64_t devices = boxes->boxes[i].devices;
+        if ((devices & (devices - 1)) == 0 && devices <= 2 * domain) few.boxes[few.count++] = boxes->boxes[i];
+    }
+    quick.requirements[quick.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
+    quick.modes = 1u << SERVE_AGGREGATED;
+    return search_engine(&quick, &few, engine, front, &count, error);
+}
+
+static bool search_likely_first(const ServingQuestion *question, const BoxList *boxes, ServingFront *front,
+                                Arena *arena, Error *error) {
+    if (!(question->time_limit_seconds > 0)) return true;
+    if (question->any_engine) return search_likely(question, boxes, NO_ENGINE, front, arena, error);
+    for (int engine = 0; engine < engine_count(); engine++)
+        if (question->engines >> engine & 1 && !search_likely(question, boxes, engine, front, arena, error))
+            return false;
     return true;
 }
 
@@ -69,6 +95,25 @@ int answer_best_rank(const ServingQuestion *question, const ServingAnswer *answe
         best_excess = excess;
     }
     return best ? (int)(best - answer->front.points) + 1 : 0;
+}
+
+/* The best so far of a front that was cut short, and how far it can be from the best of all. */
+static void take_best(const ServingQuestion *question, ServingAnswer *out) {
+    int rank = answer_best_rank(question, out);
+    const ServingPoint *best = rank > 0 ? &out->front.points[rank - 1] : NULL;
+    double tpot = out->tpot_goal_seconds, ttft = out->ttft_goal_seconds, factor = max_real(1, out->likely_factor);
+    out->gap = INFINITY;
+    if (!best || best->mode == SERVE_PREFILL) return;
+    out->has_best = best->tpot_seconds <= tpot && best->ttft_seconds <= ttft;
+    out->with_margin = best->tpot_seconds <= tpot / factor && best->ttft_seconds <= ttft / factor;
+    out->ceiling = serving_ceiling(question, out->with_margin ? tpot / factor : tpot);
+    if (!out->has_best) return;
+    out->best = *best;
+    double fewest = ceil(question->rate * question->request.output / out->ceiling.per_chip * (1 - 1e-9));
+    out->gap = question->objective == SERVE_LATENCY ? out->ceiling.per_user / best->per_user - 1
+               : question->objective == SERVE_CHIPS ? (double)best->chips_used / fewest - 1
+                                                    : out->ceiling.per_chip / best->per_chip - 1;
+    out->gap = max_real(0, out->gap);
 }
 
 /* The best under the goals: once with the margin of the model's error, once by its mean. */
@@ -182,25 +227,38 @@ static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Erro
     return ok;
 }
 
-bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    ServingQuestion physical = *question;
-    ServingLedger ledger = {.out = question->certificate};
-    *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
-    bool prompts = question->modes == 1u << SERVE_PREFILL;
-    out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
-    out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
-    physical.any_engine = true;
-    if (ledger.out) serving_ledger_begin(&ledger), out->count.space.ledger = &ledger;
-    bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
-              search_all(question, &out->boxes, &out->front, &out->count, error);
-    out->count.space.ledger = NULL;
-    if (!ok) return false;
-    if (!question->any_engine && !search_all(&physical, &out->boxes, &out->physical, &out->physical_count, error))
-        return false;
+/* The searches that lean on the whole front: the best point, the usual layout. */
+static bool search_further(const ServingQuestion *question, ServingAnswer *out, Error *error) {
     bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
+    bool prompts = question->modes == 1u << SERVE_PREFILL;
+    if (!question->any_engine) {
+        ServingQuestion physical = *question;
+        physical.any_engine = true;
+        if (!search_all(&physical, &out->boxes, &out->physical, &out->physical_count, error)) return false;
+    }
     if (out->front.count == 0 && asked && !find_nearest(question, out, error)) return false;
     if (out->front.count > 0 && !find_best(question, out, error)) return false;
-    if (out->has_best && !prompts && !find_usual(question, out, error)) return false;
+    return !out->has_best || prompts || find_usual(question, out, error);
+}
+
+bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    ServingQuestion timed = *question;
+    ServingLedger ledger = {.out = question->certificate};
+    *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
+    timed.began_seconds = world_clock(&question->world);
+    out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
+    out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
+    if (ledger.out) serving_ledger_begin(&ledger), out->count.space.ledger = &ledger;
+    bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
+              search_likely_first(&timed, &out->boxes, &out->front, arena, error) &&
+              search_all(&timed, &out->boxes, &out->front, &out->count, error);
+    out->count.space.ledger = NULL;
+    if (!ok) return false;
+    timed.time_limit_seconds = 0; /* it is the front that the limit is of */
+    if (!out->count.complete)
+        take_best(question, out);
+    else if (!search_further(&timed, out, error))
+        return false;
     find_kinds(out);
     return true;
 }

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_SERVING_ANSWER_H
 #define SHARDOPT_SEARCH_SERVING_ANSWER_H
 
+#include "search/serving/ceiling.h"
 #include "search/serving/explore.h"
 
 enum { SERVING_KINDS_MAX = 4 };
@@ -32,9 +33,15 @@ typedef struct {
     bool has_usual; /* all chips of a domain in tensor */
     ServingPoint usual;
     double likely_factor;
+    /* Of a search that was cut short (count.complete is false): what nothing exceeds, and how far the best so far can
+     * be from it, as a share, by the objective. INFINITY: there is no best. 0: the search is complete. */
+    ServingCeiling ceiling;
+    double gap;
 } ServingAnswer;
 
-/* Searches. Points refer to boxes in the arena and to the question. */
+/* Searches. Points refer to boxes in the arena and to the question. Where the search of the front is cut short, the
+ * best is that of the front so far, and what else would be searched (the usual layout, the front of no engine's rules)
+ * is left out. */
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error);
 
 /* The rank in the front, from 1, of its best point within the goals: with the margin of the model's error where one

@@ -29,7 +29,6 @@ typedef struct {
     const BoxList *boxes;
     ServingMode mode;
     int engine;
-    double began; /* by the question's clock */
     ServingFront *front;
     ServingCount *count;
     Error *error;

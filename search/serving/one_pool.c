@@ -13,7 +13,7 @@ const char *cut_reason_name(CutReason reason) {
 bool exploring_stops(Exploring *to) {
     const ServingQuestion *question = to->question;
     bool late = question->time_limit_seconds > 0 && question->world.seconds &&
-                world_clock(&question->world) - to->began > question->time_limit_seconds;
+                world_clock(&question->world) - question->began_seconds > question->time_limit_seconds;
     if (!late && !world_stops(&question->world)) return false;
     to->count->complete = false;
     return true;

@@ -65,7 +65,8 @@ typedef struct {
     int requirement_count;
     ServingProfile profiles[ENGINES_MAX + 1]; /* by engine; the last: none in particular */
     bool brute_force;
-    double time_limit_seconds; /* 0: none */
+    double time_limit_seconds; /* of the whole answer; 0: none */
+    double began_seconds;      /* by the world's clock: when the answer was begun */
     World world;
     FILE *certificate; /* the search of the front writes its certificate there (ledger.h); NULL: nowhere */
     /* Tests alone set it, to see that a wrong bound is noticed: bounds are multiplied by 1 + this. */

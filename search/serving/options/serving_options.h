@@ -57,7 +57,7 @@ typedef struct {
     const char *model;   /* as given */
     const char *profile; /* as given */
     const char *profile_path;
-    const char *lengths; /* NULL: prompt and output were given */
+    const char *lengths; /* as given; NULL: prompt and output were */
     bool weights_said;   /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;
     int64_t top; /* points to show; 0: some that differ in kind */
@@ -65,6 +65,9 @@ typedef struct {
 
 /* Fills in the defaults and loads what is named. What it points at lives in the arena. */
 bool serving_question(const ServingWords *words, Arena *arena, ServingAsked *out, Error *error);
+
+/* The table that --lengths names: one of cost/serving/workloads by its name ("azure-chat"), else a file. */
+bool serving_workload_path(const char *argument, const char *where, Arena *arena, const char **path, Error *error);
 
 /* Means over a table of lengths: lines of `prompt output [weight]`. Sequences in flight are weighed by how long they
  * stay. Pure. */

@@ -117,11 +117,13 @@ static bool read_lengths(const Reading *to) {
     to->asked->lengths = given(to, SERVING_LENGTHS);
     if (to->asked->lengths) {
         char *text;
+        const char *path;
         size_t length;
         if (given(to, SERVING_PROMPT) || given(to, SERVING_OUTPUT))
             return wrong(to, SERVING_LENGTHS, "stands beside --prompt or --output; give one or the other");
-        return file_read(to->asked->lengths, 64 << 20, to->arena, &text, &length, to->error) &&
-               serving_lengths(text, to->asked->lengths, question, to->error);
+        return serving_workload_path(to->asked->lengths, where(to, SERVING_LENGTHS), to->arena, &path, to->error) &&
+               file_read(path, 64 << 20, to->arena, &text, &length, to->error) &&
+               serving_lengths(text, path, question, to->error);
     }
     question_lengths(question, (double)prompt, (double)output);
     return true;

@@ -24,14 +24,17 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
     [SERVING_OUTPUT] = {.name = "output", .takes = "TOKENS", .asks = true, .help = "tokens of an answer (256)"},
     [SERVING_LENGTHS] =
         {.name = "lengths",
-         .takes = "FILE",
+         .takes = "NAME",
          .asks = true,
-         .help = "a table of lengths instead: lines of prompt, output and perhaps a weight",
-         .details = "A table of lengths in place of --prompt and --output: lines of prompt tokens, output tokens and, "
-                    "if wanted, a weight, with blanks or tabs between; # begins a comment. Rates and waits are of the "
-                    "means; memory and context are of the sequences in flight, which are weighed by how long they "
-                    "stay.",
-         .values = "@files"},
+         .help = "lengths that vary: azure-chat, azure-code, sharegpt, rag, or a file of prompt, output, weight",
+         .details = "Lengths that vary, in place of --prompt and --output: a workload of cost/serving/workloads "
+                    "(azure-chat, azure-code, long-documents, mooncake-agent, mooncake-chat, rag, reasoning, sharegpt, "
+                    "short-chat, summarization; each file says what it is and where it comes from), or a file with "
+                    "lines of prompt tokens, output tokens and, if wanted, a weight, with blanks or tabs between; # "
+                    "begins a comment. Rates and waits are of the means; memory and context are of the sequences in "
+                    "flight, which are weighed by how long they stay.",
+         .values = "azure-chat azure-code long-documents mooncake-agent mooncake-chat rag reasoning sharegpt "
+                   "short-chat summarization"},
     [SERVING_CACHED] = {.name = "cached",
                         .takes = "SHARE",
                         .asks = true,

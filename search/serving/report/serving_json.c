@@ -198,6 +198,17 @@ static void add_search(cJSON *json, const char *key, const ServingCount *count) 
     json_add_text(search, "proof", count->complete ? "optimal" : "gap");
 }
 
+/* How far the best so far can be from the best of all. */
+static void add_gap(cJSON *search, const ServingAnswer *answer) {
+    if (answer->count.complete) {
+        json_add_real(search, "gap", 0);
+        return;
+    }
+    json_add_real(search, "gap", answer->gap < INFINITY ? answer->gap : NAN);
+    json_add_real(search, "best_bound_tokens_per_second_per_chip", answer->ceiling.per_chip);
+    json_add_real(search, "best_bound_tokens_per_second_per_user", answer->ceiling.per_user);
+}
+
 static void add_physical(cJSON *json, const ServingReport *report) {
     const ServingAnswer *answer = report->answer;
     if (answer->physical.count == 0) return;
@@ -240,6 +251,7 @@ cJSON *serving_json(const ServingReport *report) {
     json_add_text(model, "name", q->model.name);
     add_mesh(json, q);
     add_search(json, "search", &answer->count);
+    add_gap(cJSON_GetObjectItemCaseSensitive(json, "search"), answer);
     front = json_add_array(json, "front");
     for (int i = 0; i < answer->front.count && (report->top == 0 || i < report->top); i++)
         add_point(front, NULL, report, &answer->front.points[i], i + 1);

@@ -16,11 +16,14 @@ static const char *rate_of(double value, char text[NUMBER_TEXT_SIZE]) {
 static void write_head(const ServingReport *report, TextOut out) {
     const ServingQuestion *q = report->question;
     char chips[NUMBER_TEXT_SIZE], prompt[NUMBER_TEXT_SIZE], output[NUMBER_TEXT_SIZE];
+    char lengths[PROSE_NAME_SIZE];
     Prose prose = {0};
     prose_add(&prose, "%s on %s of %s (%s chips), prompts of %s tokens", q->model.name, q->machine.text, q->chip.title,
-              number_grouped(q->machine.mesh.chips, chips), number_grouped((int64_t)q->request.prompt, prompt));
+              number_grouped(q->machine.mesh.chips, chips), number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
     if (q->request.cached > 0) prose_add(&prose, " (%g%% cached)", 100 * q->request.cached);
-    prose_add(&prose, ", answers of %s:", number_grouped((int64_t)q->request.output, output));
+    prose_add(&prose, ", answers of %s", number_grouped((int64_t)(q->request.output + 0.5), output));
+    if (report->lengths) prose_add(&prose, " in the mean (%s)", clean_name(report->lengths, lengths));
+    prose_add(&prose, ":");
     prose_write(out, "", "", prose.text);
 }
 
@@ -71,8 +74,9 @@ static void write_best(const ServingReport *report, TextOut out) {
     const char *asked =
         report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "usual ";
     if (!answer->has_best) {
-        prose_add(&prose, "No point keeps the %slimits of %s per token and %s to the first token.", asked,
-                  step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
+        prose_add(&prose, "No point%s keeps the %slimits of %s per token and %s to the first token.",
+                  answer->count.complete ? "" : " so far", asked, step_text(answer->tpot_goal_seconds, tpot),
+                  step_text(answer->ttft_goal_seconds, ttft));
         prose_write(out, "", "", prose.text);
         return;
     }
@@ -120,7 +124,7 @@ static void write_usual(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
     Prose prose = {0};
-    if (!answer->has_best || report->question->modes == 1u << SERVE_PREFILL) return;
+    if (!answer->has_best || !answer->count.complete || report->question->modes == 1u << SERVE_PREFILL) return;
     if (!answer->has_usual)
         prose_add(&prose, "All chips in tensor: nothing keeps these limits.");
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
@@ -142,11 +146,9 @@ static void write_measured(const ServingReport *report, TextOut out) {
     source[strcspn(source, " (")] = '\0'; /* what stands behind it is where it was found */
     prose_add(&prose, "Nearest measured (%s, %s): ", source, clean_name(run->id, id));
     if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
-    prose_add(&prose, "%s, %s, %.0f in flight, %.0f+%.0f: %s", run->engine,
-              run->layout[0] ? run->layout : "its layout", run->concurrency, run->prompt, run->output,
-              step_text(run->tpot_seconds, measured));
-    if (run->predicted_seconds > 0)
-        prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+    prose_add(&prose, "%s, %s, %.0f in flight, %.0f+%.0f: %s", run->engine, run->layout[0] ? run->layout : "its layout",
+              run->concurrency, run->prompt, run->output, step_text(run->tpot_seconds, measured));
+    if (run->predicted_seconds > 0) prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
@@ -177,6 +179,29 @@ static void write_physical(const ServingReport *report, TextOut out) {
     prose_write(out, "", "  ", prose.text);
 }
 
+/* How far the best so far can be from the best of all. */
+static void write_gap(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    char most[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    if (answer->count.complete) return;
+    prose_add(&prose, "Cut short before it was proven");
+    if (answer->has_best && report->question->objective == SERVE_LATENCY)
+        prose_add(&prose, ": no way gives a user more than %s tokens/s, %.3g%% more than the best so far",
+                  rate_of(answer->ceiling.per_user, most), 100 * answer->gap);
+    else if (answer->has_best && report->question->objective == SERVE_CHIPS)
+        prose_add(&prose, ": no machine with fewer than %.0f chips can carry the rate",
+                  (double)answer->best.chips_used / (1 + answer->gap));
+    else if (answer->has_best)
+        prose_add(&prose,
+                  ": no way gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
+                  rate_of(answer->ceiling.per_chip, most), 100 * answer->gap);
+    else
+        prose_add(&prose, "; nothing found so far keeps the limits");
+    prose_add(&prose, ".");
+    prose_write(out, "", "  ", prose.text);
+}
+
 static void write_searched(const ServingReport *report, TextOut out) {
     const ServingCount *count = &report->answer->count;
     char layouts[COUNT_TEXT_SIZE], covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE];
@@ -188,6 +213,7 @@ static void write_searched(const ServingReport *report, TextOut out) {
               count_text(count->evaluated, true, evaluated),
               count->complete ? "exact, the" : "cut short: the best so far, its", report->answer->front.count);
     prose_write(out, "", "  ", prose.text);
+    write_gap(report, out);
 }
 
 static void write_assumed(const ServingReport *report, TextOut out) {

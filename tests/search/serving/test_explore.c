@@ -43,7 +43,7 @@ static ServingFront front_of(const ServingQuestion *question, BoxList *boxes, Se
             continue;
         for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
             if (!(question->modes >> mode & 1)) continue;
-            Exploring to = {question, boxes, (ServingMode)mode, engine, 0, &front, count, &error};
+            Exploring to = {question, boxes, (ServingMode)mode, engine, &front, count, &error};
             cr_assert(mode == SERVE_DISAGGREGATED ? explore_two_pools(&to) : explore_one_pool(&to), "%s", error.text);
         }
     }

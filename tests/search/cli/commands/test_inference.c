@@ -149,6 +149,55 @@ Test(command_inference, loads_and_limits) {
     cr_expect_geq(few, 4);
 }
 
+/* What is cut short says how far its best can be from the best of all; what is proven has no gap. */
+Test(command_inference, a_limit_of_time_says_its_gap) {
+    Run result = run("--model|deepseek-v3|--chip|h200|--chips|256|--time-limit|0.05|--format|json");
+    Error error = {0};
+    cJSON *json = json_parse(result.out, strlen(result.out), "report", &error);
+    const cJSON *gap = json_at(json, "search.gap"),
+                *bound = json_at(json, "search.best_bound_tokens_per_second_per_chip");
+    const cJSON *best = json_at(json, "best_point.tokens_per_second_per_chip");
+    cr_expect_eq(result.code, 4, "exit %d", result.code);
+    cr_assert(cJSON_IsNumber(bound) && cJSON_IsNumber(best), "%.300s", result.out);
+    cr_expect_float_eq(gap->valuedouble, bound->valuedouble / best->valuedouble - 1, 1e-9);
+    /* The best of all lies between the two: 786 tokens/s per chip, as the search to the end proves. */
+    cr_expect_leq(best->valuedouble, 800);
+    cr_expect_geq(bound->valuedouble, 780);
+    cJSON_Delete(json);
+    free(result.out);
+    result = run("--model|deepseek-v3|--chip|h200|--chips|256|--time-limit|0.05");
+    cr_expect(strstr(result.out, "Cut short before it was proven: no way gives more than"), "%s", result.out);
+    free(result.out);
+    cr_expect_eq(first_point("--model|8b|--chip|h100|--chips|1|--time-limit|1000|--format|json", "tpot_seconds") > 0,
+                 1);
+}
+
+/* A workload by its name: the median prompt of Azure's conversations is 1,020 (Patel et al., ISCA 2024), the mean of
+ * Mooncake's is 12,035 and 343 (FAST 2025). */
+Test(command_inference, workloads_have_names) {
+    static const struct {
+        const char *name, *prompt, *output;
+    } ROWS[] = {{"azure-chat", "1,155", "211"},
+                {"azure-code", "2,048", "28"},
+                {"mooncake-chat", "12,035", "343"},
+                {"mooncake-agent", "8,596", "182"},
+                {"summarization", "7,373", "922"}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char words[160], line[160];
+        snprintf(words, sizeof words, "--model|8b|--chip|h100|--nodes|1|--lengths|%s", ROWS[i].name);
+        snprintf(line, sizeof line, "prompts of %s tokens, answers of %s in the", ROWS[i].prompt, ROWS[i].output);
+        Run result = run(words);
+        char *flat = result.out;
+        for (char *at = flat; *at; at++) *at = *at == '\n' ? ' ' : *at;
+        cr_expect(strstr(flat, line), "%s: %.300s", line, flat);
+        free(result.out);
+    }
+    Run result = run("--model|8b|--chip|h100|--nodes|1|--lengths|no-such");
+    cr_expect_eq(result.code, 2);
+    cr_expect(strstr(result.error.text, "azure-chat, azure-code"), "%s", result.error.text);
+    free(result.out);
+}
+
 /* Lengths that vary: requests of 100 and 300 tokens are 200 in the mean; of those in flight three of four write long
  * answers. */
 Test(command_inference, lengths_of_a_file) {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/ceiling.h: the most that any way to serve a question could give, without a search: every byte and FLOP
+ * in perfect balance over all chips, the floors of kernels once, messages for nothing. A search that was cut short says
+ * by it how far its best can be from the best of all. */
+#ifndef SHARDOPT_SEARCH_SERVING_CEILING_H
+#define SHARDOPT_SEARCH_SERVING_CEILING_H
+
+#include "search/serving/point.h"
+
+/* Output tokens per second: no point of the question's engines, types and modes has more for each chip, if its time of
+ * a token is within `tpot_seconds` (0: any), nor more for a user. Both 0: nothing can fit. */
+typedef struct {
+    double per_chip, per_user;
+} ServingCeiling;
+ServingCeiling serving_ceiling(const ServingQuestion *question, double tpot_seconds);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What nothing exceeds: by hand for the book's roofline, and on random problems. */
+#include "search/serving/ceiling.h"
+
+#include "search/serving/front.h"
+#include "tests/search/serving/problems.h"
+
+#include <math.h>
+
+static cJSON *profile_of(const char *name, Arena *arena, Catalog *catalog) {
+    Error error = {0};
+    const char *path;
+    cr_assert(catalog_load(arena, catalog, &error), "%s", error.text);
+    cJSON *json = serving_profile_open(name, arena, &path, &error);
+    cr_assert(json, "%s", error.text);
+    return json;
+}
+
+/* Every point of 120 fronts, by the profile with floors and by the one without. */
+static void no_point_exceeds(const char *name) {
+    enum { PROBLEMS = 60 };
+    Arena kept = {0};
+    Catalog catalog;
+    cJSON *profile = profile_of(name, &kept, &catalog);
+    double closest = 0;
+    for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+        ServingQuestion question = random_question(seed, &catalog, profile);
+        Arena arena = {0};
+        ServingAnswer answer;
+        Error error = {0};
+        cr_assert(serving_answer(&question, &arena, &answer, &error), "%s", error.text);
+        for (int i = 0; i < answer.front.count; i++) {
+            const ServingPoint *point = &answer.front.points[i];
+            ServingCeiling all = serving_ceiling(&question, 0);
+            ServingCeiling within = serving_ceiling(&question, point->tpot_seconds);
+            cr_expect_leq(point->per_user, all.per_user * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
+            cr_expect_leq(point->per_chip, all.per_chip * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
+            cr_expect_leq(point->per_chip, within.per_chip * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
+            closest = fmax(closest, point->per_chip / within.per_chip);
+        }
+        serving_answer_free(&answer);
+        arena_free(&arena);
+    }
+    cr_expect_gt(closest, 0.9, "the ceiling is never near: %g", closest); /* a loose one would say nothing */
+    cJSON_Delete(profile);
+    arena_free(&kept);
+}
+
+Test(ceiling, no_point_exceeds_it) {
+    no_point_exceeds("default");
+    no_point_exceeds("ideal");
+}
+
+/* The book's decode step of 70B in int8 on 16 v5e: bytes of weights and of one sequence's cache over 16 HBMs; the head
+ * and the embedding are not read for a token of the answer, but for the head once. */
+Test(ceiling, is_the_roofline_of_the_book) {
+    Arena arena = {0};
+    Catalog catalog;
+    cJSON *profile = profile_of("ideal", &arena, &catalog);
+    ServingQuestion question = random_question(1, &catalog, profile);
+    Error error = {0};
+    question.chip = *catalog_find(&catalog, "v5e");
+    question.device = chip_device(&question.chip);
+    machine_of_slice(&question.chip, (SliceShape){{4, 4, 1}}, 1, &question.machine);
+    cr_assert(serving_profile_from_json(profile, "ideal", &question.chip, NULL, &question.profiles[NO_ENGINE], &error));
+    question.any_engine = true;
+    question.modes = 1u << SERVE_DECODE;
+    question.weights_count = question.caches_count = 1;
+    question.weights[0] = question.caches[0] = STORED_INT8;
+    question.speculation = (Speculation){0};
+    question.requirement_count = 0;
+    question.rate = 0;
+    question.concurrency = 0;
+    question.model = (Model){.name = "70B", .layers = 80, .d_model = 8192, .vocab = 128256, .kind_count = 1};
+    question.model.kinds[0] =
+        (LayerKind){.count = 80, .heads = 64, .kv_heads = 8, .head_dim = 128, .d_ff = 28672, .gated = true, .norms = 2};
+    question.request = (ServedRequest){8192, 512, 0};
+    question.peak_tokens = question.longest = 8704;
+    question.mean_context = 8448;
+    double layer = 8192.0 * (64 + 8 + 8 + 64) * 128 + 3 * 8192.0 * 28672;
+    double weights = 80 * layer + 128256.0 * 8192, cache = 80.0 * 2 * 8 * 128 * 8448;
+    double hbm = 16 * question.device.hbm_bytes_per_second.value;
+    ServingCeiling ceiling = serving_ceiling(&question, 0);
+    cr_expect_float_eq(1 / ceiling.per_user, (weights + cache) / hbm, 1e-6, "%g s", 1 / ceiling.per_user);
+    /* Ten sequences take the weights once and ten caches: so many and no more fit within just that time. */
+    ceiling = serving_ceiling(&question, (weights + 10.5 * cache) / hbm);
+    cr_expect_float_eq(ceiling.per_chip, 10 / ((weights + 10 * cache) / hbm) / 16, 1e-6, "%g", ceiling.per_chip);
+    cJSON_Delete(profile);
+    arena_free(&arena);
+}
