@@ -11,11 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The build says where its sources are and where it installs; without it, only the other places are searched. */
-enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100 };
+enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100, INPUT_BYTES_MAX = 1 << 30 };
 
 static bool fail(Error *error, const char *path, const char *what) {
     return error_set(error, ERROR_IO, path, "%s: %s", what, strerror(errno));
@@ -62,15 +63,6 @@ static bool read_regular(int descriptor, const char *path, size_t limit, Arena *
     return true;
 }
 
-bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error) {
-    /* The open does not block: a pipe without a writer must not hold the program; regular files do not notice. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0) return fail(error, path, "cannot be opened");
-    bool ok = read_regular(descriptor, path, limit, arena, text, length, error);
-    close(descriptor);
-    return ok;
-}
-
 static bool write_all(int descriptor, const char *text, size_t length) {
     while (length > 0) {
         ssize_t written = write(descriptor, text, length);
@@ -80,6 +72,36 @@ static bool write_all(int descriptor, const char *text, size_t length) {
         length -= (size_t)written;
     }
     return true;
+}
+
+/* Standard input as something that can be opened again: what comes through a pipe is copied to memory that takes its
+ * place, since a report is read once to see what it is and once more for its plan. Returns false when errno says why. */
+static bool keep_input(void) {
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status) != 0) return false;
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return true;
+    int memory = memfd_create("stdin", MFD_CLOEXEC);
+    char piece[1 << 16];
+    size_t got = 0, all = 0;
+    bool ok = memory >= 0;
+    do {
+        ok = ok && read_up_to(STDIN_FILENO, piece, sizeof piece, &got) && write_all(memory, piece, got);
+        all += got;
+    } while (ok && got == sizeof piece && all < INPUT_BYTES_MAX);
+    ok = ok && dup2(memory, STDIN_FILENO) >= 0;
+    if (memory >= 0) close(memory);
+    return ok;
+}
+
+bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error) {
+    bool input = strcmp(path, "-") == 0;
+    if (input && !keep_input()) return fail(error, "standard input", "cannot be read");
+    /* The open does not block: a pipe without a writer must not hold the program; regular files do not notice. */
+    int descriptor = open(input ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) return fail(error, path, "cannot be opened");
+    bool ok = read_regular(descriptor, path, limit, arena, text, length, error);
+    close(descriptor);
+    return ok;
 }
 
 /* A terminal, a pipe and /dev/null are written directly: there is no file to rename onto. We append, because

@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 /* Reads a regular file of at most `limit` bytes into the arena and puts a NUL after them that *length does not count. A
- * larger file, or a file that is not regular, is ERROR_IO; opening never waits for the other end of a pipe. */
+ * larger file, or a file that is not regular, is ERROR_IO; opening never waits for the other end of a pipe. "-" is
+ * standard input, read to its end, which may be a pipe and can be read again. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
 /* Writes a file beside `path`, syncs it and renames it: the path holds the old content or the new, never half of it.

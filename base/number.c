@@ -82,6 +82,21 @@ static bool decimal_read(const char *text, const Suffix *suffixes, size_t suffix
     return false;
 }
 
+/* "8K", "8kb", "4m", "4 MB" and "4mi" as they are written here: "8Ki", "4Mi". NULL: it is another mistake. */
+static const char *spelling_meant(const char *text, char meant[NUMBER_TEXT_SIZE]) {
+    static const char SCALE_LETTERS[] = "kKmMgGtT";
+    size_t length = strspn(text, "0123456789.");
+    const char *scale = text + length + (text[length] == ' ');
+    bool any = length > 0 && length < 24 && scale[0] && strchr(SCALE_LETTERS, scale[0]);
+    const char *rest = scale + any;
+    if (any && (rest[0] == 'i' || rest[0] == 'I')) rest++;
+    if (any && (rest[0] == 'b' || rest[0] == 'B')) rest++;
+    if (!any || rest[0]) return NULL;
+    char letter = scale[0] >= 'a' ? (char)(scale[0] - 'a' + 'A') : scale[0];
+    snprintf(meant, NUMBER_TEXT_SIZE, "%.*s%ci", (int)length, text, letter);
+    return meant;
+}
+
 typedef enum { WHOLE, FRACTIONAL, TOO_LARGE } Wholeness;
 
 static Wholeness decimal_whole(const Decimal *decimal, Count *out) {
@@ -117,7 +132,13 @@ bool number_whole(const char *text, const char *where, int64_t low, int64_t high
     Decimal decimal;
     Count value = 0;
     /* Whole numbers are not written with a negative power of ten, though "15e-1k" would be whole. */
-    if (strpbrk(text, "+-") || !decimal_read(text, SCALES, COUNT_OF(SCALES), &decimal))
+    bool read = !strpbrk(text, "+-") && decimal_read(text, SCALES, COUNT_OF(SCALES), &decimal);
+    char meant[NUMBER_TEXT_SIZE];
+    if (!read && spelling_meant(text, meant))
+        return error_set(error, ERROR_INPUT, where,
+                         "\"%.60s\" is not a whole number; give %s (Ki Mi Gi Ti are powers of two, k M G T of ten)",
+                         text, meant);
+    if (!read)
         return error_set(
             error, ERROR_INPUT, where,
             "\"%.60s\" is not a whole number; give one from %lld to %lld, with k M G T or Ki Mi Gi Ti behind it "

@@ -47,7 +47,17 @@ Chip chip_device(const Chip *chip) {
     return device;
 }
 
-const Chip *catalog_find(const Catalog *catalog, const char *name) {
+/* Behind the vendor, which people put before a chip's name. */
+static const char *without_vendor(const char *name) {
+    static const char *const VENDORS[] = {"nvidia", "amd", "google", "intel", "aws"};
+    for (size_t i = 0; i < COUNT_OF(VENDORS); i++) {
+        size_t length = strlen(VENDORS[i]);
+        if (strncasecmp(name, VENDORS[i], length) == 0 && strchr("-_ ", name[length])) return name + length;
+    }
+    return name;
+}
+
+static const Chip *find_named(const Catalog *catalog, const char *name) {
     char folded[FOLDED_SIZE];
     fold(name, folded);
     if (folded[0] == '\0') return NULL;
@@ -58,6 +68,11 @@ const Chip *catalog_find(const Catalog *catalog, const char *name) {
             if (same_name(chip->aliases[j], folded)) return chip;
     }
     return NULL;
+}
+
+const Chip *catalog_find(const Catalog *catalog, const char *name) {
+    const Chip *found = find_named(catalog, name);
+    return found ? found : find_named(catalog, without_vendor(name));
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(((const Chip *)a)->name, ((const Chip *)b)->name); }

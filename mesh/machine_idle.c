@@ -89,8 +89,11 @@ static bool machines_of(AddCandidates *add_all, const Wanted *wanted, Arena *are
     Candidates found = {0};
     add_all(wanted, &found);
     if (found.count > IDLE_MACHINES_MAX)
-        return error_set(error, ERROR_INPUT, "--max-idle",
-                         "more than %d smaller machines are within this share; give less", IDLE_MACHINES_MAX);
+        return error_set(
+            error, ERROR_INPUT, "--max-idle",
+            "more than %d smaller machines are within this share of %s (%lld chips); give a smaller share, "
+            "or a smaller --nodes or --chips",
+            IDLE_MACHINES_MAX, wanted->asked->text, (long long)wanted->asked->mesh.chips);
     found.at = ARENA_NEW(arena, Candidate, (size_t)found.count);
     Machine *machines = ARENA_NEW(arena, Machine, (size_t)found.count);
     if (!found.at || !machines) return error_memory(error);

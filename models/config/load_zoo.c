@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "models/config/model_json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,18 +71,27 @@ const Model *zoo_find(const Zoo *zoo, const char *name) {
     return NULL;
 }
 
-/* Whether every part of a name, between hyphens and the like, is in a model's name or in one of its aliases. */
-static bool has_all_parts(const char *known, const char *name) {
-    static const char BETWEEN[] = "-_. ";
+/* The characters of a part of a name: up to a hyphen or the like, and (`finely`) to where letters go over into a
+ * number. */
+static size_t part_length(const char *at, bool finely) {
+    size_t length = strcspn(at, "-_. ");
+    for (size_t i = 1; finely && i < length; i++)
+        if (!isdigit((unsigned char)at[i - 1]) && isdigit((unsigned char)at[i])) return i;
+    return length;
+}
+
+/* Whether every part of a name is in a model's name or in one of its aliases. */
+static bool has_all_parts(const char *known, const char *name, bool finely) {
     char part[64];
     bool any = false;
     for (const char *at = name; *at;) {
-        size_t length = strcspn(at, BETWEEN);
+        size_t length = part_length(at, finely);
         if (length >= sizeof part) return false;
         snprintf(part, sizeof part, "%.*s", (int)length, at);
         if (length > 0 && !strcasestr(known, part)) return false;
         any = any || length > 0;
-        at += length + (at[length] != '\0');
+        at += length;
+        at += strspn(at, "-_. ");
     }
     return any;
 }
@@ -89,12 +99,13 @@ static bool has_all_parts(const char *known, const char *name) {
 bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error *error) {
     *out = (Zoo){.models = ARENA_NEW(arena, Model, (size_t)zoo->count + 1)};
     if (!out->models) return error_memory(error);
-    for (int i = 0; i < zoo->count; i++) {
-        const Model *model = &zoo->models[i];
-        bool has = has_all_parts(model->name, name);
-        for (int k = 0; k < model->alias_count && !has; k++) has = has_all_parts(model->aliases[k], name);
-        if (has) out->models[out->count++] = *model;
-    }
+    for (int finely = 0; finely < 2 && out->count == 0; finely++) /* "llama-70b", else "llama70b" */
+        for (int i = 0; i < zoo->count; i++) {
+            const Model *model = &zoo->models[i];
+            bool has = has_all_parts(model->name, name, finely);
+            for (int k = 0; k < model->alias_count && !has; k++) has = has_all_parts(model->aliases[k], name, finely);
+            if (has) out->models[out->count++] = *model;
+        }
     return true;
 }
 

@@ -97,6 +97,9 @@ int exit_of_error(const Error *error);
  * NULL. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
+/* Whether `out` is a pipe that nobody reads any more: what fails to be written to it is no error. */
+bool output_reader_gone(FILE *out);
+
 /* The terminal behind `out`: its columns (those of $COLUMNS where it does not say), from TERMINAL_COLUMNS_LEAST to
  * TERMINAL_COLUMNS_MOST, and colour unless $NO_COLOR is set or $TERM is dumb. `(Terminal){0}` where `out` is no
  * terminal. */

@@ -21,7 +21,8 @@ bool command_has_option(const Command *command, int number) {
 }
 
 static bool unknown(const Command *command, const char *word, Error *error) {
-    const char *names[OPTIONS_MAX + 1];
+    enum { OTHERS = 128 };
+    const char *names[OPTIONS_MAX + 1 + OTHERS];
     char name[64];
     size_t count = 0;
     for (int i = 0; i < command->option_count; i++)
@@ -29,7 +30,11 @@ static bool unknown(const Command *command, const char *word, Error *error) {
     names[count++] = "help";
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    const char *nearest = name_nearest(name, names, count);
+    const char *meaning = option_meaning(name), *nearest = name_nearest(name, names, count);
+    bool slip = nearest && name_distance(name, nearest) <= 1; /* a letter, not another word */
+    if (meaning && !slip) return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
+    count += (size_t)option_synonyms(command, names + count, OTHERS);
+    nearest = name_nearest(name, names, count);
     if (nearest) return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
     return error_set(error, ERROR_INPUT, word, "is not an option; see shardopt %s --help", command->name);
 }
@@ -66,12 +71,24 @@ static bool take_options(CommandLine *line, poptContext context, Error *error) {
     return code >= -1 || failure(line->command, context, code, error);
 }
 
+/* A word without an option: often the file or the model that it is for. */
+static bool stray_word(const Command *command, const char *word, Error *error) {
+    size_t length = strlen(word);
+    const char *where = word[0] ? word : "\"\"";
+    bool file = length > 5 && strcmp(word + length - 5, ".json") == 0;
+    if (file && strcmp(command->name, "plan") == 0)
+        return error_set(error, ERROR_INPUT, where,
+                         "is not expected here; a report: shardopt explain %.80s; a model: --model %.80s", word, word);
+    if (word[0] && strcmp(command->name, "plan") == 0)
+        return error_set(error, ERROR_INPUT, where, "is not expected here; write --model %.80s, or what it is for",
+                         word);
+    return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
+}
+
 static bool take_arguments(CommandLine *line, poptContext context, Error *error) {
     const char **words = poptGetArgs(context);
     while (words && words[line->argument_count]) line->argument_count++;
-    if (line->argument_count > 0 && !line->command->takes_arguments)
-        return error_set(error, ERROR_INPUT, words[0][0] ? words[0] : "\"\"",
-                         "is not expected here; options begin with --, see --help");
+    if (line->argument_count > 0 && !line->command->takes_arguments) return stray_word(line->command, words[0], error);
     line->arguments = ARENA_NEW(line->arena, const char *, (size_t)line->argument_count + 1);
     if (!line->arguments) return error_memory(error);
     for (int i = 0; i < line->argument_count; i++)

@@ -2,6 +2,7 @@
 #include "search/cli/help.h"
 
 #include "base/build.h"
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 
@@ -61,6 +62,15 @@ void help_of_program(FILE *out) {
     fprintf(out, "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n",
             program_version());
     fprintf(out, "usage: shardopt %s\n       shardopt COMMAND [OPTIONS]\n\n", COMMANDS[0]->usage);
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
-    fprintf(out, "\nshardopt COMMAND --help shows a command's options. Example: shardopt --model 405b --pods 8\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        Prose line = {0};
+        prose_add(&line, "  %-9s %s", COMMANDS[i]->name, COMMANDS[i]->summary);
+        prose_write((TextOut){.file = out}, "", "            ", line.text);
+    }
+    fputs("\nFrom a question to a launch script:\n"
+          "  shardopt --model 70b --chip h100 --nodes 64 --format json -o report.json   (TPUs: --slice v6e-256)\n"
+          "  shardopt explain report.json                                               (--format html: a page)\n"
+          "  shardopt emit megatron report.json -o train.sh\n"
+          "\nshardopt COMMAND --help shows a command's options.\n",
+          out);
 }

@@ -31,10 +31,11 @@ int main(int argc, char **argv) {
     keep_memory();
     struct sigaction old;
     if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) signal(SIGINT, interrupted);
-    signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failed write, and said */
+    signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failed write, which ends nothing */
 
     int code = shardopt_main(argc, argv, stdout, stderr);
-    if (fclose(stdout) == 0 || code != EXIT_DONE) return code;
+    bool gone = output_reader_gone(stdout);
+    if (fclose(stdout) == 0 || code != EXIT_DONE || gone) return code;
     fprintf(stderr, "shardopt: standard output: cannot be written: %s\n", strerror(errno));
     return EXIT_USAGE;
 }

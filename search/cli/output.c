@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How results leave, and what a failure is to the caller's shell. */
-#include "base/file.h"
 #include "base/build.h"
+#include "base/file.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -45,11 +46,17 @@ Terminal output_terminal(Streams streams, const char *path) {
     return path && strcmp(path, "-") != 0 ? (Terminal){0} : streams.terminal;
 }
 
+bool output_reader_gone(FILE *out) {
+    struct pollfd end = {.fd = out ? fileno(out) : -1, .events = POLLOUT};
+    return end.fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & POLLERR);
+}
+
 /* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error) {
     if (path && strcmp(path, "-") != 0) return file_write(path, text, length, error);
     errno = 0;
     if (fwrite(text, 1, length, out) == length && fflush(out) == 0) return true;
+    if (errno == EPIPE) return true; /* `| head` has what it wanted */
     return error_set(error, ERROR_IO, "standard output", "cannot be written: %s",
                      errno ? strerror(errno) : "unknown reason");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/planning.h"
-#include "search/options/sizes.h"
 
 #include "base/number.h"
 #include "search/cli/interrupt.h"
@@ -16,12 +15,6 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
     if (request->control.threads > 0) omp_set_num_threads(request->control.threads);
 #endif
     number_grouped(request->question.work.seq, seq);
-    char words[SIZE_WORDS_SIZE];
-    const Asked *asked = &request->asked;
-    if (!choice->quiet && size_in_thousands(asked->typed_seq, words))
-        fprintf(err, "shardopt: warning: --seq: %s; planned as typed\n", words);
-    if (!choice->quiet && size_in_thousands(asked->typed_batch, words))
-        fprintf(err, "shardopt: warning: --batch: %s; planned as typed\n", words);
     if (request->asked.seq_beyond_model && !choice->quiet)
         fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
                 seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);

@@ -53,7 +53,8 @@ int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     int code = dispatch(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
-    if ((fflush(out) != 0 || unwritten) && error.kind == ERROR_NONE)
+    unwritten = fflush(out) != 0 || unwritten;
+    if (unwritten && error.kind == ERROR_NONE && !output_reader_gone(out))
         error_set(&error, ERROR_IO, "standard output", "cannot be written: %s",
                   errno ? strerror(errno) : "unknown reason");
     if (error.kind != ERROR_NONE) {

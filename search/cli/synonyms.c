@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
@@ -32,6 +33,20 @@ static const Synonym SYNONYMS[] = {
     {.word = "dtype", .option = "precision"},
     {.word = "framework", .option = "for"},
     {.word = "launcher", .option = "for"},
+    {.word = "models", .option = "model"},
+    {.word = "chip-type", .option = "chip"},
+    {.word = "gpu-type", .option = "chip"},
+    {.word = "config", .option = "from-config"},
+    {.word = "report", .option = "from"},
+    {.word = "train-tokens", .option = "tokens"},
+    {.word = "training-tokens", .option = "tokens"},
+    {.word = "output-format", .option = "format"},
+    {.word = "timeout", .option = "time-limit"},
+    {.word = "offload-optimizer", .option = "offload", .value = "optimizer"},
+    {.word = "megatron", .option = "for", .value = "megatron"},
+    {.word = "deepspeed", .option = "for", .value = "deepspeed"},
+    {.word = "torchtitan", .option = "for", .value = "torchtitan"},
+    {.word = "maxtext", .option = "for", .value = "maxtext"},
     {.word = "json", .option = "format", .value = "json"},
     {.word = "html", .option = "format", .value = "html"},
     {.word = "csv", .option = "format", .value = "csv"},
@@ -43,6 +58,11 @@ static const Synonym SYNONYMS[] = {
     {.word = "sp", .condition = "sequence"},
     {.word = "ep", .condition = "expert"},
     {.word = "fsdp", .condition = "fsdp"},
+    {.word = "vpp", .condition = "virtual_stages"},
+    {.word = "num-microbatches", .condition = "microbatches"},
+    {.word = "gradient-accumulation", .condition = "microbatches"},
+    {.word = "gradient-accumulation-steps", .condition = "microbatches"},
+    {.word = "micro-batch", .condition = "microbatch_sequences"},
     {.word = "mbs", .condition = "microbatch_sequences"},
     {.word = "micro-batch-size", .condition = "microbatch_sequences"},
     {.word = "tensor-parallel-size", .condition = "tensor"},
@@ -54,21 +74,71 @@ static const Synonym SYNONYMS[] = {
     {.word = "data-parallel-size", .condition = "data"},
 };
 
-const char *command_synonym(const char *word) {
-    static const char *const WORDS[][2] = {{"optimize", "plan"},        {"search", "plan"},     {"list", "models"},
-                                           {"--list-models", "models"}, {"serve", "inference"}, {"export", "emit"},
-                                           {"--list-chips", "chips"}};
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
-    return NULL;
-}
-
 static int option_of(const Command *command, const char *name, size_t length) {
     for (int i = 0; i < command->option_count; i++)
         if (command_has_option(command, i) && strlen(command->options[i].name) == length &&
             strncmp(command->options[i].name, name, length) == 0)
             return i;
     return -1;
+}
+
+/* What is no option of ours, but has an answer elsewhere. */
+static const struct {
+    const char *words, *answer; /* words: parts of names, between blanks */
+} MEANINGS[] = {
+    {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
+    {"memory hbm vram", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free"},
+    {"layer hidden head vocab param", "the model's sizes stand in its config.json: --model path/to/config.json"},
+    {"step iter iteration epoch", "a step is planned; --tokens says how many tokens the training has"},
+    {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},
+    {"interconnect bandwidth network nic",
+     "a chip has its links (`shardopt chips NAME`); --oversubscription thins the spine"},
+    {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
+    {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving"},
+    {"prompt isl osl input output", "`shardopt inference` plans serving"},
+    {"lora finetune peft freeze", "training of all weights is planned; frozen weights are not modelled"},
+};
+
+/* Whether the part of `length` characters is one of the words, a plural too. */
+static bool is_among(const char *words, const char *part, size_t length) {
+    for (const char *at = words; *at;) {
+        size_t one = strcspn(at, " ");
+        bool same = strncasecmp(at, part, one) == 0 && length >= one;
+        if (same && (length == one || (length == one + 1 && part[one] == 's'))) return true;
+        at += one + (at[one] == ' ');
+    }
+    return false;
+}
+
+const char *option_meaning(const char *word) {
+    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
+        for (const char *part = word; *part;) { /* "num-layers": any of its parts */
+            size_t length = strcspn(part, "-_");
+            if (is_among(MEANINGS[i].words, part, length)) return MEANINGS[i].answer;
+            part += length + (part[length] != '\0');
+        }
+    return NULL;
+}
+
+int option_synonyms(const Command *command, const char **names, int room) {
+    int count = 0;
+    for (size_t i = 0; i < COUNT_OF(SYNONYMS) && count < room; i++) {
+        const char *needs = SYNONYMS[i].condition ? "require" : SYNONYMS[i].option;
+        if (option_of(command, needs, strlen(needs)) >= 0) names[count++] = SYNONYMS[i].word;
+    }
+    return count;
+}
+
+const char *command_synonym(const char *word) {
+    static const char *const WORDS[][2] = {
+        {"optimize", "plan"},   {"search", "plan"},  {"list", "models"},        {"--list-models", "models"},
+        {"serve", "inference"}, {"export", "emit"},  {"--list-chips", "chips"}, {"compare", "diff"},
+        {"show", "explain"},    {"solve", "layout"}, {"gate", "check"},         {"serving", "inference"},
+        {"launch", "emit"},     {"gpus", "chips"},   {"convert", "emit"},       {"fit", "calibrate"},
+        {"tune", "plan"}};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
+    return NULL;
 }
 
 /* The synonym that a word is, where the command lacks an option of that name and has what it stands for; NULL: none. */
@@ -140,6 +210,24 @@ static int replace_word(Replaced *to, char **words, int left) {
     return !ok ? 0 : inside ? 1 : 2;
 }
 
+/* "--name" or "--name=value". */
+static bool is_option(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
+}
+
+/* Who counts GPUs does not mean the default chip, which is none. */
+static bool counts_gpus_of_nothing(const Replaced *to, int argc, char **argv, Error *error) {
+    bool gpus = false, chip = option_of(to->command, "chip", 4) < 0;
+    for (int i = 1; i < argc; i++) gpus = gpus || is_option(argv[i], "--gpus") || is_option(argv[i], "--num-gpus");
+    for (int i = 0; i < to->count; i++)
+        chip = chip || is_option(to->words[i], "--chip") || strncmp(to->words[i], "--from", 6) == 0 ||
+               is_option(to->words[i], "--help");
+    if (!gpus || chip) return false;
+    error_set(error, ERROR_INPUT, "--gpus", "has no chip; give one of `shardopt chips` too, say --chip h100");
+    return true;
+}
+
 bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error) {
     Replaced to = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
     if (!to.words) return error_memory(error);
@@ -150,6 +238,7 @@ bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *ar
         for (int k = 0; (i == 0 || ends) && k < read; k++) to.words[to.count++] = (*argv)[i + k];
         i += read;
     }
+    if (counts_gpus_of_nothing(&to, *argc, *argv, error)) return false;
     if (!to.any) return true; /* as it was, a --require that is given twice with it */
     if (to.conditions && !(to.words[to.count++] = arena_format(arena, "--require=%s", to.conditions)))
         return error_memory(error);

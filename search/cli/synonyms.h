@@ -8,6 +8,11 @@
 /* The command that a word names where it is none of ours: "optimize" is plan, "list" models. NULL: none. */
 const char *command_synonym(const char *word);
 
+/* What a word that is no option may be after (--layers, --memory), in a sentence; NULL: nothing known. And the words
+ * that stand for options of the command, into `names`: how many. */
+const char *option_meaning(const char *word);
+int option_synonyms(const Command *command, const char **names, int room);
+
 /* Copies the words of a command line (argv[0] is not one) into the arena with those that are not the command's own
  * options in its words: --gpus 512 is --chips 512, --tp 8 a condition of --require, --json is --format json. What
  * nobody knows stays as it is. Conditions of several options become one --require, with the one that was given. False:

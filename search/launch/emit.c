@@ -18,7 +18,8 @@ const EmitFormat *emit_format_at(int index) {
 
 const EmitFormat *emit_format_named(const char *name) {
     const EmitFormat *format;
-    for (int i = 0; (format = emit_format_at(i)) != NULL && strcmp(format->name, name) != 0;) i++;
+    const char *plain = launcher_plain_name(name);
+    for (int i = 0; (format = emit_format_at(i)) != NULL && !name_matches(format->name, plain);) i++;
     return format;
 }
 

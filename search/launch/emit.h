@@ -17,7 +17,7 @@ struct EmitNotes {
     int count;
 };
 
-/* NULL: there is none of that name. */
+/* NULL: there is none of that name, or of that launcher ("megatron-lm"). */
 const EmitFormat *emit_format_named(const char *name);
 /* From 0 on, launcher by launcher; NULL after the last. */
 const EmitFormat *emit_format_at(int index);

@@ -34,8 +34,7 @@ char *launchers_text(LauncherSet set, const char *between, char *text, size_t si
     return text;
 }
 
-/* What else the field calls them. */
-static const char *plain_name(const char *word) {
+const char *launcher_plain_name(const char *word) {
     static const char *const NAMES[][2] = {
         {"megatron-lm", "megatron"},     {"megatron-core", "megatron"}, {"mcore", "megatron"}, {"nemo", "megatron"},
         {"megatron-bridge", "megatron"}, {"fsdp2", "torchtitan"},       {"zero", "deepspeed"}, {"zero-3", "deepspeed"}};
@@ -51,7 +50,7 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
     for (;;) {
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, (int64_t)sizeof word - 1), text);
-        const char *name = plain_name(word);
+        const char *name = launcher_plain_name(word);
         int found = 0;
         while (found < launcher_count() && (length >= sizeof word || !name_matches(name, launcher_name(found))))
             found++;

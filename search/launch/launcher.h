@@ -102,6 +102,9 @@ const Launcher *launcher_at(int index);
 const char *launcher_name(int launcher); /* "maxtext" */
 LauncherSet launchers_all(void);
 
+/* What the field calls a launcher in our word: "nemo" is megatron; any other word is itself. */
+const char *launcher_plain_name(const char *word);
+
 /* "maxtext", or several with commas; "any" is the empty set. */
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error);
 

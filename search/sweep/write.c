@@ -273,7 +273,11 @@ static bool write_csv(const SweepView *view, FILE *out, Error *error) {
     static const char *const WORDS[] = {"state", "plan", "machine"};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">point");
-    add_varied(view->grid, &table);
+    for (int i = 0; i < view->grid->option_count; i++) { /* a column of the plan has the name of one that was asked */
+        const SweepOption *varied = &view->grid->options[i];
+        const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
+        if (varied->count > 1) table_column(&table, name, false);
+    }
     for (size_t i = 0; i < COUNT_OF(WORDS); i++) table_column(&table, WORDS[i], false);
     for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) table_column(&table, NUMBERS[i], true);
     if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);

@@ -9,8 +9,10 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/interrupt.h"
+#include "search/cli/operands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
+#include "search/cli/thousands.h"
 #include "search/launch/launcher.h"
 #include "search/options/one_plan.h"
 
@@ -82,6 +84,7 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
                       error))
         return false;
     planning_announce(request, choice, err);
+    thousands_warn(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
     if (!choice->quiet && request->question.offer)
@@ -158,16 +161,34 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
     return true;
 }
 
+/* A format, and perhaps the file of a plan, in any order. */
+static bool take_operands(CommandLine *line, const EmitFormat **format, Error *error) {
+    const char *unknown = NULL;
+    *format = NULL;
+    for (int i = 0; i < line->argument_count; i++) {
+        const char *word = line->arguments[i];
+        const EmitFormat *named = emit_format_named(word);
+        if (named && *format) return error_set(error, ERROR_INPUT, word, "is one format too many; give one");
+        if (!named && !operand_is_file(word)) unknown = word;
+        if (!named && operand_is_file(word) && !operand_take_plan(line, word, error)) return false;
+        if (named) *format = named;
+    }
+    if (*format && unknown)
+        return error_set(error, ERROR_INPUT, unknown,
+                         "is neither a format nor a file; give a report of plan --format json");
+    return *format != NULL || unknown_format(unknown, error);
+}
+
 static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
     SearchResult result;
     memset(&result, 0, sizeof result);
-    const char *name = line->arguments[0];
-    const EmitFormat *format = name ? emit_format_named(name) : NULL;
-    if (!format) return unknown_format(name, error), EXIT_USAGE;
-    if (line->argument_count > 1)
-        return error_set(error, ERROR_INPUT, line->arguments[1], "is one format too many; give one"), EXIT_USAGE;
-    options_of_line(line, &options);
+    const EmitFormat *format;
+    CommandLine *own = ARENA_NEW(line->arena, CommandLine, 1);
+    if (!own) return error_memory(error), EXIT_DEFECT;
+    *own = *line;
+    if (!take_operands(own, &format, error)) return EXIT_USAGE;
+    options_of_line(own, &options);
     InterruptScope scope;
     interrupt_begin(&scope);
     bool ok = emit(&options, format, line->arena, streams, &result, error);
@@ -178,7 +199,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_EMIT = {
     .name = "emit",
     .summary = "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed",
-    .usage = "emit FORMAT --from REPORT [--rank N] [-o FILE]\n"
+    .usage = "emit FORMAT REPORT [--rank N] [-o FILE]    (as --from REPORT; - is stdin)\n"
              "emit FORMAT --from-config FILE [-o FILE] [OPTIONS]\n"
              "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]",
     .details = "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "

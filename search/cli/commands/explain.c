@@ -6,9 +6,11 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_reports.h"
+#include "search/cli/operands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
+#include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
 #include "search/report/compare_to_best.h"
@@ -147,6 +149,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
         !one_plan_request(options, "explain", arena, request, &from, error))
         return false;
     planning_announce(request, &choice, streams.err);
+    thousands_warn(request, &choice, streams.err);
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
     const Naming naming = {options, request, &from, arena};
@@ -172,6 +175,12 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     int code;
+    CommandLine *own = ARENA_NEW(line->arena, CommandLine, 1);
+    if (!own) return error_memory(error), EXIT_DEFECT;
+    *own = *line;
+    for (int i = 0; i < line->argument_count; i++)
+        if (!operand_take_plan(own, line->arguments[i], error)) return EXIT_USAGE;
+    line = own;
     bool from_alone = line->text[OPTION_FROM] && !line->text[OPTION_PLAN] && !line->text[OPTION_FROM_CONFIG];
     if (from_alone && serving_explain(line, streams, &code, error)) return code;
     return error->kind == ERROR_NONE ? planning_run(line, explain, streams, error) : EXIT_USAGE;
@@ -181,13 +190,14 @@ const Command COMMAND_EXPLAIN = {
     .name = "explain",
     .summary = "one plan in full",
     .usage = "explain --model NAME --plan PLAN [OPTIONS]\n"
-             "explain --from REPORT [--rank N]      (of a plan or of `inference`)\n"
+             "explain REPORT [--rank N]    (of a plan or of `inference`, as --from REPORT; - is stdin)\n"
              "explain --from-config FILE [OPTIONS]",
     .details = "One plan in full. Degrees that --plan does not name are 1 where those that it names use the whole "
                "machine, and chosen best otherwise.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_EXPLAIN,
+    .takes_arguments = true,
     .footer = PLANNING_FOOTER(""),
     .examples = "shardopt explain --from report.json --rank 2\n"
                 "shardopt explain --model 70b --slice 16x16x32 --batch 4Mi --seq 4096 --plan \"fsdp=1024 "

@@ -17,13 +17,13 @@ static const CommandOption OPTIONS[] = {
                 .values = "text json"},
 };
 
-static bool write_answer(FILE *out, const char *name, bool json, Arena *arena, Error *error) {
+static bool write_answer(TextOut out, const char *name, bool json, Arena *arena, Error *error) {
     Zoo zoo = {0}, like = {0};
     Model model;
     if (name && !zoo_load(arena, &zoo, error)) return false;
     if (name && !zoo_find(&zoo, name) && access(name, F_OK) != 0) { /* a part of names lists all that have it */
         if (!zoo_filter(&zoo, name, arena, &like, error)) return false;
-        if (like.count > 0 && json) return models_write_json(out, &like, NULL) || error_memory(error);
+        if (like.count > 0 && json) return models_write_json(out.file, &like, NULL) || error_memory(error);
         if (like.count > 0) return models_write_table(out, &like) || error_memory(error);
     }
     if (name && !model_load(name, arena, &model, error)) {
@@ -31,10 +31,26 @@ static bool write_answer(FILE *out, const char *name, bool json, Arena *arena, E
         return false;
     }
     if (!name && !zoo_load(arena, &zoo, error)) return false;
-    if (json) return models_write_json(out, &zoo, name ? &model : NULL) || error_memory(error);
+    if (json) return models_write_json(out.file, &zoo, name ? &model : NULL) || error_memory(error);
     if (!name) return models_write_table(out, &zoo) || error_memory(error);
-    models_write_text(out, &model);
+    models_write_text(out.file, &model);
     return true;
+}
+
+/* The words as one, as "llama 70b" filters; or one name. */
+static const char *one_name(const CommandLine *line, Error *error) {
+    const char *name = line->arguments[0];
+    Zoo zoo, like;
+    for (int i = 1; i < line->argument_count && name; i++)
+        name = arena_format(line->arena, "%s %s", name, line->arguments[i]);
+    if (!name && line->argument_count > 0) error_memory(error);
+    if (line->argument_count < 2 || !name || !zoo_load(line->arena, &zoo, error) ||
+        !zoo_filter(&zoo, name, line->arena, &like, error))
+        return name;
+    if (like.count == 0)
+        error_set(error, ERROR_INPUT, line->arguments[1],
+                  "is one name too many; no model has all these words, and a name is one");
+    return name;
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
@@ -42,13 +58,11 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     size_t length = 0;
     int json = 0;
     if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
-    if (line->argument_count > 1)
-        return error_set(error, ERROR_INPUT, line->arguments[1],
-                         "is one name too many; give one, or none for the list"),
-               EXIT_USAGE;
+    const char *name = one_name(line, error);
+    if (error->kind != ERROR_NONE) return EXIT_USAGE;
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return error_memory(error), EXIT_DEFECT;
-    bool ok = write_answer(memory, line->arguments[0], json, line->arena, error);
+    bool ok = write_answer((TextOut){memory, streams.terminal}, name, json, line->arena, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     if (ok) output_write(streams.out, NULL, text, length, error);
     free(text);

@@ -6,6 +6,7 @@
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
+#include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/measured_run.h"
 #include "search/proof/certificate.h"
@@ -112,6 +113,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
         !write_certificate(report, &choice, streams, error))
         return false;
     if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
+    if (!thousands_warn_after(options, report, &choice, streams.err, error)) return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;
 }
@@ -134,7 +136,7 @@ static const CommandNote NOTES[] = {
 const Command COMMAND_PLAN = {
     .name = "plan",
     .summary = "search, and print the best plans with their proof",
-    .usage = "[plan] --model NAME [--pods N | --slice SHAPE | --chips N | --nodes N] [OPTIONS]",
+    .usage = "[plan] --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --pods N | --chips N] [OPTIONS]",
     .details = "Search, and print the best plans with their proof. Meant when the first argument is an option.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,

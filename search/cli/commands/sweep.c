@@ -11,6 +11,7 @@
 #include "search/cli/sweep/grid.h"
 #include "search/cli/sweep/options.h"
 #include "search/cli/sweep/spread.h"
+#include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/data_hash.h"
 #include "search/sweep/goal.h"
@@ -98,6 +99,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     FILE *memory = open_memstream(&text, &length);
     if (!memory) return NULL;
     planning_announce(request, &(OutputChoice){0}, memory);
+    thousands_warn(request, &(OutputChoice){0}, memory);
     const char *kept = fclose(memory) == 0 ? arena_text(arena, "") : NULL;
     for (char *line = text; kept && line && *line;) {
         char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');

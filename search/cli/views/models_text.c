@@ -94,35 +94,50 @@ static Cell active_distance_cell(const Model *model) {
     return cell;
 }
 
+/* The shortest of its other names, which is what one types. */
+static Cell alias_cell(const Model *model) {
+    const char *shortest = NULL;
+    for (int i = 0; i < model->alias_count; i++)
+        if (!shortest || strlen(model->aliases[i]) < strlen(shortest)) shortest = model->aliases[i];
+    return text_cell(shortest ? shortest : "-");
+}
+
+/* `drops`: on a narrow terminal the column goes, the one with 1 first; 0: never. */
 static const struct {
     const char *title;
     Cell (*cell)(const Model *model);
     bool left;
+    int drops;
 } COLUMNS[] = {
-    {"name", name_cell, true},
-    {"family", family_cell, true},
-    {"parameters", parameters_cell, false},
-    {"active", active_cell, false},
-    {"layers", layers_cell, false},
-    {"d_model", d_model_cell, false},
-    {"attention", attention_cell, true},
-    {"window", window_cell, true},
-    {"experts", experts_cell, true},
-    {"context", context_cell, false},
-    {"published", published_cell, false},
-    {"off %", total_distance_cell, false},
-    {"active off %", active_distance_cell, false},
+    {"name", name_cell, true, 0},
+    {"also", alias_cell, true, 9},
+    {"family", family_cell, true, 3},
+    {"parameters", parameters_cell, false, 0},
+    {"active", active_cell, false, 8},
+    {"layers", layers_cell, false, 6},
+    {"d_model", d_model_cell, false, 4},
+    {"attention", attention_cell, true, 7},
+    {"window", window_cell, true, 5},
+    {"experts", experts_cell, true, 8},
+    {"context", context_cell, false, 0},
+    {"published", published_cell, false, 2},
+    {"off %", total_distance_cell, false, 2},
+    {"active off %", active_distance_cell, false, 1},
 };
+enum { DROPS = 9 };
 
 /* One blank between columns: there are many. */
-static bool write_zoo(FILE *out, const Zoo *zoo) {
+static bool write_zoo(TextOut out, const Zoo *zoo) {
     Arena arena = {0};
     Table table = table_new(&arena, NULL, NULL);
     table.gap = 1;
     for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) table_column(&table, COLUMNS[i].title, !COLUMNS[i].left);
     for (int m = 0; m < zoo->count; m++)
         for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) table_cell(&table, "%s", COLUMNS[i].cell(&zoo->models[m]).text);
-    bool ok = table_write_text(&table, "", (TextOut){.file = out}); /* as wide as it is, on a terminal too */
+    for (int drop = 1; drop <= DROPS; drop++)
+        for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
+            if (COLUMNS[i].drops == drop) table_may_drop(&table, (int)i);
+    bool ok = table_write_text(&table, "", out);
     arena_free(&arena);
     return ok;
 }
@@ -159,9 +174,9 @@ static void write_summary(FILE *out, const Zoo *zoo) {
     fprintf(out, "Sources: `shardopt models NAME` names those of a model; they stand in models/zoo/NAME.json.\n");
 }
 
-bool models_write_table(FILE *out, const Zoo *zoo) {
+bool models_write_table(TextOut out, const Zoo *zoo) {
     if (!write_zoo(out, zoo)) return false;
-    write_summary(out, zoo);
+    write_summary(out.file, zoo);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_CLI_VIEWS_MODELS_VIEW_H
 #define SHARDOPT_SEARCH_CLI_VIEWS_MODELS_VIEW_H
 
+#include "base/text/terminal.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 
@@ -43,7 +44,7 @@ static const double MODELS_NEAR_PERCENT = 2;
 bool models_is_far(const Model *model);
 
 /* The list of the zoo, and one model in full. False: memory is out. */
-bool models_write_table(FILE *out, const Zoo *zoo);
+bool models_write_table(TextOut out, const Zoo *zoo);
 void models_write_text(FILE *out, const Model *model);
 /* One model in full, or, `one` NULL, the list. False: memory is out. */
 bool models_write_json(FILE *out, const Zoo *zoo, const Model *one);
