@@ -75,7 +75,7 @@ static bool write_all(int descriptor, const char *text, size_t length) {
 }
 
 /* Standard input as something that can be opened again: what comes through a pipe is copied to memory that takes its
- * place, since a report is read once to see what it is and once more for its plan. Returns false when errno says why. */
+ * place, since a report is read once to see what it is and once more for its plan. False: errno says why. */
 static bool keep_input(void) {
     struct stat status;
     if (fstat(STDIN_FILENO, &status) != 0) return false;

@@ -176,7 +176,7 @@ Test(typed_lines, standard_input_may_be_a_pipe) {
     remove_folder(folder);
 }
 
-/* A token of 2,000-token sequences costs more than one of 2,048: the figure that the warning has is that of two runs. */
+/* The figure that the warning has is that of two runs. */
 Test(typed_lines, thousands_say_what_they_cost) {
     char folder[64];
     make_folder(folder);
