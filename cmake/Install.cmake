@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `cmake --install` puts in place. Nothing of it names the prefix, so that --prefix and a later move both work.
+# `--component program` leaves out what only a compiler needs.
 include(CMakePackageConfigHelpers)
 
 if(TARGET shardopt)
-  install(TARGETS shardopt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS shardopt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
-install(FILES search/shardopt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES docs/shardopt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES docs/completion/shardopt.bash RENAME shardopt DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES docs/completion/_shardopt DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES search/shardopt.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES docs/shardopt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES docs/completion/shardopt.bash RENAME shardopt DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES docs/completion/_shardopt DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+install(FILES docs/completion/shardopt.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 foreach(folder models/zoo mesh/catalog cost/profiles cost/optimizers cost/serving/profiles)
-  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} FILES_MATCHING PATTERN *.json)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.json)
 endforeach()
 install(DIRECTORY cost/serving/workloads/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/serving/workloads
-        FILES_MATCHING PATTERN *.tsv)
-install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data FILES_MATCHING PATTERN *.tsv)
-install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured)
+        COMPONENT program FILES_MATCHING PATTERN *.tsv)
+install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)
+install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)
 
 # CMake: find_package(shardopt), then shardopt::shardopt: the shared library where it was built, else the archive.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/shardopt)
@@ -25,14 +27,26 @@ if(BUILD_SHARED_LIBS)
   set_target_properties(shardopt_shared PROPERTIES EXPORT_NAME shared)
 endif()
 install(TARGETS ${installed} EXPORT shardopt-targets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT shardopt-targets NAMESPACE shardopt:: FILE shardoptTargets.cmake DESTINATION ${package})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+# The archive's objects are linked as they are, in a tenth of a second: what whole-program linking reads is left out of it
+# (that took whoever links it twenty seconds).
+if(SHARDOPT_WHOLE_PROGRAM)
+  install(CODE "
+    set(archive \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libshardopt.a\")
+    execute_process(COMMAND ${CMAKE_OBJCOPY} --enable-deterministic-archives --wildcard --remove-section=.gnu.lto_*
+                    --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_slim \"\${archive}\" RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR \"\${archive}: its sections for whole-program linking cannot be left out\")
+    endif()" COMPONENT development)
+endif()
+install(EXPORT shardopt-targets NAMESPACE shardopt:: FILE shardoptTargets.cmake DESTINATION ${package} COMPONENT development)
 configure_package_config_file(cmake/shardoptConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/shardoptConfig.cmake
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/shardoptConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion) # nothing is promised before 1.0
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shardoptConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/shardoptConfigVersion.cmake
-        cmake/FindGLPK.cmake DESTINATION ${package})
+        cmake/FindGLPK.cmake DESTINATION ${package} COMPONENT development)
 
 # pkg-config: an archive alone leaves what it needs to whoever links it; a shared library brings it along.
 set(needs "-lglpk -lm ${OpenMP_C_FLAGS}")
@@ -46,4 +60,4 @@ endif()
 file(RELATIVE_PATH PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" PC_UP ${PC_UP})
 configure_file(cmake/shardopt.pc.in shardopt.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shardopt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shardopt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -2,7 +2,10 @@
 # Completion of shardopt in bash, made by `shardopt help --completion bash` from the tables of search/cli.
 # Installed to share/bash-completion/completions/shardopt; or: . docs/completion/shardopt.bash
 
-_shardopt_names() { "$1" "$2" --format json 2>/dev/null | sed -n 's/^    "name": "\(.*\)",$/\1/p'; }
+_shardopt_names() {
+    "$1" "$2" --format json 2>/dev/null |
+        sed -n 's/^    "name": "\(.*\)",$/\1/p; /^    "aliases": \[$/,/\]/s/^      "\([^"]*\)",*$/\1/p'
+}
 
 _shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference help'
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion for bash and zsh: two scripts whose lists of commands, options and values are the rows of the commands.
- * The names of models and chips are asked of the program when they are needed, since data files can be added. */
+ * The names of models and chips are asked of the program when they are needed, since data files can be added.
+ * completion_fish.c is the same for fish. */
 #include "search/cli/commands.h"
 #include "search/cli/help.h"
 
@@ -45,12 +46,16 @@ static void bash_arguments(FILE *out) {
     fputs("    esac\n}\n\n", out);
 }
 
+/* The names of models or chips, and what else they are called. */
+#define NAMES_OF_JSON                                                                                                  \
+    "sed -n 's/^    \"name\": \"\\(.*\\)\",$/\\1/p; /^    \"aliases\": \\[$/,/\\]/s/^      \"\\([^\"]*\\)\",*$/\\1/p'"
+
 static const char *const BASH_BEGIN =
     "# SPDX-License-Identifier: GPL-3.0-or-later\n"
     "# Completion of shardopt in bash, made by `shardopt help --completion bash` from the tables of search/cli.\n"
     "# Installed to share/bash-completion/completions/shardopt; or: . docs/completion/shardopt.bash\n\n"
-    "_shardopt_names() { \"$1\" \"$2\" --format json 2>/dev/null | sed -n 's/^    \"name\": \"\\(.*\\)\",$/\\1/p'; "
-    "}\n\n";
+    "_shardopt_names() {\n"
+    "    \"$1\" \"$2\" --format json 2>/dev/null |\n        " NAMES_OF_JSON "\n}\n\n";
 
 static const char *const BASH_END =
     "_shardopt() {\n"
@@ -137,14 +142,15 @@ static void zsh_options(FILE *out) {
     fputs("    esac\n}\n\n", out);
 }
 
+/* What stands before a comma is left as it is: sweeps take lists. */
 static void zsh_offer(FILE *out, const char *values) {
     if (strcmp(values, "@files") == 0)
         fputs("_files", out);
     else if (values[0] == '@')
-        fprintf(out, "_values -s , name ${(f)\"$(_shardopt_names $program %s)\"}%s", values + 1,
+        fprintf(out, "compset -P '*,'; compadd -- ${(f)\"$(_shardopt_names $program %s)\"}%s", values + 1,
                 strcmp(values, "@models") == 0 ? "; _files" : "");
     else
-        fprintf(out, "_values -s , value %s", values);
+        fprintf(out, "compset -P '*,'; compadd -- %s", values);
 }
 
 static void zsh_values(FILE *out, const char *pattern, const Command *command) {
@@ -164,7 +170,8 @@ void completion_write_zsh(FILE *out) {
           "# SPDX-License-Identifier: GPL-3.0-or-later\n"
           "# Completion of shardopt in zsh, made by `shardopt help --completion zsh` from the tables of search/cli.\n"
           "# Installed to share/zsh/site-functions/_shardopt.\n\n"
-          "_shardopt_names() { $1 $2 --format json 2>/dev/null | sed -n 's/^    \"name\": \"\\(.*\\)\",$/\\1/p'; }\n\n",
+          "_shardopt_names() {\n"
+          "    $1 $2 --format json 2>/dev/null |\n        " NAMES_OF_JSON "\n}\n\n",
           out);
     zsh_options(out);
     fputs("_shardopt() {\n"

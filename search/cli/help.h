@@ -16,5 +16,6 @@ void help_of_program(FILE *out);
 void manual_write(FILE *out);
 void completion_write_bash(FILE *out);
 void completion_write_zsh(FILE *out);
+void completion_write_fish(FILE *out);
 
 #endif

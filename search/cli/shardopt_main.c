@@ -22,6 +22,8 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
         completion_write_bash(streams.out);
     else if (strcmp(of, "--completion") == 0 && strcmp(shell, "zsh") == 0)
         completion_write_zsh(streams.out);
+    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "fish") == 0)
+        completion_write_fish(streams.out);
     else {
         const Command *command = command_named(of, error);
         if (command) help_of_command(command, streams.out);

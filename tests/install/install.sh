@@ -22,6 +22,7 @@ plant() { sed -e "s/\"llama3.1-8b\"/\"$2\"/" -e 's/"aliases": *\[[^]]*\]/"aliase
 "$CMAKE" --install "$BUILD" --prefix "$root/first" >/dev/null
 for file in bin/shardopt include/shardopt.h lib/libshardopt.a lib/pkgconfig/shardopt.pc share/man/man1/shardopt.1 \
         share/bash-completion/completions/shardopt share/zsh/site-functions/_shardopt \
+        share/fish/vendor_completions.d/shardopt.fish \
         lib/cmake/shardopt/shardoptConfig.cmake lib/cmake/shardopt/shardoptConfigVersion.cmake; do
     [ -s "first/$file" ] || fail "$file is not installed"
 done
@@ -53,13 +54,22 @@ echo "ok: a wrong SHARDOPT_DATA is exit 2 and one line"
 # The linker is that of the build, and so are its flags: a library with a sanitizer needs them.
 flags=$(PKG_CONFIG_PATH="$root/second/lib/pkgconfig" pkg-config --cflags --libs shardopt)
 # shellcheck disable=SC2086
-"$CC" $CFLAGS "$SOURCE/tests/install/consumer/consumer.c" -o by-pkg-config $flags
+"$CC" $CFLAGS -c "$SOURCE/tests/install/consumer/consumer.c" -o consumer.o $flags
+# Sections for whole-program linking would make whoever links the archive compile the search again: twenty seconds.
+objdump -h second/lib/libshardopt.a >sections
+grep -q 'gnu[.]\(debug\)\{0,1\}lto' sections && fail "the installed archive has sections for whole-program linking"
+times >before # of the processor, whatever else runs on the machine
+# shellcheck disable=SC2086
+"$CC" $CFLAGS consumer.o -o by-pkg-config $flags
+times >after
+awk '{ split($1, own, "[ms]"); split($2, kernel, "[ms]")
+       seconds[FILENAME] = own[1] * 60 + own[2] + kernel[1] * 60 + kernel[2] }
+     END { spent = seconds["after"] - seconds["before"]; printf "linked in %.2f s\n", spent; exit spent >= 1 }' before after ||
+    fail "linking the installed archive takes a second or more"
+echo "ok: the installed archive has machine code alone"
 says "a program built by pkg-config runs" "linked with shardopt 0." ./by-pkg-config 405b
 says "and reads the data it is shown" planted-first env SHARDOPT_DATA="$root/second/share/shardopt" ./by-pkg-config planted-first
 
-# The objects of a search hold machine code beside what whole-program linking reads; the one is linked above, the other here,
-# which takes a second in place of half a minute.
-CFLAGS="$CFLAGS -fno-lto"
 # shellcheck disable=SC2086,SC2046
 "$CC" $CFLAGS "$SOURCE/examples/plan.c" -o plan $flags $(pkg-config --cflags --libs libcjson)
 says "examples/plan.c plans" "s a step, proven" env SHARDOPT_DATA="$root/second/share/shardopt" ./plan 8b v5e 4x4

@@ -18,6 +18,7 @@ static const struct {
     {"docs/shardopt.1", "shardopt help --man", manual_write},
     {"docs/completion/shardopt.bash", "shardopt help --completion bash", completion_write_bash},
     {"docs/completion/_shardopt", "shardopt help --completion zsh", completion_write_zsh},
+    {"docs/completion/shardopt.fish", "shardopt help --completion fish", completion_write_fish},
 };
 
 Test(manual, files_are_what_the_program_prints) {
