@@ -8,8 +8,8 @@ const char *program_version(void);  /* "0.1.0": project(VERSION) of CMakeLists.t
 const char *program_compiler(void); /* "gcc 12.2.0": the same digits need the same arithmetic */
 const char *program_flags(void);    /* the compiler's flags */
 
-/* The folders in which data is looked for after SHARDOPT_DATA: the folder of the sources, and the folder where data is
- * installed. */
+/* The folders in which data is looked for after SHARDOPT_DATA: the folder of the sources ("" in a release, which knows
+ * no folder of the machine that built it), and the folder where data is installed. */
 const char *program_source_data(void);
 const char *program_install_data(void);
 

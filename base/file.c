@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -252,10 +253,15 @@ static const char *folder_in(const char *base, const char *name, Arena *arena, b
 }
 
 /* Returns PREFIX/share/shardopt for a program that runs as PREFIX/bin/shardopt; NULL means that the program cannot be
- * found. */
+ * found. A root without /proc still has the path that the program was started by. */
 static const char *share_beside_program(Arena *arena) {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) {
+        const char *started = (const char *)getauxval(AT_EXECFN);
+        length = started ? (ssize_t)strnlen(started, sizeof program - 1) : 0;
+        if (length > 0) memcpy(program, started, (size_t)length);
+    }
     if (length <= 0) return NULL;
     program[length] = '\0';
     char *slash = strrchr(program, '/');
@@ -279,8 +285,8 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error) {
                   chosen, name);
     else if (!folder)
         error_set(error, ERROR_IO, name,
-                  "no such data folder in %s or %s; set SHARDOPT_DATA to the folder that holds it",
-                  program_source_data(), program_install_data());
+                  "no such data folder beside the program, in %s%s%s; set SHARDOPT_DATA to the folder that holds it",
+                  program_source_data(), program_source_data()[0] ? " or " : "", program_install_data());
     return folder;
 }
 
