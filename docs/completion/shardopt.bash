@@ -89,6 +89,7 @@ _shardopt_values() { # COMMAND OPTION
         --format) echo 'text json markdown html csv' ;;
         --file) echo '@files' ;;
         --certificate) echo '@files' ;;
+        --from) echo '@files' ;;
         esac
         ;;
     *)
@@ -124,7 +125,7 @@ _shardopt_values() { # COMMAND OPTION
 
 _shardopt_arguments() { # COMMAND
     case $1 in
-    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml' ;;
+    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml vllm sglang tensorrt-llm maxtext-serving' ;;
     models) echo '@models' ;;
     chips) echo '@chips' ;;
     validate) echo '@files' ;;

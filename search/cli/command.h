@@ -53,6 +53,8 @@ struct Command {
     const char *examples;        /* lines that a test runs in the order of the commands; each ends with a newline */
     /* Does the work: the words were read, and do not ask for help. Returns the exit code when *error stays empty. */
     int (*run)(const CommandLine *line, Streams streams, Error *error);
+    /* NULL for most: the command that these words are for, of another table; NULL: this one. */
+    const Command *(*other)(int argc, char **argv);
     /* NULL for most: the words are read by command_run(). Otherwise this runs in its place (`sweep`, over ranks). */
     int (*run_words)(int argc, char **argv, Streams streams, Error *error);
 };

@@ -128,6 +128,8 @@ bool command_line_answered(const CommandLine *line, FILE *out) {
 int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
     int code = EXIT_DONE;
+    const Command *other = command->other ? command->other(argc, argv) : NULL;
+    if (other) command = other;
     if (command->run_words) return command->run_words(argc, argv, streams, error);
     CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
     bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);

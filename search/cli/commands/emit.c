@@ -8,6 +8,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/operands.h"
 #include "search/cli/output_options.h"
@@ -38,6 +39,7 @@ static void list_formats(FILE *out) {
     const EmitFormat *format;
     fprintf(out, "\nFormats:\n");
     for (int i = 0; (format = emit_format_at(i)) != NULL; i++) fprintf(out, "  %-15s %s\n", format->name, format->does);
+    serving_emit_list(out);
 }
 
 /* A search of its own, for what this launcher can launch; *row: which of its plans. */
@@ -188,6 +190,8 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (!own) return error_memory(error), EXIT_DEFECT;
     *own = *line;
     if (!take_operands(own, &format, error)) return EXIT_USAGE;
+    int code;
+    if (own->text[OPTION_FROM] && serving_emit(own, format->name, streams, &code, error)) return code;
     options_of_line(own, &options);
     InterruptScope scope;
     interrupt_begin(&scope);
@@ -198,29 +202,36 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_EMIT = {
     .name = "emit",
-    .summary = "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed",
+    .summary = "a plan as launch configuration: MaxText, torchtitan, Megatron, JAX, DeepSpeed; a server's start script",
     .usage = "emit FORMAT REPORT [--rank N] [-o FILE]    (as --from REPORT; - is stdin)\n"
              "emit FORMAT --from-config FILE [-o FILE] [OPTIONS]\n"
-             "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]",
-    .details = "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "
-               "`torchtitan` (bash scripts), `torchtitan-toml` (TOML, for torchtitan up to 0.2), `jax` (a Python "
-               "module with mesh, PartitionSpecs, remat and schedule; its --check prints and checks them), "
-               "`deepspeed` (JSON; what its schema has no key for stands in an object \"shardopt\", which it leaves "
-               "alone). The plan is one of a report (--from), the one that --plan names, or, without either, the "
-               "best that the launcher can launch. What it refuses, or cannot put where the plan was costed, is an "
-               "error that names the rule; what it does otherwise than was costed is a comment in the file and a "
-               "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
-               "no more of them. Scripts are run on every host, with MASTER_ADDR, and NODE_RANK or, where hosts have "
-               "to come in an order, HOST; SLURM_NODEID stands for both. Their arguments go to the trainer: data and "
-               "tokenizer, for one.",
+             "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]\n"
+             "emit vllm|sglang|tensorrt-llm|maxtext-serving [--from REPORT [--rank N]] [OPTIONS of `inference`]",
+    .details =
+        "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "
+        "`torchtitan` (bash scripts), `torchtitan-toml` (TOML, for torchtitan up to 0.2), `jax` (a Python "
+        "module with mesh, PartitionSpecs, remat and schedule; its --check prints and checks them), "
+        "`deepspeed` (JSON; what its schema has no key for stands in an object \"shardopt\", which it leaves "
+        "alone). The plan is one of a report (--from), the one that --plan names, or, without either, the "
+        "best that the launcher can launch. What it refuses, or cannot put where the plan was costed, is an "
+        "error that names the rule; what it does otherwise than was costed is a comment in the file and a "
+        "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
+        "no more of them. Scripts are run on every host, with MASTER_ADDR, and NODE_RANK or, where hosts have "
+        "to come in an order, HOST; SLURM_NODEID stands for both. Their arguments go to the trainer: data and "
+        "tokenizer, for one. With `vllm`, `sglang`, `tensorrt-llm` or `maxtext-serving` the options are those of "
+        "`inference`, and the file is a script that starts every worker, routes to them, and runs the load test "
+        "that would confirm what was predicted.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_EMIT,
     .takes_arguments = true,
-    .argument_values = "maxtext torchtitan megatron jax deepspeed torchtitan-toml",
+    .argument_values = "maxtext torchtitan megatron jax deepspeed torchtitan-toml vllm sglang tensorrt-llm "
+                       "maxtext-serving",
     .footer = PLANNING_FOOTER(""),
     .list = list_formats,
     .examples = "shardopt emit maxtext --from report.json -o run.yml\n"
-                "shardopt emit jax --from report.json --rank 1 -o plan.py\n",
+                "shardopt emit jax --from report.json --rank 1 -o plan.py\n"
+                "shardopt emit vllm --model 70b --chip h100 --nodes 1 -o serve.sh\n",
+    .other = serving_emit_command,
     .run = run,
 };

@@ -81,6 +81,7 @@ const Command COMMAND_INFERENCE = {
                "the limits, with a margin for the model's error; what the usual layout loses.",
     .options = SERVING_OPTIONS,
     .option_count = SERVING_OPTION_COUNT,
+    .use = SERVING_USE_ANSWER,
     .footer = "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %; times ms and s.\n"
               "Exit codes: 0 done, 2 input is wrong, 3 nothing fits or keeps the limits, 4 a limit ended the search,\n"
               "70 a defect, 130 interrupted.",

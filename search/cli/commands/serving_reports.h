@@ -13,6 +13,13 @@
  * the best. */
 bool serving_explain(const CommandLine *line, Streams streams, int *code, Error *error);
 
+/* `emit vllm ...`: the command that these words are for, whose options are those of `inference`; NULL: they name no
+ * engine first. */
+const Command *serving_emit_command(int argc, char **argv);
+/* `emit maxtext --from REPORT [--rank N]`, where the report is of `inference`. */
+bool serving_emit(const CommandLine *line, const char *format, Streams streams, int *code, Error *error);
+void serving_emit_list(FILE *out); /* the formats, for `emit --help` */
+
 /* Two reports: what was asked, the best points, their steps and memory, the sizes of the fronts. */
 typedef struct {
     int format;       /* DiffFormat */

@@ -6,7 +6,9 @@
 
 #include "cost/serving/worker.h"
 
-enum { ENGINES_MAX = 8, ENGINE_WORDS_SIZE = 512 };
+#include <stdio.h>
+
+enum { ENGINES_MAX = 8, ENGINE_WORDS_MAX = 64, ENGINE_WORD_SIZE = 128, ENGINE_SETTINGS_SIZE = 1024 };
 typedef unsigned EngineSet; /* a bit for each, by its place in the list */
 
 typedef struct {
@@ -15,14 +17,70 @@ typedef struct {
     const WorkerLayout *layout;
 } EngineAsk;
 
+/* What a pool does: everything, or one of two phases. */
+typedef enum { ENGINE_ALONE, ENGINE_PROMPTS, ENGINE_DECODES } EngineRole;
+
 /* What a pool is started with, beside its layout. */
 typedef struct {
+    EngineRole role;
     int64_t sequences;   /* in flight in a worker */
     int64_t step_tokens; /* the budget of a step */
     int64_t length;      /* of the longest sequence */
     double memory_fraction;
     int64_t drafts;
 } EngineKnobs;
+
+/* A word of a command line: a text as it is, or one that the shell of a script (search/serving/launch) fills in. */
+typedef enum { WORD_TEXT, WORD_SHELL, WORD_MODEL, WORD_DRAFT } EngineWordKind;
+typedef struct {
+    EngineWordKind kind;
+    char text[ENGINE_WORD_SIZE]; /* of WORD_SHELL: the shell's own, quotes included */
+} EngineWord;
+
+/* What starts one worker. Too much is left out, and `full` says so. */
+typedef struct {
+    EngineWord word[ENGINE_WORDS_MAX];
+    int count;
+    char settings[ENGINE_SETTINGS_SIZE];    /* lines of the YAML file that it reads beside them; "": none */
+    char environment[ENGINE_SETTINGS_SIZE]; /* lines of a script that come before */
+    bool full;
+} EngineWords;
+
+/* Where a worker of a script runs. In its words the shell has $worker, its number among all; $node, which of its hosts
+ * this is; $head and $here, the names of its first host and of this one; $port, where it answers. */
+typedef struct {
+    EngineRole role;
+    int64_t hosts;        /* of one worker */
+    int64_t host_devices; /* of the worker on one of them */
+    int64_t longest_prompt;
+    bool shares_host; /* other workers lie on the same host */
+} EnginePlace;
+
+/* The program before all workers, and the load test. */
+typedef struct {
+    bool two_pools;
+    bool cached; /* prompts have a part that a cache holds: like prompts to the same worker */
+    int64_t prompt, output;
+    int64_t concurrency; /* requests in flight; 0: `rate` is asked for */
+    double rate;         /* requests per second */
+    const char *facts;   /* NAME=value words of the shell: what the test's report does not know by itself */
+} EngineRoute;
+
+/* How a script starts what was priced. */
+typedef struct {
+    bool nginx;       /* stands before copies of one pool, for which there is no program of its own */
+    int fixed_port;   /* where every worker answers; 0: where it is told to */
+    const char *read; /* which release or commit the flags were read in */
+    /* The reason why a worker cannot be started so; NULL: it can. */
+    const char *(*cannot)(const EngineAsk *ask, const EnginePlace *place);
+    /* Adds role, address and hosts to the words of a worker. */
+    void (*place)(const EngineAsk *ask, const EnginePlace *place, EngineWords *words);
+    /* Prints the body of a function that routes: URLS, or PROMPT_URLS, PROMPT_PORTS and DECODE_URLS, are arrays of the
+     * shell then, and $PORT is where it answers. */
+    void (*route)(const EngineRoute *route, FILE *out);
+    /* Prints the body of a function that puts load on $URL and writes $RESULT. */
+    void (*test)(const EngineRoute *route, FILE *out);
+} EngineStart;
 
 typedef struct {
     const char *name;  /* "vllm": as --engine takes it, and as profiles name it */
@@ -34,7 +92,8 @@ typedef struct {
     /* The rule that the layout breaks, as a text that outlives the call; NULL: it can be launched. */
     const char *(*refuses)(const EngineAsk *ask);
     /* The words that start one worker. */
-    void (*words)(const EngineAsk *ask, const EngineKnobs *knobs, char out[ENGINE_WORDS_SIZE]);
+    void (*words)(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out);
+    EngineStart start;
 } Engine;
 
 int engine_count(void);
@@ -48,8 +107,28 @@ EngineSet engines_of_chip(const Chip *chip);
  * of block-wise fp8 experts are not cut. */
 const char *engine_common_refuses(const EngineAsk *ask);
 
-/* printf to the end of a text of ENGINE_WORDS_SIZE. */
-void engine_say(char out[ENGINE_WORDS_SIZE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded beside them. */
+bool engine_drafts_itself(const Model *model);
+
+/* Adds words: those of a text, which has one blank between two; one word; a flag and its number. */
+void engine_words(EngineWords *words, const char *text);
+void engine_word(EngineWords *words, EngineWordKind kind, const char *text);
+void engine_flag(EngineWords *words, const char *flag, int64_t value);
+/* printf to the end of the settings or of the environment. */
+void engine_setting(EngineWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void engine_export(EngineWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The words as a person reads them, on one line: MODEL for the model, settings between brackets. */
+enum { ENGINE_LINE_SIZE = 1024 };
+const char *engine_line(const EngineWords *words, char out[ENGINE_LINE_SIZE]);
+/* One word as a shell takes it, quoted where it has to be. */
+void engine_print_word(const EngineWord *word, FILE *out);
+void engine_print_quoted(const char *text, FILE *out);
+
+/* The load test of vLLM, which others take too. */
+void engine_test_vllm(const EngineRoute *route, FILE *out);
+/* NVIDIA's, for any server that speaks OpenAI's words. */
+void engine_test_genai_perf(const EngineRoute *route, FILE *out);
 
 extern const Engine ENGINE_VLLM, ENGINE_SGLANG, ENGINE_TENSORRT_LLM, ENGINE_MAXTEXT;
 

@@ -5,10 +5,6 @@
 #include "base/util.h"
 #include "cost/serving/matrices.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 static const Engine *const ENGINES[] = {&ENGINE_VLLM, &ENGINE_SGLANG, &ENGINE_TENSORRT_LLM, &ENGINE_MAXTEXT};
 _Static_assert(COUNT_OF(ENGINES) <= ENGINES_MAX, "a set has a bit for each");
 
@@ -48,12 +44,4 @@ const char *engine_common_refuses(const EngineAsk *ask) {
             return "a block of fp8 weights would be cut";
     }
     return NULL;
-}
-
-void engine_say(char out[ENGINE_WORDS_SIZE], const char *format, ...) {
-    size_t used = strlen(out);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(out + used, ENGINE_WORDS_SIZE - used, format, arguments);
-    va_end(arguments);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MaxText. Rules: its inference configurations @e591f30: the cache by heads over tensor, by batch over autoregressive,
- * by sequence over context_autoregressive; no pipelines in decode, nothing autoregressive across slices. */
+ * by sequence over context_autoregressive; no pipelines in decode, nothing autoregressive across slices. Keys and the
+ * server: maxtext/configs/base.yml and maxtext/inference/maxengine/ of the package maxtext 0.2.5, which needs JetStream
+ * (archived on 1 February 2026) to answer requests; its port is 9000. */
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
 
@@ -14,20 +16,65 @@ static const char *refuses(const EngineAsk *ask) {
     return NULL;
 }
 
-static void words(const EngineAsk *ask, const EngineKnobs *knobs, char out[ENGINE_WORDS_SIZE]) {
+static void key(EngineWords *out, const char *name, int64_t value) {
+    char text[ENGINE_WORD_SIZE];
+    snprintf(text, sizeof text, "%s=%lld", name, (long long)value);
+    engine_word(out, WORD_TEXT, text);
+}
+
+static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    int64_t heads = layout->tensor / (layout->kv_batch * layout->kv_sequence);
-    out[0] = '\0';
-    engine_say(out, "python -m maxtext.inference.maxengine ici_tensor_parallelism=%lld", (long long)heads);
-    if (layout->kv_batch > 1) engine_say(out, " ici_autoregressive_parallelism=%lld", (long long)layout->kv_batch);
-    if (layout->kv_sequence > 1)
-        engine_say(out, " ici_context_autoregressive_parallelism=%lld", (long long)layout->kv_sequence);
-    if (layout->expert > 1) engine_say(out, " ici_expert_parallelism=%lld", (long long)layout->expert);
-    engine_say(out, " per_device_batch_size=%g max_target_length=%lld",
-               (double)knobs->sequences / (double)worker_devices(layout), (long long)knobs->length);
-    if (layout->weights == STORED_INT8) engine_say(out, " quantization=int8 checkpoint_is_quantized=true");
-    if (layout->cache == STORED_INT8 || layout->cache == STORED_INT4)
-        engine_say(out, " quantize_kvcache=true kv_quant_dtype=%s", stored_name(layout->cache));
+    char text[ENGINE_WORD_SIZE];
+    engine_words(out, "python -m maxtext.inference.maxengine.maxengine_server base.yml");
+    key(out, "ici_tensor_parallelism", layout->tensor / (layout->kv_batch * layout->kv_sequence));
+    if (layout->kv_batch > 1) key(out, "ici_autoregressive_parallelism", layout->kv_batch);
+    if (layout->kv_sequence > 1) key(out, "ici_context_autoregressive_parallelism", layout->kv_sequence);
+    if (layout->expert > 1) key(out, "ici_expert_parallelism", layout->expert);
+    snprintf(text, sizeof text, "per_device_batch_size=%.17g",
+             (double)knobs->sequences / (double)worker_devices(layout));
+    engine_word(out, WORD_TEXT, text);
+    key(out, "max_target_length", knobs->length);
+    if (layout->weights == STORED_INT8) engine_words(out, "quantization=int8 checkpoint_is_quantized=true");
+    if (layout->weights == STORED_INT4) engine_words(out, "quantization=int4 checkpoint_is_quantized=true");
+    if (layout->cache != STORED_INT8 && layout->cache != STORED_INT4) return;
+    snprintf(text, sizeof text, "kv_quant_dtype=%s", stored_name(layout->cache));
+    engine_words(out, "quantize_kvcache=true");
+    engine_word(out, WORD_TEXT, text);
+}
+
+static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
+    (void)ask;
+    if (place->role != ENGINE_ALONE) return "two pools of MaxText are one job on two slices, still experimental";
+    if (place->hosts == 1 && place->shares_host) return "every worker answers at port 9000, one on each host";
+    return NULL;
+}
+
+/* fsdp takes what is left of the devices unless it is told not to. base.yml lies in the package. */
+static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
+    (void)ask;
+    engine_export(out, ": \"${MODEL_NAME:?give what MaxText calls the model}\" \"${TOKENIZER:?give its tokenizer}\"\n"
+                       "    cd \"$(python -c 'import maxtext; print(maxtext.__path__[0])')/configs\"\n");
+    engine_word(out, WORD_SHELL, "\"model_name=$MODEL_NAME\"");
+    engine_word(out, WORD_SHELL, "\"tokenizer_path=$TOKENIZER\"");
+    engine_word(out, WORD_SHELL, "\"load_parameters_path=$MODEL\"");
+    engine_words(out, "ici_fsdp_parallelism=1 dcn_data_parallelism=1 inference_server=MaxtextInterleavedServer");
+    key(out, "max_prefill_predict_length", place->longest_prompt);
+}
+
+/* JetStream speaks gRPC, and has nothing that stands before copies. */
+static void route(const EngineRoute *to, FILE *out) {
+    (void)to;
+    fprintf(out, "    printf 'clients share these: %%s\\n' \"${URLS[*]#http://}\"\n");
+}
+
+/* benchmarks/benchmark_serving.py of AI-Hypercomputer/JetStream. */
+static void test(const EngineRoute *to, FILE *out) {
+    (void)to;
+    fprintf(out, "    local address=${URL#http://}\n"
+                 "    python \"${JETSTREAM:?give its folder}/benchmarks/benchmark_serving.py\" --dataset mock \\\n"
+                 "        --server \"${address%%:*}\" --port \"${address##*:}\" --model \"$MODEL_NAME\" \\\n"
+                 "        --tokenizer \"$TOKENIZER\" --num-prompts \"$REQUESTS\" --max-input-length \"$PROMPT\" \\\n"
+                 "        --max-output-length \"$OUTPUT\" --save-result\n");
 }
 
 const Engine ENGINE_MAXTEXT = {
@@ -39,4 +86,5 @@ const Engine ENGINE_MAXTEXT = {
     .caches = 1u << STORED_BF16 | 1u << STORED_INT8 | 1u << STORED_INT4,
     .refuses = refuses,
     .words = words,
+    .start = {false, 9000, "maxtext 0.2.5", cannot, place, route, test},
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TensorRT-LLM. Rules: tensorrt_llm/mapping.py @05ebebb (August 2026). */
+/* TensorRT-LLM. Rules: tensorrt_llm/mapping.py @05ebebb (August 2026). Flags and keys: tensorrt_llm/commands/serve.py
+ * @00209af and tensorrt_llm/llmapi/llm_args.py @fcd3f31; two pools: examples/disaggregated/README.md @c3c3d76. */
+#include "base/util.h"
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
 
@@ -16,18 +18,66 @@ static const char *refuses(const EngineAsk *ask) {
     return NULL;
 }
 
-/* Its knobs are keys of a YAML file; the words are those of trtllm-serve, which writes the same. */
-static void words(const EngineAsk *ask, const EngineKnobs *knobs, char out[ENGINE_WORDS_SIZE]) {
+/* Its knobs are options of trtllm-serve and keys of a YAML file, of which each object replaces what options say. With
+ * attention data parallel the batch and the tokens of a step are of each rank. */
+static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    out[0] = '\0';
-    engine_say(out, "trtllm-serve MODEL --tp_size %lld", (long long)worker_group(layout));
-    if (layout->pipeline > 1) engine_say(out, " --pp_size %lld", (long long)layout->pipeline);
-    if (layout->expert > 1) engine_say(out, " --ep_size %lld", (long long)layout->expert);
-    engine_say(out, " --max_batch_size %lld --max_num_tokens %lld --max_seq_len %lld", (long long)knobs->sequences,
-               (long long)knobs->step_tokens, (long long)knobs->length);
-    engine_say(out, " --kv_cache_free_gpu_memory_fraction 0.90");
-    if (layout->attention_data > 1) engine_say(out, " (enable_attention_dp: true)");
-    if (layout->cache == STORED_FP8) engine_say(out, " (kv_cache_config.dtype: fp8)");
+    int64_t sequences = divide_up(knobs->sequences, layout->attention_data);
+    engine_words(out, "trtllm-serve");
+    engine_word(out, WORD_MODEL, "");
+    engine_flag(out, "--tp_size", worker_group(layout));
+    if (layout->pipeline > 1) engine_flag(out, "--pp_size", layout->pipeline);
+    if (layout->expert > 1) engine_flag(out, "--ep_size", layout->expert);
+    engine_flag(out, "--max_batch_size", sequences);
+    engine_flag(out, "--max_num_tokens", max_whole(sequences, divide_up(knobs->step_tokens, layout->attention_data)));
+    engine_flag(out, "--max_seq_len", knobs->length);
+    if (layout->attention_data > 1) engine_setting(out, "enable_attention_dp: true\n");
+    engine_setting(out, "enable_chunked_prefill: true\n");
+    engine_setting(out, "kv_cache_config:\n  free_gpu_memory_fraction: 0.90\n");
+    if (layout->cache == STORED_FP8) engine_setting(out, "  dtype: fp8\n");
+    if (knobs->drafts < 1) return;
+    if (engine_drafts_itself(ask->model))
+        engine_setting(out, "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: %lld\n",
+                       (long long)knobs->drafts);
+    else
+        engine_setting(out,
+                       "speculative_config:\n  decoding_type: Eagle\n  max_draft_len: %lld\n"
+                       "  speculative_model: DRAFT # the draft's folder or name\n",
+                       (long long)knobs->drafts);
+}
+
+/* Ranks over hosts are those of MPI; the first host starts them all. */
+static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
+    engine_setting(out, "cuda_graph_config:\n  enable_padding: true\n  max_batch_size: @GRAPHS@\n");
+    if (place->role != ENGINE_ALONE)
+        engine_setting(out, "cache_transceiver_config:\n  backend: DEFAULT\n  max_tokens_in_buffer: %lld\n",
+                       (long long)place->longest_prompt);
+    if (place->role == ENGINE_PROMPTS) engine_setting(out, "disable_overlap_scheduler: true\n");
+    engine_words(out, "--host 0.0.0.0 --port");
+    engine_word(out, WORD_SHELL, "\"$port\"");
+    engine_word(out, WORD_TEXT, "--config");
+    engine_word(out, WORD_SHELL, "\"$config\"");
+    if (place->hosts == 1) return;
+    engine_flag(out, "--gpus_per_node", place->host_devices);
+    engine_export(out, "if ((node > 0)); then exec sleep infinity; fi # mpirun on the first host starts all ranks\n");
+    engine_export(out,
+                  "    local on\n    on=$(printf '%%s:%lld,' \"${HOSTS[@]:first:%lld}\")\n"
+                  "    exec mpirun -n %lld -H \"${on%%,}\" trtllm-llmapi-launch \\\n        ",
+                  (long long)place->host_devices, (long long)place->hosts, (long long)worker_devices(ask->layout));
+}
+
+static void route(const EngineRoute *to, FILE *out) {
+    (void)to;
+    fprintf(out, "    local config url\n"
+                 "    config=$(mktemp)\n"
+                 "    {\n"
+                 "        printf 'hostname: 0.0.0.0\\nport: %%s\\nbackend: pytorch\\n' \"$PORT\"\n"
+                 "        printf 'context_servers:\\n  num_instances: %%s\\n  urls:\\n' \"${#PROMPT_URLS[@]}\"\n"
+                 "        for url in \"${PROMPT_URLS[@]}\"; do printf '    - \"%%s\"\\n' \"${url#http://}\"; done\n"
+                 "        printf 'generation_servers:\\n  num_instances: %%s\\n  urls:\\n' \"${#DECODE_URLS[@]}\"\n"
+                 "        for url in \"${DECODE_URLS[@]}\"; do printf '    - \"%%s\"\\n' \"${url#http://}\"; done\n"
+                 "    } >\"$config\"\n"
+                 "    exec trtllm-serve disaggregated -c \"$config\"\n");
 }
 
 const Engine ENGINE_TENSORRT_LLM = {
@@ -40,4 +90,5 @@ const Engine ENGINE_TENSORRT_LLM = {
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,
     .refuses = refuses,
     .words = words,
+    .start = {true, 0, "trtllm-serve @00209af", NULL, place, route, engine_test_genai_perf},
 };

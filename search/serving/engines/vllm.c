@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* vLLM. Rules: vllm/config/parallel.py and vllm/config/model.py @00193b8 (August 2026). On TPUs: tpu-inference@b8692ff,
- * which does not copy heads of the cache but attends in data parallel beyond them. */
+ * which does not copy heads of the cache but attends in data parallel beyond them. Flags: vllm/engine/arg_utils.py,
+ * vllm/entrypoints/cli/serve.py (--headless) and vllm/config/kv_transfer.py of the package vllm 0.33.0 (November 2026);
+ * its router: vllm_router/router_args.py of vllm-router 0.1.17. */
 #include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/matrices.h"
@@ -35,21 +37,105 @@ static const char *refuses(const EngineAsk *ask) {
     return refuses_context(ask);
 }
 
-static void words(const EngineAsk *ask, const EngineKnobs *knobs, char out[ENGINE_WORDS_SIZE]) {
+/* --max-num-seqs and --max-num-batched-tokens are of each rank of data parallel. */
+static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    out[0] = '\0';
-    engine_say(out, "vllm serve MODEL --tensor-parallel-size %lld", (long long)layout->tensor);
-    if (layout->pipeline > 1) engine_say(out, " --pipeline-parallel-size %lld", (long long)layout->pipeline);
-    if (layout->attention_data > 1) engine_say(out, " --data-parallel-size %lld", (long long)layout->attention_data);
-    if (layout->expert > 1) engine_say(out, " --enable-expert-parallel");
-    if (layout->kv_sequence > 1)
-        engine_say(out, " --decode-context-parallel-size %lld", (long long)layout->kv_sequence);
-    engine_say(out, " --max-num-seqs %lld --max-num-batched-tokens %lld --max-model-len %lld",
-               (long long)divide_up(knobs->sequences, layout->attention_data), (long long)knobs->step_tokens,
-               (long long)knobs->length);
-    engine_say(out, " --gpu-memory-utilization %.2f", knobs->memory_fraction);
-    if (layout->weights == STORED_FP8) engine_say(out, " --quantization fp8");
-    if (layout->cache == STORED_FP8) engine_say(out, " --kv-cache-dtype fp8");
+    char share[32];
+    int64_t sequences = divide_up(knobs->sequences, layout->attention_data);
+    engine_words(out, "vllm serve");
+    engine_word(out, WORD_MODEL, "");
+    engine_flag(out, "--tensor-parallel-size", layout->tensor);
+    if (layout->pipeline > 1) engine_flag(out, "--pipeline-parallel-size", layout->pipeline);
+    if (layout->attention_data > 1) engine_flag(out, "--data-parallel-size", layout->attention_data);
+    if (layout->expert > 1) engine_words(out, "--enable-expert-parallel");
+    if (layout->kv_sequence > 1) engine_flag(out, "--decode-context-parallel-size", layout->kv_sequence);
+    engine_flag(out, "--max-num-seqs", sequences);
+    engine_flag(out, "--max-num-batched-tokens",
+                max_whole(sequences, divide_up(knobs->step_tokens, layout->attention_data)));
+    engine_flag(out, "--max-model-len", knobs->length);
+    snprintf(share, sizeof share, "%.2f", knobs->memory_fraction);
+    engine_word(out, WORD_TEXT, "--gpu-memory-utilization");
+    engine_word(out, WORD_TEXT, share);
+    if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
+    if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8");
+    if (knobs->drafts < 1) return;
+    engine_words(out, engine_drafts_itself(ask->model) ? "--speculative-config.method mtp"
+                                                       : "--speculative-config.method eagle3");
+    if (!engine_drafts_itself(ask->model)) {
+        engine_word(out, WORD_TEXT, "--speculative-config.model");
+        engine_word(out, WORD_DRAFT, "");
+    }
+    engine_flag(out, "--speculative-config.num_speculative_tokens", knobs->drafts);
+}
+
+static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
+    if (place->hosts == 1) return NULL;
+    if (!chip_has_domains(ask->chip)) return "a worker on several hosts of TPUs is started through Ray";
+    if (ask->layout->attention_data > 1 && place->host_devices % (ask->layout->tensor * ask->layout->pipeline) != 0)
+        return "a rank of attention data parallel would lie on several hosts";
+    return NULL;
+}
+
+/* Over hosts: ranks of data parallel join over an address of their own, ranks of tensor and pipeline are one group of
+ * nodes. Graphs are captured for every batch that was priced: the default ends at 512. */
+static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
+    const WorkerLayout *layout = ask->layout;
+    engine_words(out, "--host 0.0.0.0 --port");
+    engine_word(out, WORD_SHELL, "\"$port\"");
+    if (place->role != ENGINE_PROMPTS) {
+        engine_word(out, WORD_TEXT, "--max-cudagraph-capture-size");
+        engine_word(out, WORD_SHELL, "\"$GRAPHS\"");
+    }
+    if (place->hosts > 1 && layout->attention_data > 1) {
+        int64_t local = place->host_devices / (layout->tensor * layout->pipeline);
+        char start[ENGINE_WORD_SIZE];
+        engine_flag(out, "--data-parallel-size-local", local);
+        snprintf(start, sizeof start, "\"$((node * %lld))\"", (long long)local);
+        engine_word(out, WORD_TEXT, "--data-parallel-start-rank");
+        engine_word(out, WORD_SHELL, start);
+        engine_word(out, WORD_TEXT, "--data-parallel-address");
+        engine_word(out, WORD_SHELL, "\"$head\"");
+        engine_word(out, WORD_TEXT, "--data-parallel-rpc-port");
+        engine_word(out, WORD_SHELL, "\"$((29000 + worker))\"");
+    } else if (place->hosts > 1) {
+        engine_flag(out, "--nnodes", place->hosts);
+        engine_word(out, WORD_TEXT, "--node-rank");
+        engine_word(out, WORD_SHELL, "\"$node\"");
+        engine_word(out, WORD_TEXT, "--master-addr");
+        engine_word(out, WORD_SHELL, "\"$head\"");
+        engine_word(out, WORD_TEXT, "--master-port");
+        engine_word(out, WORD_SHELL, "\"$((29000 + worker))\"");
+    }
+    if (place->hosts > 1) {
+        engine_export(out, "local also=()\n    if ((node > 0)); then also=(--headless); fi\n");
+        engine_word(out, WORD_SHELL, "\"${also[@]}\"");
+    }
+    if (place->role == ENGINE_ALONE) return;
+    bool prompts = place->role == ENGINE_PROMPTS;
+    engine_export(out,
+                  "export VLLM_NIXL_SIDE_CHANNEL_HOST=$here VLLM_NIXL_SIDE_CHANNEL_PORT=$((5600 + 64 * worker))\n");
+    if (layout->expert > 1 && layout->attention_data > 1)
+        engine_words(out,
+                     prompts ? "--all2all-backend deepep_high_throughput" : "--all2all-backend deepep_low_latency");
+    engine_word(out, WORD_TEXT, "--kv-transfer-config");
+    engine_word(out, WORD_TEXT,
+                prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
+                        : "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}");
+}
+
+static void route(const EngineRoute *to, FILE *out) {
+    const char *policy = to->cached ? "cache_aware" : "round_robin";
+    if (!to->two_pools) {
+        fprintf(out, "    exec vllm-router --host 0.0.0.0 --port \"$PORT\" --policy %s --worker-urls \"${URLS[@]}\"\n",
+                policy);
+        return;
+    }
+    fprintf(out,
+            "    local to=() url\n"
+            "    for url in \"${PROMPT_URLS[@]}\"; do to+=(--prefill \"$url\"); done\n"
+            "    for url in \"${DECODE_URLS[@]}\"; do to+=(--decode \"$url\"); done\n"
+            "    exec vllm-router --host 0.0.0.0 --port \"$PORT\" --policy %s --vllm-pd-disaggregation \"${to[@]}\"\n",
+            policy);
 }
 
 const Engine ENGINE_VLLM = {
@@ -63,4 +149,5 @@ const Engine ENGINE_VLLM = {
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,
     .refuses = refuses,
     .words = words,
+    .start = {false, 0, "vLLM 0.33.0 and vllm-router 0.1.17", cannot, place, route, engine_test_vllm},
 };

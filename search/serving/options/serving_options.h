@@ -38,8 +38,14 @@ typedef enum {
     SERVING_CERTIFICATE,
     SERVING_TIMING,
     SERVING_QUIET,
+    SERVING_FROM,
+    SERVING_RANK,
+    SERVING_FROM_CONFIG,
     SERVING_OPTION_COUNT
 } ServingOption;
+
+/* The commands that have the table, as bits of CommandOption.use. */
+enum { SERVING_USE_ANSWER = 1, SERVING_USE_EMIT = 2 };
 
 extern const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT];
 

@@ -80,7 +80,7 @@ static bool write_memory(const ServingPool *pool, Arena *arena, TextOut out) {
 
 static bool write_pool(const ServingReport *report, const ServingPool *pool, Arena *arena, TextOut out) {
     static const char *const PHASES[] = {"Prompts and decoding", "Prompts", "Decoding"};
-    char way[POOL_TEXT_SIZE], words[ENGINE_WORDS_SIZE];
+    char way[POOL_TEXT_SIZE], words[ENGINE_LINE_SIZE];
     Prose head = {0};
     fputc('\n', out.file);
     prose_add(&head, "%s: %lld x %s, %lld sequences in each, at most %lld tokens a step, %s weights, %s cache",

@@ -48,7 +48,9 @@ cJSON *serving_json(const ServingReport *report);
 /* One point in full: every pool with its layout, placement, step by kernel and memory by row. */
 bool serving_explain_text(const ServingReport *report, const ServingPoint *point, TextOut out, Error *error);
 /* The command that starts a pool, in its engine's words; "" under no engine's rules. */
-const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char words[ENGINE_WORDS_SIZE]);
+const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
+/* The same as words, which are added to *out; the pool has an engine. */
+void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out);
 bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error);
 /* One file that loads nothing: the front, memory, steps and throughput as pictures. */
 bool serving_write_html(const ServingReport *report, FILE *out, Error *error);

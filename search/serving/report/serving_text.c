@@ -50,9 +50,7 @@ static void write_memory(const ServingPoint *point, TextOut out) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
     char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], rest[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     Prose prose = {0};
-    prose_add(&prose,
-              "A chip holds %s of weights, %s of cache and %s of the rest, of %s that the engine may use; a step "
-              "is held up by %s.",
+    prose_add(&prose, "A chip holds %s of weights, %s of cache, %s of the rest, of %s usable; it waits for %s.",
               number_bytes(pool->memory.weights_bytes, weights), number_bytes(pool->memory.kv_bytes, cache),
               number_bytes(pool->memory.activations_bytes + pool->memory.workspace_bytes, rest),
               number_bytes(pool->memory.limit_bytes, limit), held_by_name(step_held_by(&pool->step)));
@@ -61,10 +59,28 @@ static void write_memory(const ServingPoint *point, TextOut out) {
 
 static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
     for (int i = 0; i < point->pool_count; i++) {
-        char words[ENGINE_WORDS_SIZE];
+        char words[ENGINE_LINE_SIZE];
         if (pool_launch(report->question, &point->pools[i], words)[0])
             fprintf(out.file, "  %lld x: %s\n", (long long)point->pools[i].workers, words);
     }
+}
+
+/* The command that writes the best point as a script, with what was asked and no default. */
+static void write_emit(const ServingReport *report, const ServingPoint *point, TextOut out) {
+    static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
+    if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL) return;
+    const Engine *engine = engine_at(point->pools[0].on.engine);
+    fprintf(out.file, "  shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
+    for (int i = 0; i < report->said_count; i++) {
+        const ServingSaid *said = &report->said[i];
+        bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
+                    (strcmp(said->option, "output") == 0 && strcmp(said->value, "256") == 0);
+        for (size_t k = 0; k < COUNT_OF(LEFT_OUT); k++) skip = skip || strcmp(said->option, LEFT_OUT[k]) == 0;
+        if (skip) continue;
+        fprintf(out.file, " --%s ", said->option);
+        engine_print_quoted(said->value, out.file);
+    }
+    fputc('\n', out.file);
 }
 
 static void write_best(const ServingReport *report, TextOut out) {
@@ -91,6 +107,7 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_rates(report, best, out);
     write_memory(best, out);
     write_launch(report, best, out);
+    write_emit(report, best, out);
     Prose limits = {0};
     prose_add(&limits, "It keeps the %slimits%s: %s per token, %s to the first token.", asked,
               !(answer->likely_factor > 1) ? ""

@@ -38,15 +38,32 @@ const char *point_engine(const ServingPoint *point) {
     return engine == NO_ENGINE ? "none" : engine_at(engine)->title;
 }
 
-const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char words[ENGINE_WORDS_SIZE]) {
+/* Tokens that a tokenizer adds to a text; and the prompts that a worker for prompts holds: while it computes one, the
+ * caches of others are on their way. */
+enum { SPECIAL_TOKENS = 64, PROMPTS_IN_FLIGHT = 8 };
+
+const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]) {
+    EngineWords words = {0};
+    line[0] = '\0';
+    if (pool->on.engine == NO_ENGINE) return line;
+    pool_words(question, pool, &words);
+    return engine_line(&words, line);
+}
+
+void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out) {
     int engine = pool->on.engine;
-    words[0] = '\0';
-    if (engine == NO_ENGINE) return words;
     EngineAsk ask = {&question->model, &question->chip, &pool->on.layout};
-    EngineKnobs knobs = {pool->batch, pool->step_tokens, (int64_t)question->longest,
-                         question->profiles[engine].memory_fraction, question->speculation.drafts};
-    engine_at(engine)->words(&ask, &knobs, words);
-    return words;
+    EngineKnobs knobs = {.role = pool->phase == PHASE_BOTH      ? ENGINE_ALONE
+                                 : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS
+                                                                : ENGINE_DECODES,
+                         .sequences = pool->batch,
+                         .step_tokens = pool->step_tokens,
+                         .length = (int64_t)question->longest + SPECIAL_TOKENS,
+                         .memory_fraction = question->profiles[engine].memory_fraction,
+                         .drafts = question->speculation.drafts};
+    if (pool->phase == PHASE_PROMPTS)
+        knobs.sequences = max_whole(pool->batch, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
+    engine_at(engine)->words(&ask, &knobs, out);
 }
 
 HeldBy step_held_by(const StepCost *step) {

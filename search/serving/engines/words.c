@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words of command lines: gathered, and printed for people and for shells. */
+#include "search/serving/engines/engine.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+void engine_word(EngineWords *words, EngineWordKind kind, const char *text) {
+    if (words->count == ENGINE_WORDS_MAX || strlen(text) >= ENGINE_WORD_SIZE) {
+        words->full = true;
+        return;
+    }
+    EngineWord *word = &words->word[words->count++];
+    word->kind = kind;
+    snprintf(word->text, sizeof word->text, "%s", text);
+}
+
+void engine_words(EngineWords *words, const char *text) {
+    char copy[ENGINE_LINE_SIZE], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        engine_word(words, WORD_TEXT, word);
+}
+
+void engine_flag(EngineWords *words, const char *flag, int64_t value) {
+    char number[32];
+    snprintf(number, sizeof number, "%" PRId64, value);
+    engine_word(words, WORD_TEXT, flag);
+    engine_word(words, WORD_TEXT, number);
+}
+
+static void append(EngineWords *words, char to[ENGINE_SETTINGS_SIZE], const char *format, va_list arguments) {
+    size_t used = strlen(to);
+    int length = vsnprintf(to + used, ENGINE_SETTINGS_SIZE - used, format, arguments);
+    if (length < 0 || (size_t)length >= ENGINE_SETTINGS_SIZE - used) {
+        to[used] = '\0';
+        words->full = true;
+    }
+}
+
+void engine_setting(EngineWords *words, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    append(words, words->settings, format, arguments);
+    va_end(arguments);
+}
+
+void engine_export(EngineWords *words, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    append(words, words->environment, format, arguments);
+    va_end(arguments);
+}
+
+/* What a shell takes as it stands: the same in any place of a line. */
+static bool is_plain(const char *text) {
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=,@%";
+    return text[0] && text[0] != '=' && strspn(text, PLAIN) == strlen(text);
+}
+
+void engine_print_quoted(const char *text, FILE *out) {
+    if (is_plain(text)) {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*text, out);
+    fputc('\'', out);
+}
+
+void engine_print_word(const EngineWord *word, FILE *out) {
+    switch (word->kind) {
+    case WORD_TEXT:
+        engine_print_quoted(word->text, out);
+        break;
+    case WORD_SHELL:
+        fputs(word->text, out);
+        break;
+    case WORD_MODEL:
+        fputs("\"$MODEL\"", out);
+        break;
+    case WORD_DRAFT:
+        fputs("\"$DRAFT\"", out);
+        break;
+    }
+}
+
+/* "a:\n  b: 1\n" as "a: b: 1": the settings are few, and a person reads them. */
+static void append_settings(const char *settings, char out[ENGINE_LINE_SIZE], size_t used) {
+    bool blank = false;
+    if (!settings[0]) return;
+    used += (size_t)snprintf(out + used, ENGINE_LINE_SIZE - used, " (");
+    for (const char *at = settings; *at && used + 3 < ENGINE_LINE_SIZE; at++) {
+        bool ends = *at == '\n';
+        if (ends && !at[1]) break;
+        if (ends && at[-1] != ':' && at[1] != ' ') out[used++] = ';';
+        if (ends && at[-1] != ':' && at[1] == ' ') out[used++] = ',';
+        if ((*at == ' ' || ends) && blank) continue;
+        blank = *at == ' ' || ends;
+        out[used++] = ends ? ' ' : *at;
+    }
+    out[used++] = ')';
+    out[used] = '\0';
+}
+
+const char *engine_line(const EngineWords *words, char out[ENGINE_LINE_SIZE]) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < words->count; i++) {
+        const EngineWord *word = &words->word[i];
+        const char *text = word->kind == WORD_MODEL ? "MODEL" : word->kind == WORD_DRAFT ? "DRAFT" : word->text;
+        const char *quote = is_plain(text) || word->kind != WORD_TEXT ? "" : "'";
+        int length = snprintf(out + used, ENGINE_LINE_SIZE - used, "%s%s%s%s", i > 0 ? " " : "", quote, text, quote);
+        if (length < 0 || (size_t)length >= ENGINE_LINE_SIZE - used) break;
+        used += (size_t)length;
+    }
+    append_settings(words->settings, out, used);
+    return out;
+}
+
+/* DeepSeek-V3 and GLM-4.5 have published such heads; Kimi-K2, of the same family as the first, has not. */
+bool engine_drafts_itself(const Model *model) {
+    if (strncmp(model->name, "kimi", 4) == 0) return false;
+    return strcmp(model->family, "deepseek_v3") == 0 || strcmp(model->family, "glm4_moe") == 0;
+}
+
+void engine_test_vllm(const EngineRoute *to, FILE *out) {
+    fprintf(out,
+            "    vllm bench serve --base-url \"$URL\" --model \"$MODEL\" --dataset-name random --ignore-eos \\\n"
+            "        --random-input-len \"$PROMPT\" --random-output-len \"$OUTPUT\" --num-prompts \"$REQUESTS\" \\\n");
+    fprintf(out, to->concurrency > 0 ? "        --max-concurrency \"$LOAD\"" : "        --request-rate \"$LOAD\"");
+    fprintf(out, " --percentile-metrics ttft,tpot,itl,e2el \\\n"
+                 "        --metadata \"${FACTS[@]}\" --save-result --result-filename \"$RESULT\"\n");
+}
+
+void engine_test_genai_perf(const EngineRoute *to, FILE *out) {
+    fprintf(out,
+            "    genai-perf profile --model \"$MODEL\" --tokenizer \"$MODEL\" --url \"$URL\" \\\n"
+            "        --endpoint-type completions --streaming --synthetic-input-tokens-mean \"$PROMPT\" \\\n"
+            "        --synthetic-input-tokens-stddev 0 --output-tokens-mean \"$OUTPUT\" --output-tokens-stddev 0 \\\n"
+            "        --extra-inputs ignore_eos:true --request-count \"$REQUESTS\" \\\n");
+    fprintf(out, to->concurrency > 0 ? "        --concurrency \"$LOAD\"" : "        --request-rate \"$LOAD\"");
+    fprintf(out, " --artifact-dir \"${RESULT%%.json}\"\n");
+}
