@@ -119,6 +119,15 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(certificate certificate_serving PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
+# Traces: made from plans and read back; public ones where they are at hand ($SHARDOPT_TRACES).
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  foreach(name round_trip samples)
+    add_test(NAME traces_${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/traces/${name}.py
+             $<TARGET_FILE:shardopt>)
+    set_tests_properties(traces_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "${environment}")
+  endforeach()
+endif()
+
 # The project's own plans against a committed baseline, and that what is worse is caught.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   add_test(NAME gate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/gate/run.py

@@ -7,7 +7,7 @@ _shardopt_names() {
         sed -n 's/^    "name": "\(.*\)",$/\1/p; /^    "aliases": \[$/,/\]/s/^      "\([^"]*\)",*$/\1/p'
 }
 
-_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference help'
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace help'
 
 _shardopt_options() { # COMMAND
     case $1 in
@@ -24,6 +24,7 @@ _shardopt_options() { # COMMAND
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --help' ;;
+    trace) echo '--from --rank --format --output --help' ;;
     esac
 }
 
@@ -92,6 +93,13 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         esac
         ;;
+    trace)
+        case $2 in
+        --from) echo '@files' ;;
+        --format) echo 'text json' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
     *)
         case $2 in
         --baseline) echo '@files' ;;
@@ -133,6 +141,7 @@ _shardopt_arguments() { # COMMAND
     layout) echo '@files' ;;
     diff) echo '@files' ;;
     merge) echo '@files' ;;
+    trace) echo '@files' ;;
     esac
 }
 

@@ -38,6 +38,7 @@ complete -c shardopt -n __shardopt_first -a diff -d 'two reports side by side: w
 complete -c shardopt -n __shardopt_first -a sweep -d 'the best plan of every point of a grid: lists in any option, one row each'
 complete -c shardopt -n __shardopt_first -a merge -d 'the parts of a sweep put together'
 complete -c shardopt -n __shardopt_first -a inference -d 'every way to serve a model: the exact front of latency and throughput'
+complete -c shardopt -n __shardopt_first -a trace -d 'a profiler\'s trace of a run beside its plan, term by term'
 complete -c shardopt -n __shardopt_first -a help -d 'the help of a command'
 complete -c shardopt -n '__shardopt_in check' -l baseline -r -F -d 'the plans to compare with: a report written by --format json, or an array of them'
 complete -c shardopt -n '__shardopt_in check' -l tolerance -x -d 'changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)'
@@ -172,6 +173,10 @@ complete -c shardopt -n '__shardopt_in inference' -l file -s o -r -F -d 'write t
 complete -c shardopt -n '__shardopt_in inference' -l certificate -r -F -d 'write what became of every layout and batch to this file too'
 complete -c shardopt -n '__shardopt_in inference' -l timing -d 'print on stderr how long it took'
 complete -c shardopt -n '__shardopt_in inference' -l quiet -s q -d 'no warnings'
+complete -c shardopt -n '__shardopt_in trace' -l from -r -F -d 'the report (--format json) with the plan that was run'
+complete -c shardopt -n '__shardopt_in trace' -l rank -x -d 'which of the report\'s plans was run (1)'
+complete -c shardopt -n '__shardopt_in trace' -l format -x -a 'text json' -d 'how the answer is written: text or json (text)'
+complete -c shardopt -n '__shardopt_in trace' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in emit' -F -a 'maxtext torchtitan megatron jax deepspeed torchtitan-toml vllm sglang tensorrt-llm maxtext-serving'
 complete -c shardopt -n '__shardopt_in models' -a '(__shardopt_names models)'
 complete -c shardopt -n '__shardopt_in chips' -a '(__shardopt_names chips)'
@@ -180,3 +185,4 @@ complete -c shardopt -n '__shardopt_in calibrate' -F
 complete -c shardopt -n '__shardopt_in layout' -F
 complete -c shardopt -n '__shardopt_in diff' -F
 complete -c shardopt -n '__shardopt_in merge' -F
+complete -c shardopt -n '__shardopt_in trace' -F

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/trace/formats/chrome.h"
+
+#include "base/json_pull.h"
+#include "base/util.h"
+#include "cost/trace/formats/chrome_event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 1 << 20 };
+
+typedef struct {
+    JsonPull pull;
+    Recording *to;
+    ChromeEvent event;
+    const char *where;
+    Error *error;
+    int64_t events; /* of any kind */
+    int32_t last_thread;
+    int64_t last_thread_id;
+} Chrome;
+
+/* ---- one event ---- */
+
+static int32_t thread_of(Chrome *chrome) {
+    if (chrome->last_thread < 0 || chrome->last_thread_id != chrome->event.thread) {
+        chrome->last_thread = recording_thread(chrome->to, chrome->event.thread);
+        chrome->last_thread_id = chrome->event.thread;
+    }
+    return chrome->last_thread;
+}
+
+/* A group of ranks, found by what the event says of it; -1: it says nothing, or memory is out. */
+static int32_t group_of(Chrome *chrome) {
+    const ChromeEvent *event = &chrome->event;
+    if (!event->group.length && !event->description.length) return -1;
+    int32_t name = recording_name(chrome->to, event->group.text, event->group.length);
+    int32_t description =
+        event->description.length ? recording_name(chrome->to, event->description.text, event->description.length) : -1;
+    int32_t index = name < 0 ? -1 : recording_group(chrome->to, name, description, event->group_size);
+    if (index < 0) return -1;
+    TraceGroup *group = &chrome->to->groups[index];
+    if (group->first < 0 && event->first >= 0) group->first = event->first;
+    if (group->stride == 0) group->stride = event->stride;
+    return index;
+}
+
+/* Bytes of the whole array: what is gathered, scattered or reduced. Kineto counts elements of one rank. */
+static double collective_bytes(const ChromeEvent *event) {
+    int64_t elements = event->in_elements > event->out_elements ? event->in_elements : event->out_elements;
+    return (double)chrome_type_bytes(event->type.text) * (double)(elements > 0 ? elements : 0);
+}
+
+static bool add_device_event(Chrome *chrome) {
+    const ChromeEvent *event = &chrome->event;
+    int64_t label = event->device >= 0 ? event->device : event->process;
+    TraceEvent own = {.start_ns = event->start_ns,
+                      .launch = event->correlation,
+                      .bytes = (double)event->bytes,
+                      .stream = (int32_t)(event->stream >= 0 ? event->stream : event->thread),
+                      .group = -1,
+                      .sequence = event->sequence >= 0 && event->sequence < INT32_MAX ? (int32_t)event->sequence : -1};
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &own.end_ns)) own.end_ns = INT64_MIN;
+    own.device = recording_device(chrome->to, label, label);
+    own.name = recording_name(chrome->to, event->name, event->name_length);
+    if (own.device < 0 || own.name < 0) return error_memory(chrome->error);
+    if (event->category == CATEGORY_COPY) own.class = CLASS_COPY;
+    if (own.class == CLASS_COPY || chrome->to->names.class[own.name] == CLASS_COPY)
+        own.host_copy = strstr(event->name, "HtoD") || strstr(event->name, "DtoH");
+    if (chrome->to->names.class[own.name] == CLASS_COLLECTIVE) {
+        own.group = group_of(chrome);
+        own.bytes = collective_bytes(event);
+        if (event->collective.length) own.kind = (uint8_t)collective_kind(chrome->to->rules, event->collective.text);
+    }
+    return recording_add(chrome->to, &own) || error_memory(chrome->error);
+}
+
+static bool add_launch(Chrome *chrome) {
+    if (chrome->event.correlation == 0) return true;
+    TraceLaunch launch = {chrome->event.correlation, chrome->event.start_ns, thread_of(chrome)};
+    return (launch.thread >= 0 && recording_add_launch(chrome->to, launch)) || error_memory(chrome->error);
+}
+
+static bool add_range(Chrome *chrome) {
+    const ChromeEvent *event = &chrome->event;
+    RangeKind kind = range_kind(chrome->to->rules, event->name);
+    if (kind == RANGE_NONE || event->duration_ns < 0) return true;
+    const char *number = strchr(event->name, '#');
+    TraceRange range = {.start_ns = event->start_ns,
+                        .number = number ? strtoll(number + 1, NULL, 10) : -1,
+                        .thread = thread_of(chrome),
+                        .kind = (uint8_t)kind};
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &range.end_ns)) return true;
+    return (range.thread >= 0 && recording_add_range(chrome->to, range)) || error_memory(chrome->error);
+}
+
+static bool add_metadata(Chrome *chrome) {
+    const ChromeEvent *event = &chrome->event;
+    if (strcmp(event->name, "thread_name") != 0 || !strstr(event->label.text, "pt_autograd_")) return true;
+    int32_t thread = recording_thread(chrome->to, event->thread);
+    if (thread < 0) return error_memory(chrome->error);
+    chrome->to->threads[thread].backward = true;
+    return true;
+}
+
+static bool add_event(Chrome *chrome) {
+    const ChromeEvent *event = &chrome->event;
+    chrome->events++;
+    if (event->phase == 'M') return add_metadata(chrome);
+    if (event->category == CATEGORY_MEMORY && event->on_device && event->allocated > chrome->to->peak_bytes)
+        chrome->to->peak_bytes = event->allocated;
+    if (event->phase != 'X') return true;
+    if (!event->timed) {
+        chrome->to->dropped += event->category == CATEGORY_KERNEL || event->category == CATEGORY_COPY;
+        return true;
+    }
+    switch (event->category) {
+    case CATEGORY_KERNEL:
+    case CATEGORY_COPY:
+        return add_device_event(chrome);
+    case CATEGORY_LAUNCH:
+        return add_launch(chrome);
+    case CATEGORY_RANGE:
+        return add_range(chrome);
+    default:
+        return true;
+    }
+}
+
+/* An event that is no JSON is left out, and reading goes on at the next. False: *error is set. */
+static bool read_events(Chrome *chrome) {
+    JsonPull *pull = &chrome->pull;
+    if (!json_pull_enter(pull, '[')) return true;
+    for (;;) {
+        while (json_pull_item(pull))
+            if (!chrome_event_read(pull, &chrome->event))
+                break;
+            else if (!add_event(chrome))
+                return false;
+        if (pull->fault != PULL_BROKEN || chrome->events == 0 || !json_pull_recover(pull, "ph")) return true;
+        chrome->to->damaged++;
+    }
+}
+
+/* ---- what stands around the events ---- */
+
+static bool read_device_properties(Chrome *chrome) {
+    JsonPull *pull = &chrome->pull;
+    JsonSlice key, value;
+    if (json_pull_peek(pull) != '[') return json_pull_skip(pull);
+    json_pull_enter(pull, '[');
+    while (json_pull_item(pull)) {
+        if (json_pull_peek(pull) != '{') {
+            json_pull_skip(pull);
+            continue;
+        }
+        json_pull_enter(pull, '{');
+        while (json_pull_key(pull, &key)) {
+            bool name = json_slice_is(key, "name");
+            if (!json_pull_scalar(pull, &value) || !name || chrome->to->chip[0]) continue;
+            snprintf(chrome->to->chip, sizeof chrome->to->chip, "%.*s", (int)min_whole((int64_t)value.length, 63),
+                     value.at);
+        }
+    }
+    return pull->fault == PULL_WHOLE;
+}
+
+/* The ranks of a group: a list, or the same in quotes. */
+static bool read_ranks(JsonPull *pull, TraceGroup *group) {
+    JsonSlice value;
+    int64_t rank, count = 0, before = 0;
+    if (json_pull_peek(pull) != '[') {
+        if (!json_pull_scalar(pull, &value)) return false;
+        chrome_ranks(value, &group->first, &group->stride);
+        return true;
+    }
+    json_pull_enter(pull, '[');
+    while (json_pull_item(pull)) {
+        if (!json_pull_scalar(pull, &value)) return false;
+        if (!json_slice_whole(value, &rank)) continue;
+        if (count == 0) group->first = rank;
+        if (count == 1) group->stride = rank - before;
+        before = rank;
+        count++;
+    }
+    return pull->fault == PULL_WHOLE;
+}
+
+static bool read_group(Chrome *chrome) {
+    JsonPull *pull = &chrome->pull;
+    JsonSlice key, value;
+    ChromeShort name = {0}, description = {0};
+    TraceGroup group = {.first = -1};
+    json_pull_enter(pull, '{');
+    while (json_pull_key(pull, &key)) {
+        if (json_slice_is(key, "ranks")) {
+            if (!read_ranks(pull, &group)) return false;
+            continue;
+        }
+        int which = json_slice_is(key, "pg_name") ? 'n' : json_slice_is(key, "pg_desc") ? 'd' : 0;
+        bool size = json_slice_is(key, "pg_size");
+        if (!json_pull_scalar(pull, &value)) return false;
+        if (which) chrome_short(value, which == 'n' ? &name : &description);
+        if (size) json_slice_whole(value, &group.size);
+    }
+    if (pull->fault != PULL_WHOLE || !name.length) return pull->fault == PULL_WHOLE;
+    int32_t text = recording_name(chrome->to, name.text, name.length);
+    int32_t words = description.length ? recording_name(chrome->to, description.text, description.length) : -1;
+    int32_t index = text < 0 ? -1 : recording_group(chrome->to, text, words, group.size);
+    if (index < 0) return true;
+    chrome->to->groups[index].first = group.first;
+    chrome->to->groups[index].stride = group.stride;
+    return true;
+}
+
+static bool read_distributed(Chrome *chrome) {
+    JsonPull *pull = &chrome->pull;
+    JsonSlice key, value;
+    if (json_pull_peek(pull) != '{') return json_pull_skip(pull);
+    json_pull_enter(pull, '{');
+    while (json_pull_key(pull, &key)) {
+        bool rank = json_slice_is(key, "rank"), world = json_slice_is(key, "world_size");
+        if (json_slice_is(key, "pg_config") && json_pull_peek(pull) == '[') {
+            json_pull_enter(pull, '[');
+            while (json_pull_item(pull))
+                if (json_pull_peek(pull) != '{')
+                    json_pull_skip(pull);
+                else if (!read_group(chrome))
+                    return false;
+            continue;
+        }
+        if (!json_pull_scalar(pull, &value)) return false;
+        if (rank) json_slice_whole(value, &chrome->to->rank);
+        if (world) json_slice_whole(value, &chrome->to->world_size);
+    }
+    return pull->fault == PULL_WHOLE;
+}
+
+static bool read_around(Chrome *chrome, JsonSlice key) {
+    JsonSlice value;
+    if (json_slice_is(key, "deviceProperties")) return read_device_properties(chrome);
+    if (json_slice_is(key, "distributedInfo")) return read_distributed(chrome);
+    if (!json_slice_is(key, "baseTimeNanoseconds")) return json_pull_skip(&chrome->pull);
+    return json_pull_scalar(&chrome->pull, &value) && (json_slice_whole(value, &chrome->to->base_ns), true);
+}
+
+/* False: *error is set. A fault of the document ends it, and is the caller's to judge. */
+static bool read_document(Chrome *chrome, bool *events_seen) {
+    JsonPull *pull = &chrome->pull;
+    JsonSlice key;
+    *events_seen = json_pull_peek(pull) == '[';
+    if (*events_seen) return read_events(chrome);
+    if (!json_pull_enter(pull, '{')) return true;
+    while (json_pull_key(pull, &key)) {
+        if (!json_slice_is(key, "traceEvents")) {
+            if (!read_around(chrome, key)) return true;
+            continue;
+        }
+        *events_seen = true;
+        if (!read_events(chrome)) return false;
+    }
+    return true;
+}
+
+static void note_fault(Chrome *chrome) {
+    const JsonPull *pull = &chrome->pull;
+    if (pull->fault == PULL_WHOLE) return;
+    char *to = chrome->to->trouble;
+    size_t room = sizeof chrome->to->trouble;
+    if (pull->fault == PULL_CUT) snprintf(to, room, "ends in the middle, after byte %lld", (long long)pull->offset);
+    if (pull->fault == PULL_BROKEN) snprintf(to, room, "is no JSON from byte %lld on", (long long)pull->offset);
+    if (pull->fault == PULL_SOURCE) snprintf(to, room, "cannot be unpacked after byte %lld", (long long)pull->offset);
+}
+
+bool chrome_read(ByteSource source, const char *where, Recording *out, Error *error) {
+    char *window = malloc(WINDOW);
+    Chrome *chrome = calloc(1, sizeof *chrome);
+    bool seen = false, ok = window && chrome;
+    if (ok) {
+        *chrome = (Chrome){.to = out, .where = where, .error = error, .last_thread = -1};
+        json_pull_begin(&chrome->pull, source, window, WINDOW);
+        ok = read_document(chrome, &seen);
+        note_fault(chrome);
+        if (ok && !seen)
+            ok = error_set(error, ERROR_INPUT, where, "%s",
+                           out->trouble[0] ? out->trouble : "has no traceEvents: it is no trace");
+        ok = ok && recording_finish(out, where, error);
+    } else
+        error_memory(error);
+    free(window);
+    free(chrome);
+    return ok;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/trace/place.h"
+
+#include "base/util.h"
+
+/* The innermost range of host code around a moment of a thread that tells a phase; RANGE_NONE: none does. */
+static RangeKind phase_at(const Recording *recording, int32_t thread, int64_t moment) {
+    int64_t low = 0, high = recording->range_count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        const TraceRange *range = &recording->ranges[middle];
+        if (range->thread < thread || (range->thread == thread && range->start_ns <= moment))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int64_t i = low - 1; i >= 0; i = recording->ranges[i].parent) {
+        const TraceRange *range = &recording->ranges[i];
+        if (range->thread != thread) break;
+        if (range->end_ns > moment && range->kind != RANGE_STEP) return (RangeKind)range->kind;
+    }
+    return RANGE_NONE;
+}
+
+/* ---- groups ---- */
+
+static bool has_role(const PlanShape *shape, Term role) { return shape->degree[role] > 1; }
+
+static Term first_role(const PlanShape *shape, const Term *roles, int count) {
+    for (int i = 0; i < count; i++)
+        if (has_role(shape, roles[i])) return roles[i];
+    return TERM_COLLECTIVE;
+}
+
+/* The role of a plan that has a group of this size and stride, where only one does. */
+static Term role_of_size(const PlanShape *shape, const TraceGroup *group) {
+    Term found = TERM_COLLECTIVE;
+    int matches = 0;
+    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
+        bool stride = group->stride <= 0 || shape->stride[role] <= 0 || shape->stride[role] == group->stride;
+        if (!has_role(shape, role) || shape->degree[role] != group->size || !stride) continue;
+        found = role;
+        matches++;
+    }
+    return matches == 1 ? found : TERM_COLLECTIVE;
+}
+
+/* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. */
+static Term role_of_kind(const PlanShape *shape, CollectiveKind kind) {
+    static const Term GATHERS[] = {TERM_FSDP, TERM_TENSOR, TERM_SEQUENCE, TERM_DATA},
+                      REDUCES[] = {TERM_TENSOR, TERM_DATA, TERM_FSDP},
+                      SENDS[] = {TERM_PIPELINE, TERM_SEQUENCE, TERM_EXPERT}, SWAPS[] = {TERM_EXPERT, TERM_SEQUENCE};
+    if (!shape->known) return TERM_COLLECTIVE;
+    switch (kind) {
+    case COLLECTIVE_KIND_ALL_GATHER:
+    case COLLECTIVE_KIND_REDUCE_SCATTER:
+        return first_role(shape, GATHERS, COUNT_OF(GATHERS));
+    case COLLECTIVE_KIND_ALL_REDUCE:
+        return first_role(shape, REDUCES, COUNT_OF(REDUCES));
+    case COLLECTIVE_KIND_SEND_RECV:
+        return first_role(shape, SENDS, COUNT_OF(SENDS));
+    case COLLECTIVE_KIND_ALL_TO_ALL:
+        return first_role(shape, SWAPS, COUNT_OF(SWAPS));
+    default:
+        return TERM_COLLECTIVE;
+    }
+}
+
+/* A plan that shards parameters over the ranks that hold data has no group of its own for them: what a framework calls
+ * the data group then is the plan's fsdp, and the other way about. */
+static Term as_the_plan_calls_it(const PlanShape *shape, Term role) {
+    if (!shape->known || has_role(shape, role)) return role;
+    if (role == TERM_DATA && has_role(shape, TERM_FSDP)) return TERM_FSDP;
+    if (role == TERM_FSDP && has_role(shape, TERM_DATA)) return TERM_DATA;
+    return role;
+}
+
+static void place_groups(Recording *recording, const PlanShape *shape) {
+    for (int32_t i = 0; i < recording->group_count; i++) {
+        TraceGroup *group = &recording->groups[i];
+        Term role = group_term(recording->rules, recording_text(recording, group->description));
+        if (role == TERM_COUNT) role = group_term(recording->rules, recording_text(recording, group->name));
+        if (role == TERM_COUNT) role = shape->known ? role_of_size(shape, group) : TERM_COLLECTIVE;
+        group->term = (uint8_t)as_the_plan_calls_it(shape, role);
+    }
+}
+
+/* ---- events ---- */
+
+static Term term_of_class(KernelClass class, bool host_copy) {
+    switch (class) {
+    case CLASS_MATMUL:
+        return TERM_MATMUL;
+    case CLASS_ATTENTION:
+        return TERM_ATTENTION;
+    case CLASS_OPTIMIZER:
+        return TERM_OPTIMIZER;
+    case CLASS_ELEMENTWISE:
+        return TERM_ELEMENTWISE;
+    case CLASS_COPY:
+        return host_copy ? TERM_WAITS : TERM_ELEMENTWISE; /* copies on the device stream HBM */
+    default:
+        return TERM_UNPLACED;
+    }
+}
+
+static RangeKind phase_of(const Recording *recording, const TraceEvent *event, bool *backward) {
+    if (event->launch < 0) return RANGE_NONE;
+    const TraceLaunch *launch = &recording->launches[event->launch];
+    *backward = recording->threads[launch->thread].backward;
+    return phase_at(recording, launch->thread, launch->start_ns);
+}
+
+static void place_compute(const Recording *recording, TraceEvent *event, PlaceTotals *out) {
+    bool backward = false;
+    RangeKind phase = phase_of(recording, event, &backward);
+    event->term = (uint8_t)term_of_class((KernelClass)event->class, event->host_copy);
+    out->backward_launches += backward || phase == RANGE_BACKWARD || phase == RANGE_RECOMPUTE;
+    if (!term_is_compute((Term)event->term)) return;
+    if (phase == RANGE_OPTIMIZER) event->term = TERM_OPTIMIZER;
+    if (phase != RANGE_RECOMPUTE) return;
+    event->term = TERM_RECOMPUTE;
+    out->recompute_seen = true;
+}
+
+/* Whether it was placed by a rule; false: by what is sent, or not at all. */
+static bool place_collective(const Recording *recording, const PlanShape *shape, TraceEvent *event) {
+    Term role = event->group >= 0 ? (Term)recording->groups[event->group].term : TERM_COLLECTIVE;
+    bool by_rule = role != TERM_COLLECTIVE || !shape->known;
+    if (role == TERM_COLLECTIVE) role = role_of_kind(shape, (CollectiveKind)event->kind);
+    event->term = (uint8_t)role;
+    return by_rule;
+}
+
+void trace_place(Recording *recording, const PlanShape *shape, PlaceTotals *out) {
+    *out = (PlaceTotals){0};
+    place_groups(recording, shape);
+    for (int64_t i = 0; i < recording->event_count; i++) {
+        TraceEvent *event = &recording->events[i];
+        double length = (double)(event->end_ns - event->start_ns);
+        bool by_rule = true;
+        if (event->class == CLASS_COLLECTIVE)
+            by_rule = place_collective(recording, shape, event);
+        else
+            place_compute(recording, event, out);
+        bool placed = event->term != TERM_UNPLACED && (event->term != TERM_COLLECTIVE || !shape->known);
+        *(!placed ? &out->unplaced_ns : by_rule ? &out->placed_ns : &out->fallback_ns) += length;
+    }
+}
+
+/* ---- messages of a pipeline ---- */
+
+/* Messages up to this many times as long as the shortest of their size are slower, and do not wait. */
+static const double NO_WAIT = 1.25;
+
+static int message_size(const MessageSizes *sizes, double bytes) {
+    int i = 0;
+    while (i < sizes->count && sizes->bytes[i] != bytes) i++;
+    return i;
+}
+
+void trace_messages(const Recording *recording, int64_t first, int64_t last, MessageSizes *out) {
+    out->count = 0;
+    for (int64_t i = first; i < last; i++) {
+        const TraceEvent *event = &recording->events[i];
+        if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV) continue;
+        int at = message_size(out, event->bytes);
+        if (at == MESSAGE_SIZES_MAX) continue;
+        if (at == out->count) {
+            out->bytes[out->count] = event->bytes;
+            out->least_ns[out->count++] = INT64_MAX;
+        }
+        out->least_ns[at] = min_whole(out->least_ns[at], event->end_ns - event->start_ns);
+    }
+}
+
+int64_t message_transfer_ns(const MessageSizes *sizes, const TraceEvent *event) {
+    int64_t length = event->end_ns - event->start_ns;
+    if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV) return length;
+    int at = message_size(sizes, event->bytes);
+    if (at == sizes->count || (double)length <= NO_WAIT * (double)sizes->least_ns[at]) return length;
+    return sizes->least_ns[at];
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/trace/rank_trace.h: what one device of a recording spent its steps on, in seconds: all that is kept of a
+ * recording once it is read, so that a folder of ranks needs the memory of one. */
+#ifndef SHARDOPT_COST_TRACE_RANK_TRACE_H
+#define SHARDOPT_COST_TRACE_RANK_TRACE_H
+
+#include "cost/trace/place.h"
+#include "cost/trace/steps.h"
+
+/* Collectives of one kind on behalf of one term, over a step of the mean. */
+typedef struct {
+    Term term;
+    CollectiveKind kind;
+    double count, bytes, seconds; /* bytes of whole arrays, counted as a plan's `communication_bytes`; 0:
+                                      * the trace does not say. Seconds are a sum of durations */
+} CollectiveUse;
+
+/* One collective as this rank saw it, to be found again on others. */
+typedef struct {
+    uint64_t key;    /* of its group and kind, the same on every rank of the group */
+    int64_t ordinal; /* within the key, by start */
+    int64_t start_ns, end_ns;
+    uint8_t term, kind;
+} CollectiveInstance;
+
+typedef struct {
+    const char *name;
+    double seconds; /* whole file */
+    int64_t count;
+} UnplacedName;
+
+/* The whole file, by class alone: what other tools print too. Copies are all of them. */
+typedef struct {
+    int64_t kernels, collectives;
+    double span, compute, communication, overlap, exposed_communication, copy, exposed_copy, busy, idle;
+} DeviceTotals;
+
+enum { UNPLACED_NAMES_MAX = 8, COLLECTIVE_USES_MAX = TERM_COUNT * COLLECTIVE_KIND_COUNT };
+typedef struct {
+    const char *file;
+    int64_t rank, world_size, device; /* -1: the trace does not say */
+    char chip[64];
+    StepsBy steps_by;
+    int steps, steps_used;
+    double step_mean, step_median, step_least, step_most; /* of those used */
+    double length[TERM_COUNT];  /* of unions, over a step of the mean; of a pipeline's messages without their waits */
+    double exposed[TERM_COUNT]; /* adds up to step_mean */
+    DeviceTotals whole;
+    PlaceTotals placed; /* of the recording: of all its devices */
+    bool launches_known;
+    CollectiveUse uses[COLLECTIVE_USES_MAX];
+    int use_count;
+    UnplacedName unplaced[UNPLACED_NAMES_MAX]; /* of the recording, by time */
+    int unplaced_count;
+    int64_t peak_bytes, damaged, dropped;
+    const char *trouble; /* "": read to the end */
+    CollectiveInstance *instances;
+    int64_t instance_count;
+} RankTrace;
+
+/* Places the recording's events, and adds up each of its devices that did something: none where nothing ran on a
+ * device. All of it lies in the arena. */
+typedef struct {
+    RankTrace *ranks;
+    int count;
+} RankTraces;
+bool rank_traces(Recording *recording, const char *file, const PlanShape *shape, Arena *arena, RankTraces *out,
+                 Error *error);
+
+#endif

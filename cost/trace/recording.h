@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/trace/recording.h: what a profiler recorded, whatever its format: what ran on devices and when, when the host
+ * launched it, host ranges that say which phase that was, and the groups of ranks that collectives ran in. Only that is
+ * kept: of environments, command lines, host names and tokens nothing is read into memory that lasts.
+ *
+ * Times are ns, on one clock within a recording. A recording grows by realloc, for traces are long. */
+#ifndef SHARDOPT_COST_TRACE_RECORDING_H
+#define SHARDOPT_COST_TRACE_RECORDING_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "cost/trace/kernel_names.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRACE_NAME_MAX = 1023, TRACE_GROUPS_MAX = 4096, TRACE_DEVICES_MAX = 1024 };
+
+/* What ran on a device. */
+typedef struct {
+    int64_t start_ns, end_ns;
+    /* While reading: the key that the launch has too, 0 for none. After recording_finish(): the index of the launch, -1
+     * for none. */
+    int64_t launch;
+    double bytes; /* of a collective: of the whole array (all of what a group gathers, scatters, reduces); 0: unknown */
+    int32_t name; /* of Names */
+    int32_t device; /* of devices */
+    int32_t stream;
+    int32_t group;    /* of groups; -1: the trace does not say */
+    int32_t sequence; /* of the collective within its group; -1: the trace does not say */
+    uint8_t class;    /* KernelClass */
+    uint8_t kind;     /* CollectiveKind */
+    uint8_t term;     /* Term, after placing */
+    bool host_copy;   /* one end is the host */
+} TraceEvent;
+
+typedef struct {
+    int64_t key, start_ns;
+    int32_t thread;
+} TraceLaunch;
+
+/* A range of host code that tells a phase. */
+typedef struct {
+    int64_t start_ns, end_ns, number; /* of a step: its number */
+    int64_t parent;                   /* the range around it in its thread, after recording_finish(); -1: none */
+    int32_t thread;
+    uint8_t kind; /* RangeKind */
+} TraceRange;
+
+typedef struct {
+    int64_t id;    /* of the process and the number within it, as the format has them */
+    int64_t label; /* the number that people know it by */
+} TraceDevice;
+
+typedef struct {
+    int64_t id;
+    bool backward; /* autograd runs in it */
+} TraceThread;
+
+/* A group of ranks: what the trace calls it, and the ranks in it where it tells. */
+typedef struct {
+    int32_t name, description; /* of Names; -1: none */
+    int64_t size, first, stride;
+    uint8_t term; /* Term, after placing */
+} TraceGroup;
+
+/* Each name once. */
+typedef struct {
+    Arena arena;
+    const char **text;
+    uint8_t *class, *kind; /* by kernel_names.h */
+    int32_t *slots;        /* a hash table of indices + 1 */
+    int32_t count, room;
+    size_t slot_count, bytes;
+} TraceNames;
+
+typedef struct {
+    const KernelNames *rules;
+    TraceNames names;
+    TraceEvent *events;
+    TraceLaunch *launches;
+    TraceRange *ranges;
+    TraceDevice *devices;
+    TraceThread *threads;
+    TraceGroup *groups;
+    int64_t event_count, launch_count, range_count;
+    int64_t event_room, launch_room, range_room;
+    int32_t device_count, device_room, thread_count, thread_room, group_count, group_room;
+    int64_t rank, world_size; /* -1: the trace does not say */
+    int64_t base_ns;          /* wall time of 0; 0: the trace does not say */
+    char chip[64];            /* what the trace calls the device; "" */
+    int64_t peak_bytes;       /* most that was allocated on a device; -1: the trace does not say */
+    int64_t damaged, dropped; /* events that could not be read; events without a time that makes sense */
+    char trouble[160];        /* what ended the reading early; "" */
+} Recording;
+
+/* Ready for a reader; `rules` must outlive it. */
+void recording_begin(Recording *recording, const KernelNames *rules);
+void recording_free(Recording *recording);
+
+/* Each finds or makes what is named and returns its index; -1: memory is out (or, of groups and devices, there are more
+ * than any machine has). Names are cut to TRACE_NAME_MAX bytes. */
+int32_t recording_name(Recording *recording, const char *text, size_t length);
+int32_t recording_device(Recording *recording, int64_t id, int64_t label);
+int32_t recording_thread(Recording *recording, int64_t id);
+int32_t recording_group(Recording *recording, int32_t name, int32_t description, int64_t size);
+
+/* Each adds one; false: memory is out. Class and kind of an event are those of its name unless they are set. An event
+ * that ends before it starts, or lies outside of what 64 bits hold, is counted as dropped and not kept. */
+bool recording_add(Recording *recording, const TraceEvent *event);
+bool recording_add_launch(Recording *recording, TraceLaunch launch);
+bool recording_add_range(Recording *recording, TraceRange range);
+
+/* After reading: joins events and launches, and sorts events by device and start, ranges by thread and start. An
+ * error names `where`: nothing ran on a device before reading failed. */
+bool recording_finish(Recording *recording, const char *where, Error *error);
+
+const char *recording_text(const Recording *recording, int32_t name); /* "" for -1 */
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `shardopt trace FILE...`: what a profiler recorded, beside the plan that was run. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/util.h"
+#include "cost/trace/formats/formats.h"
+#include "search/cli/commands.h"
+#include "search/trace/beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FROM, RANK, FORMAT, OUTPUT };
+
+static const CommandOption OPTIONS[] = {
+    [FROM] = {.name = "from",
+              .takes = "REPORT",
+              .help = "the report (--format json) with the plan that was run",
+              .details = "The report of `plan` or `explain` (--format json) with the plan that was run. Without it, "
+                         "what was measured stands alone.",
+              .values = "@files"},
+    [RANK] = {.name = "rank", .takes = "N", .help = "which of the report's plans was run (1)"},
+    [FORMAT] = {.name = "format",
+                .takes = "FORMAT",
+                .help = "how the answer is written: text or json (text)",
+                .values = "text json"},
+    [OUTPUT] = {OPTION_ROW_OUTPUT},
+};
+
+enum { TRACE_FILES_MAX = 4096 };
+
+/* Everything that was read, in the order of the ranks. */
+typedef struct {
+    KernelNames names;
+    RankTrace *ranks;
+    int count, room;
+    int64_t without_devices; /* files in which nothing ran on a device */
+    Arena *arena;
+} Traces;
+
+static bool add_ranks(Traces *traces, const RankTraces *more, Error *error) {
+    int count = more->count;
+    if (traces->count + count > traces->room) {
+        int room = max_whole(2 * traces->room, traces->count + count + 8);
+        RankTrace *larger = ARENA_NEW(traces->arena, RankTrace, (size_t)room);
+        if (!larger) return error_memory(error);
+        if (traces->count > 0) memcpy(larger, traces->ranks, (size_t)traces->count * sizeof *larger);
+        traces->ranks = larger;
+        traces->room = room;
+    }
+    memcpy(traces->ranks + traces->count, more->ranks, (size_t)count * sizeof *more->ranks);
+    traces->count += count;
+    return true;
+}
+
+static bool read_one(Traces *traces, const char *path, const PlanShape *shape, Error *error) {
+    Recording recording;
+    RankTraces ranks;
+    recording_begin(&recording, &traces->names);
+    bool ok = trace_file_read(path, &recording, error) &&
+              rank_traces(&recording, path, shape, traces->arena, &ranks, error) &&
+              (ranks.count == 0 || add_ranks(traces, &ranks, error));
+    if (ok && ranks.count == 0) traces->without_devices++;
+    recording_free(&recording);
+    return ok;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const RankTrace *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    int files = strcmp(x->file, y->file);
+    return files ? files : x->device < y->device ? -1 : x->device > y->device;
+}
+
+static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *shape, Error *error) {
+    if (!kernel_names_load(traces->arena, &traces->names, error)) return false;
+    for (int i = 0; i < line->argument_count; i++) {
+        const char **paths = &line->arguments[i];
+        size_t count = 1;
+        if (file_is_folder(*paths) && !trace_folder_list(*paths, traces->arena, &paths, &count, error)) return false;
+        if (count > TRACE_FILES_MAX)
+            return error_set(error, ERROR_INPUT, line->arguments[i], "holds %zu files; at most %d are read", count,
+                             TRACE_FILES_MAX);
+        for (size_t p = 0; p < count; p++)
+            if (!read_one(traces, paths[p], shape, error)) return false;
+    }
+    if (traces->count == 0)
+        return error_set(error, ERROR_INPUT, line->arguments[0],
+                         "nothing ran on a device in it: record with the activities of the GPU");
+    qsort(traces->ranks, (size_t)traces->count, sizeof *traces->ranks, by_rank);
+    for (int r = 1; r < traces->count; r++)
+        if (traces->ranks[r].rank >= 0 && traces->ranks[r].rank == traces->ranks[r - 1].rank &&
+            traces->ranks[r].file != traces->ranks[r - 1].file)
+            return error_set(error, ERROR_INPUT, traces->ranks[r].file, "is of rank %lld, as %.120s is",
+                             (long long)traces->ranks[r].rank, traces->ranks[r - 1].file);
+    return true;
+}
+
+static bool write_beside(const Beside *beside, const CommandLine *line, Streams streams, Error *error) {
+    int format = 0;
+    const char *path = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return error_memory(error);
+    bool ok = format == 1 ? beside_write_json(beside, memory, error)
+                          : beside_write_text(beside, (TextOut){memory, output_terminal(streams, path)}, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
+    ok = ok && output_write(streams.out, path, text, length, error);
+    free(text);
+    return ok;
+}
+
+/* The plan that --from and --rank name; *json is the caller's to delete. */
+static bool read_plan(const CommandLine *line, cJSON **json, PlanTerms *plan, Error *error) {
+    int64_t rank = 1;
+    const char *path = NULL;
+    if (!line_file(line, FROM, &path, error) ||
+        (line->text[RANK] && !number_whole(line->text[RANK], "--rank", 1, 100000, &rank, error)))
+        return false;
+    if (!path) return !line->text[RANK] || error_set(error, ERROR_INPUT, "--rank", "is of a report; give --from too");
+    *json = json_read_file(path, error);
+    return *json && plan_terms_read(*json, path, rank, plan, error);
+}
+
+static bool answer(const CommandLine *line, Streams streams, cJSON **report, Error *error) {
+    Traces traces = {.arena = line->arena};
+    PlanTerms plan = {0};
+    int format;
+    Beside *beside = ARENA_NEW(line->arena, Beside, 1);
+    if (!beside) return error_memory(error);
+    if (line->argument_count == 0)
+        return error_set(error, ERROR_INPUT, "trace", "give the file that a profiler wrote, or a folder of one a rank");
+    return line_choice(line, FORMAT, &format, error) && read_plan(line, report, &plan, error) &&
+           read_all(&traces, line, &plan.shape, error) &&
+           beside_make(traces.ranks, traces.count, *report ? &plan : NULL, line->arena, beside, error) &&
+           write_beside(beside, line, streams, error);
+}
+
+static int run(const CommandLine *line, Streams streams, Error *error) {
+    cJSON *report = NULL;
+    answer(line, streams, &report, error);
+    cJSON_Delete(report);
+    return exit_of_error(error);
+}
+
+const Command COMMAND_TRACE = {
+    .name = "trace",
+    .summary = "a profiler's trace of a run beside its plan, term by term",
+    .usage = "trace FILE... [--from REPORT [--rank N]] [--format text|json] [-o OUT]",
+    .about = "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
+             "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
+             "rank.",
+    .details = "What a profiler recorded of a run, beside the plan that was run: traces of PyTorch (Kineto, .json and "
+               ".json.gz), one rank or a folder of ranks. Each kernel is put to a term of the model by the rules of "
+               "cost/trace/names; times are unions of intervals, so that what overlaps does not count twice. What no "
+               "rule knows is named. Nothing of a trace's environment, command lines or hosts is printed.",
+    .options = OPTIONS,
+    .option_count = COUNT_OF(OPTIONS),
+    .takes_arguments = true,
+    .argument_values = "@files",
+    .footer = "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
+    .examples = "shardopt trace rank0.json --from report.json\n",
+    .run = run,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/trace/beside.h"
+
+#include "base/util.h"
+
+/* What of a term is worth a row. */
+static const double ROW_SHARE = 1e-6;
+
+static void add_row(Beside *beside, BesideRow row) {
+    double least = ROW_SHARE * beside->step_measured;
+    if (row.measured < least && row.predicted < least && row.exposed_measured < least && row.exposed_predicted < least)
+        return;
+    beside->rows[beside->row_count++] = row;
+}
+
+static double transfer_of(const Beside *beside, Term term, double length) {
+    const RankMatch *match = &beside->match;
+    if (!match->known || !term_is_collective(term) || !(match->lasted[term] > 0)) return -1;
+    return length * min_real(1, match->transfer[term] / match->lasted[term]);
+}
+
+static double mean(const Beside *beside, size_t offset) {
+    double sum = 0;
+    for (int r = 0; r < beside->rank_count; r++) sum += *(const double *)((const char *)&beside->ranks[r] + offset);
+    return sum / beside->rank_count;
+}
+
+static double bytes_of(const Beside *beside, Term term) {
+    double bytes = 0;
+    for (int r = 0; r < beside->rank_count; r++)
+        for (int u = 0; u < beside->ranks[r].use_count; u++)
+            if (beside->ranks[r].uses[u].term == term) bytes += beside->ranks[r].uses[u].bytes;
+    return bytes / beside->rank_count;
+}
+
+static bool recompute_seen(const Beside *beside) {
+    for (int r = 0; r < beside->rank_count; r++)
+        if (beside->ranks[r].placed.recompute_seen) return true;
+    return false;
+}
+
+/* The plan's terms as this trace can see them: recomputation that the trace cannot tell apart runs the forward again,
+ * so its share goes to the kinds of work that it is made of, in proportion. */
+static void predicted_as_seen(const Beside *beside, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
+    static const Term MADE_OF[] = {TERM_MATMUL, TERM_ATTENTION, TERM_ELEMENTWISE};
+    double sum = 0;
+    for (int term = 0; term < TERM_COUNT; term++) {
+        length[term] = beside->plan ? beside->plan->length[term] : 0;
+        exposed[term] = beside->plan ? beside->plan->exposed[term] : 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(MADE_OF); i++) sum += length[MADE_OF[i]];
+    if (recompute_seen(beside) || !(length[TERM_RECOMPUTE] > 0) || !(sum > 0)) return;
+    double factor = 1 + length[TERM_RECOMPUTE] / sum;
+    for (size_t i = 0; i < COUNT_OF(MADE_OF); i++) {
+        length[MADE_OF[i]] *= factor;
+        exposed[MADE_OF[i]] *= factor;
+    }
+    length[TERM_RECOMPUTE] = exposed[TERM_RECOMPUTE] = 0;
+}
+
+static void fill_rows(Beside *beside) {
+    double length[TERM_COUNT], exposed[TERM_COUNT];
+    predicted_as_seen(beside, length, exposed);
+    for (int term = 0; term < TERM_COUNT; term++) {
+        double measured = mean(beside, offsetof(RankTrace, length) + (size_t)term * sizeof(double));
+        double shown = mean(beside, offsetof(RankTrace, exposed) + (size_t)term * sizeof(double));
+        if (term >= TERM_BUBBLE) measured = shown; /* idle is nobody's interval */
+        add_row(beside, (BesideRow){.term = (Term)term,
+                                    .measured = measured,
+                                    .predicted = length[term],
+                                    .exposed_measured = shown,
+                                    .exposed_predicted = exposed[term],
+                                    .transfer = transfer_of(beside, (Term)term, measured),
+                                    .bytes = bytes_of(beside, (Term)term)});
+    }
+}
+
+static double placed_share(const Beside *beside) {
+    double placed = 0, all = 0;
+    for (int r = 0; r < beside->rank_count; r++) {
+        const PlaceTotals *totals = &beside->ranks[r].placed;
+        placed += totals->placed_ns + totals->fallback_ns;
+        all += totals->placed_ns + totals->fallback_ns + totals->unplaced_ns;
+    }
+    return all > 0 ? placed / all : 1;
+}
+
+bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena *arena, Beside *out, Error *error) {
+    *out = (Beside){.ranks = ranks, .rank_count = count, .plan = plan};
+    out->step_measured = mean(out, offsetof(RankTrace, step_mean));
+    out->placed_share = placed_share(out);
+    if (!ranks_match(ranks, count, arena, &out->match, error)) return false;
+    fill_rows(out);
+    return (beside_find_differences(out, arena) && beside_find_notes(out, arena)) || error_memory(error);
+}

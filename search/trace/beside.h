@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/trace/beside.h: a measured step beside the plan's, term by term. */
+#ifndef SHARDOPT_SEARCH_TRACE_BESIDE_H
+#define SHARDOPT_SEARCH_TRACE_BESIDE_H
+
+#include "base/text/terminal.h"
+#include "cost/trace/ranks.h"
+#include "search/trace/plan_terms.h"
+
+typedef struct {
+    Term term;
+    double measured, predicted;                 /* seconds of a step */
+    double exposed_measured, exposed_predicted; /* shares of the two steps, which they add up to */
+    double transfer;                            /* of `measured`, what moved bytes; -1: not told apart from waiting */
+    double bytes; /* what the trace says was sent, as the plan counts; 0: it does not say */
+} BesideRow;
+
+enum { BESIDE_DIFFERENCES = 3, BESIDE_NOTES = 16 };
+typedef struct {
+    const RankTrace *ranks;
+    int rank_count;
+    RankMatch match;
+    const PlanTerms *plan; /* NULL: no plan was given, and every `predicted` is 0 */
+    BesideRow rows[TERM_COUNT];
+    int row_count;
+    double step_measured; /* mean over ranks of the mean step */
+    double placed_share;  /* of the time of kernels and collectives */
+    const char *differences[BESIDE_DIFFERENCES];
+    int difference_count;
+    const char *notes[BESIDE_NOTES];
+    int note_count;
+} Beside;
+
+/* `ranks` are one or more, and outlive *out. In the arena. */
+bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena *arena, Beside *out, Error *error);
+
+bool beside_write_text(const Beside *beside, TextOut out, Error *error);
+bool beside_write_json(const Beside *beside, FILE *out, Error *error);
+
+/* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
+bool beside_find_differences(Beside *beside, Arena *arena);
+bool beside_find_notes(Beside *beside, Arena *arena);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json.h"
+#include "base/text/prose.h"
+#include "search/trace/beside.h"
+
+static void add_rows(cJSON *json, const Beside *beside) {
+    cJSON *terms = json_add_array(json, "terms");
+    for (int i = 0; i < beside->row_count; i++) {
+        const BesideRow *row = &beside->rows[i];
+        cJSON *item = json_add_object(terms, NULL);
+        bool planned = beside->plan != NULL;
+        json_add_text(item, "term", term_name(row->term));
+        json_add_real(item, "measured_seconds", row->measured);
+        if (planned) json_add_real(item, "predicted_seconds", row->predicted);
+        if (planned && row->predicted > 0) json_add_real(item, "ratio", row->measured / row->predicted);
+        json_add_real(item, "exposed_measured_seconds", row->exposed_measured);
+        if (planned) json_add_real(item, "exposed_predicted_seconds", row->exposed_predicted);
+        if (row->transfer >= 0) json_add_real(item, "transfer_seconds", row->transfer);
+        if (row->bytes > 0) json_add_real(item, "bytes", row->bytes);
+    }
+}
+
+static void add_texts(cJSON *json, const char *key, const char *const *texts, int count) {
+    cJSON *array = json_add_array(json, key);
+    for (int i = 0; i < count; i++) json_add_text(array, NULL, texts[i]);
+}
+
+static void add_unplaced(cJSON *json, const Beside *beside) {
+    cJSON *array = json_add_array(json, "unplaced");
+    for (int r = 0; r < beside->rank_count; r++) {
+        const RankTrace *rank = &beside->ranks[r];
+        if (r > 0 && rank->file == beside->ranks[r - 1].file) continue;
+        for (int i = 0; i < rank->unplaced_count; i++) {
+            char name[1024];
+            cJSON *item = json_add_object(array, NULL);
+            json_add_text(item, "name", clean_text(rank->unplaced[i].name, name, sizeof name));
+            json_add_real(item, "seconds", rank->unplaced[i].seconds);
+            json_add_whole(item, "count", rank->unplaced[i].count);
+            json_add_whole(item, "rank", rank->rank >= 0 ? rank->rank : r);
+        }
+    }
+}
+
+static void add_device(cJSON *array, const Beside *beside, int number) {
+    static const char *const BY[] = {"annotations", "period", "whole"};
+    const RankTrace *rank = &beside->ranks[number];
+    const DeviceTotals *whole = &rank->whole;
+    char name[PROSE_NAME_SIZE];
+    cJSON *item = json_add_object(array, NULL), *file;
+    json_add_text(item, "file", rank->file);
+    if (rank->rank >= 0) json_add_whole(item, "rank", rank->rank);
+    json_add_whole(item, "device", rank->device);
+    if (rank->chip[0]) json_add_text(item, "chip", clean_name(rank->chip, name));
+    json_add_text(item, "steps_by", BY[rank->steps_by]);
+    json_add_whole(item, "steps", rank->steps);
+    json_add_whole(item, "steps_used", rank->steps_used);
+    json_add_real(item, "step_median_seconds", rank->step_median);
+    json_add_real(item, "step_least_seconds", rank->step_least);
+    json_add_real(item, "step_most_seconds", rank->step_most);
+    if (rank->peak_bytes >= 0) json_add_whole(item, "peak_bytes", rank->peak_bytes);
+    if (beside->match.known) json_add_real(item, "waited_seconds", beside->match.waited[number]);
+    if (beside->match.known) json_add_real(item, "caused_wait_seconds", beside->match.caused[number]);
+    file = json_add_object(item, "whole_file");
+    json_add_whole(file, "kernels", whole->kernels);
+    json_add_whole(file, "collectives", whole->collectives);
+    json_add_real(file, "span_seconds", whole->span);
+    json_add_real(file, "compute_seconds", whole->compute);
+    json_add_real(file, "communication_seconds", whole->communication);
+    json_add_real(file, "overlap_seconds", whole->overlap);
+    json_add_real(file, "exposed_communication_seconds", whole->exposed_communication);
+    json_add_real(file, "copy_seconds", whole->copy);
+    json_add_real(file, "exposed_copy_seconds", whole->exposed_copy);
+    json_add_real(file, "busy_seconds", whole->busy);
+    json_add_real(file, "idle_seconds", whole->idle);
+}
+
+static void add_match(cJSON *json, const RankMatch *match) {
+    cJSON *item = json_add_object(json, "matched");
+    double transfer = 0, lasted = 0;
+    for (int term = 0; term < TERM_COUNT; term++) {
+        transfer += match->transfer[term];
+        lasted += match->lasted[term];
+    }
+    json_add_bool(item, "known", match->known);
+    if (!match->known) {
+        json_add_text(item, "why_not", match->why_not);
+        return;
+    }
+    json_add_whole(item, "collectives", match->matched);
+    json_add_real(item, "transfer_seconds", transfer);
+    json_add_real(item, "mean_seconds", lasted);
+    json_add_real(item, "ends_apart_median_seconds", match->end_median);
+    json_add_real(item, "ends_apart_most_seconds", match->end_most);
+}
+
+bool beside_write_json(const Beside *beside, FILE *out, Error *error) {
+    cJSON *json = cJSON_CreateObject();
+    if (!json) return error_memory(error);
+    double steps = 0;
+    for (int r = 0; r < beside->rank_count; r++) steps += beside->ranks[r].steps_used;
+    json_add_whole(json, "format_version", 1);
+    json_add_whole(json, "steps", (int64_t)(steps / beside->rank_count));
+    json_add_whole(json, "ranks", beside->rank_count);
+    json_add_real(json, "placed_share", beside->placed_share);
+    json_add_real(json, "step_seconds", beside->step_measured);
+    if (beside->plan) {
+        json_add_real(json, "predicted_step_seconds", beside->plan->step);
+        json_add_text(json, "plan", beside->plan->notation);
+        json_add_whole(json, "plan_rank", beside->plan->rank);
+    }
+    add_rows(json, beside);
+    add_texts(json, "differences", beside->differences, beside->difference_count);
+    add_unplaced(json, beside);
+    add_texts(json, "notes", beside->notes, beside->note_count);
+    add_match(json, &beside->match);
+    cJSON *devices = json_add_array(json, "devices");
+    for (int r = 0; r < beside->rank_count; r++) add_device(devices, beside, r);
+    bool ok = json_print(out, json);
+    cJSON_Delete(json);
+    return ok || error_memory(error);
+}

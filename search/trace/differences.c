@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a comparison says in plain words. */
+#include "base/number.h"
+#include "base/text/prose.h"
+#include "base/util.h"
+#include "search/trace/beside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Differences below this share of the step are noise. */
+static const double WORTH_SAYING = 0.005;
+/* A figure that is this near to the plan's is the plan's. */
+static const double NEAR = 0.03;
+
+static double exposed_difference(const BesideRow *row) { return row->exposed_measured - row->exposed_predicted; }
+
+static int by_difference(const void *a, const void *b) {
+    const BesideRow *x = *(const BesideRow *const *)a, *y = *(const BesideRow *const *)b;
+    double dx = fabs(exposed_difference(x)), dy = fabs(exposed_difference(y));
+    if (dx != dy) return dx > dy ? -1 : 1;
+    return (int)x->term - (int)y->term;
+}
+
+/* The kinds of collectives that a term's time went to, the largest first: "all_gathers and reduce_scatters". */
+static void kinds_of(const Beside *beside, Term term, Prose *out) {
+    double seconds[COLLECTIVE_KIND_COUNT] = {0}, all = 0;
+    for (int r = 0; r < beside->rank_count; r++)
+        for (int u = 0; u < beside->ranks[r].use_count; u++) {
+            const CollectiveUse *use = &beside->ranks[r].uses[u];
+            if (use->term != term) continue;
+            seconds[use->kind] += use->seconds;
+            all += use->seconds;
+        }
+    for (int n = 0; n < 2; n++) {
+        int most = 0;
+        for (int kind = 1; kind < COLLECTIVE_KIND_COUNT; kind++)
+            if (seconds[kind] > seconds[most]) most = kind;
+        if (!(seconds[most] > 0.1 * all)) break;
+        prose_item(out, " and ", "%ss", collective_kind_name((CollectiveKind)most));
+        seconds[most] = 0;
+    }
+    if (!out->used) prose_add(out, "collectives");
+}
+
+/* Bytes per second that one rank sends or receives; `bytes` are of whole arrays. */
+static double link_rate(const Beside *beside, Term term, double bytes, double seconds) {
+    double n = beside->plan->group[term];
+    if (term == TERM_EXPERT) bytes /= n; /* the plan counts what all ranks send together */
+    return n > 1 && term != TERM_PIPELINE ? bytes * (n - 1) / n / seconds : bytes / seconds;
+}
+
+static void say_collective(const Beside *beside, const BesideRow *row, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
+    Prose kinds = {0};
+    double lasted = row->transfer >= 0 ? row->transfer : row->measured, planned = beside->plan->bytes[row->term];
+    kinds_of(beside, row->term, &kinds);
+    prose_add(out, "%s of %s ", kinds.text, term_name(row->term));
+    if (!(row->predicted > 0)) {
+        prose_add(out, "take %s, and the plan has none", step_text(row->measured, a));
+    } else if (!(lasted > 0)) {
+        prose_add(out, "are not in the trace; the plan has %s of them", step_text(row->predicted, a));
+    } else {
+        double moved = row->bytes > 0 && planned > 0 ? row->bytes / planned : 1;
+        double rate = moved * row->predicted / lasted;
+        if (fabs(rate - 1) > NEAR)
+            prose_add(out, "run at %.0f%% of the rate that the profile has", 100 * rate);
+        else
+            prose_add(out, "run at the rate that the profile has");
+        if (planned > 0)
+            prose_add(out, ": %s a chip, not %s",
+                      rate_text(link_rate(beside, row->term, moved * planned, lasted), "B", a),
+                      rate_text(link_rate(beside, row->term, planned, row->predicted), "B", b));
+        if (fabs(moved - 1) > NEAR) prose_add(out, ", and move %.2f times the bytes", moved);
+    }
+    prose_add(out, "; %s of them is exposed, and the plan has %s", step_text(row->exposed_measured, c),
+              step_text(row->exposed_predicted, d));
+    if (row->transfer >= 0 && row->measured > (1 + NEAR) * row->transfer)
+        prose_add(out, "; %s is waiting for the last rank", step_text(row->measured - row->transfer, a));
+}
+
+static void say_compute(const BesideRow *row, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    prose_add(out, "%s takes %s, and the plan has %s", term_name(row->term), step_text(row->measured, a),
+              step_text(row->predicted, b));
+    if (row->predicted > 0 && row->measured > 0 && row->term != TERM_UNPLACED)
+        prose_add(out, ": it runs at %.0f%% of the rate that the profile has", 100 * row->predicted / row->measured);
+}
+
+static void say_idle(const BesideRow *row, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    const char *what = row->term == TERM_BUBBLE  ? "the bubble of the pipeline takes"
+                       : row->term == TERM_WAITS ? "copies between chip and host that nothing hides take"
+                                                 : "the device idles for";
+    prose_add(out, "%s %s of a step, and the plan has %s", what, step_text(row->exposed_measured, a),
+              step_text(row->exposed_predicted, b));
+    if (row->term == TERM_OTHER) prose_add(out, " of overheads: launches come late, or something else is waited for");
+}
+
+bool beside_find_differences(Beside *beside, Arena *arena) {
+    const BesideRow *rows[TERM_COUNT];
+    char change[NUMBER_TEXT_SIZE];
+    if (!beside->plan) return true;
+    for (int i = 0; i < beside->row_count; i++) rows[i] = &beside->rows[i];
+    qsort((void *)rows, (size_t)beside->row_count, sizeof *rows, by_difference);
+    for (int i = 0; i < beside->row_count && beside->difference_count < BESIDE_DIFFERENCES; i++) {
+        Prose prose = {0};
+        double difference = exposed_difference(rows[i]);
+        if (fabs(difference) < WORTH_SAYING * beside->plan->step) break;
+        if (term_is_collective(rows[i]->term))
+            say_collective(beside, rows[i], &prose);
+        else if (term_is_compute(rows[i]->term))
+            say_compute(rows[i], &prose);
+        else
+            say_idle(rows[i], &prose);
+        prose_add(&prose, " (%s%s a step)", difference > 0 ? "+" : "-", step_text(fabs(difference), change));
+        const char *text = arena_text(arena, prose.text);
+        if (!text) return false;
+        beside->differences[beside->difference_count++] = text;
+    }
+    return true;
+}
+
+/* ---- notes ---- */
+
+static bool note(Beside *beside, Arena *arena, const Prose *prose) {
+    if (beside->note_count == BESIDE_NOTES || !prose->used) return true;
+    return (beside->notes[beside->note_count++] = arena_text(arena, prose->text)) != NULL;
+}
+
+static bool note_trouble(Beside *beside, Arena *arena) {
+    char name[PROSE_NAME_SIZE];
+    for (int r = 0; r < beside->rank_count; r++) {
+        const RankTrace *rank = &beside->ranks[r];
+        Prose prose = {0};
+        if (r > 0 && rank->file == beside->ranks[r - 1].file) continue;
+        if (rank->trouble[0])
+            prose_item(&prose, "; ", "%s %s: it was read as far as that", clean_name(rank->file, name), rank->trouble);
+        if (rank->damaged > 0)
+            prose_item(&prose, "; ", "%s has %lld events that are no JSON and were left out",
+                       clean_name(rank->file, name), (long long)rank->damaged);
+        if (rank->dropped > 0)
+            prose_item(&prose, "; ", "%s has %lld events without a time that makes sense, which were left out",
+                       clean_name(rank->file, name), (long long)rank->dropped);
+        if (!note(beside, arena, &prose)) return false;
+    }
+    return true;
+}
+
+static bool note_steps(Beside *beside, Arena *arena) {
+    const RankTrace *rank = &beside->ranks[0];
+    Prose prose = {0};
+    if (rank->steps_by == STEPS_WHOLE)
+        prose_add(&prose, "the trace marks no steps and has no period: the whole of it is taken as one step, whose "
+                          "length is a lower bound");
+    else if (rank->steps == 1)
+        prose_add(&prose, "the trace has one step, which ends with its last kernel: its length is a lower bound");
+    return note(beside, arena, &prose);
+}
+
+/* Whether one name of a chip is found in the other: "h100" in "NVIDIA H100 80GB HBM3". */
+static bool same_chip(const char *plan, const char *trace) {
+    char word[32];
+    for (const char *at = plan; *at;) {
+        size_t length = strcspn(at, "- ");
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, 31), at);
+        if (strpbrk(word, "0123456789") && text_has(trace, word)) return true;
+        at += length + (at[length] != '\0');
+    }
+    return false;
+}
+
+static bool note_mismatch(Beside *beside, Arena *arena) {
+    const RankTrace *rank = &beside->ranks[0];
+    const PlanTerms *plan = beside->plan;
+    char name[PROSE_NAME_SIZE];
+    Prose chip = {0}, world = {0}, recompute = {0}, stage = {0};
+    if (!plan) return true;
+    if (rank->chip[0] && plan->chip[0] && !same_chip(plan->chip, rank->chip))
+        prose_add(&chip, "the trace is of %s and the plan for %s: they do not belong together",
+                  clean_name(rank->chip, name), plan->chip);
+    if (rank->world_size > 0 && rank->world_size != plan->chips)
+        prose_add(&world, "the trace is of a job of %lld ranks and the plan uses %lld: they do not belong together",
+                  (long long)rank->world_size, (long long)plan->chips);
+    bool seen = false;
+    for (int r = 0; r < beside->rank_count; r++) seen = seen || beside->ranks[r].placed.recompute_seen;
+    if (plan->exposed[TERM_RECOMPUTE] > 0 && !seen)
+        prose_add(&recompute, "the trace does not tell recomputation from the rest: the plan's is spread over matmul, "
+                              "attention and elementwise in proportion");
+    if (plan->shape.degree[TERM_PIPELINE] > 1 && beside->rank_count < plan->shape.degree[TERM_PIPELINE])
+        prose_add(&stage, "a rank of a pipeline is one stage; the plan's terms are those of its fullest stage");
+    return note(beside, arena, &chip) && note(beside, arena, &world) && note(beside, arena, &recompute) &&
+           note(beside, arena, &stage);
+}
+
+bool beside_find_notes(Beside *beside, Arena *arena) {
+    Prose waits = {0};
+    bool any = false;
+    for (int r = 0; r < beside->rank_count; r++) any = any || beside->ranks[r].whole.collectives > 0;
+    if (any && !beside->match.known)
+        prose_add(&waits, "transfer and waiting inside collectives are not told apart: %s", beside->match.why_not);
+    return note_trouble(beside, arena) && note_mismatch(beside, arena) && note_steps(beside, arena) &&
+           note(beside, arena, &waits);
+}

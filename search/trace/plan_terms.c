@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/trace/plan_terms.h"
+
+#include "base/json.h"
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double SECONDS_MOST = 1e9, BYTES_MOST = 1e24;
+
+/* The term that a report calls by a name; TERM_COUNT: there is none. */
+static Term term_named(const char *name) {
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (strcmp(name, term_name((Term)term)) == 0) return (Term)term;
+    return TERM_COUNT;
+}
+
+/* What a report calls `weights` are gathers of parameters where no role is fsdp; their traffic stands under fsdp. */
+static Term term_of_report(const char *name) { return strcmp(name, "weights") == 0 ? TERM_FSDP : term_named(name); }
+
+static bool read_degrees(const cJSON *plan, const char *where, PlanShape *out, Error *error) {
+    char path[64];
+    out->known = true;
+    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
+        snprintf(path, sizeof path, "axes.%s", term_name(role));
+        if (!json_whole(plan, path, 1, INT32_MAX, where, &out->degree[role], error)) return false;
+    }
+    const cJSON *grid = json_at(plan, "expert_grid");
+    int64_t experts;
+    if (!cJSON_IsObject(grid)) return true;
+    if (!json_whole_or(grid, "expert", 1, INT32_MAX, 1, where, &experts, error)) return false;
+    out->degree[TERM_EXPERT] = max_whole(out->degree[TERM_EXPERT], experts);
+    return true;
+}
+
+/* Ranks of a role are as far apart as its innermost factor lies, which a plan says of its first axis; of an axis
+ * further out it is left open. */
+static void read_strides(const cJSON *plan, PlanShape *out) {
+    const cJSON *placement = cJSON_GetObjectItemCaseSensitive(plan, "placement"), *pin;
+    const char *first = NULL;
+    cJSON_ArrayForEach(pin, placement) {
+        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "role"));
+        const char *axis = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "axis"));
+        const cJSON *stride = cJSON_GetObjectItemCaseSensitive(pin, "stride");
+        Term term = role ? term_named(role) : TERM_COUNT;
+        if (!axis || term == TERM_COUNT || !cJSON_IsNumber(stride)) continue;
+        if (!first) first = axis;
+        if (out->stride[term] != 0) continue;
+        bool told = strcmp(axis, first) == 0 && stride->valuedouble >= 1 && stride->valuedouble < 1e9;
+        out->stride[term] = told ? (int64_t)stride->valuedouble : -1;
+    }
+}
+
+/* Adds the numbers of an object, by the terms that its keys name. */
+static bool add_terms(const cJSON *object, const char *where, double most, double out[TERM_COUNT], Error *error) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object) {
+        Term term = term_of_report(item->string);
+        if (!cJSON_IsNumber(item) || !(item->valuedouble >= -most) || item->valuedouble > most)
+            return error_set(error, ERROR_INPUT, where, "%.60s is no number that a step has", item->string);
+        if (term == TERM_COUNT)
+            return error_set(error, ERROR_INPUT, where, "%.60s is no term of a step that is known", item->string);
+        out[term] += item->valuedouble;
+    }
+    return true;
+}
+
+/* A role has the ranks of its largest group, which parameters that are gathered over sequence ranks have without a
+ * degree of fsdp. */
+static void read_groups(const cJSON *plan, PlanShape *shape, double group[TERM_COUNT]) {
+    const cJSON *item;
+    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) group[role] = (double)shape->degree[role];
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(plan, "communication")) {
+        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "role"));
+        const cJSON *chips = cJSON_GetObjectItemCaseSensitive(item, "chips");
+        Term term = role ? term_of_report(role) : TERM_COUNT;
+        if (term == TERM_COUNT || !cJSON_IsNumber(chips) || !(chips->valuedouble >= 1)) continue;
+        group[term] = max_real(group[term], chips->valuedouble);
+        if (chips->valuedouble < 1e9) shape->degree[term] = max_whole(shape->degree[term], (int64_t)chips->valuedouble);
+    }
+}
+
+static bool read_step(const cJSON *plan, const char *where, PlanTerms *out, Error *error) {
+    const cJSON *terms = json_at(plan, "step.terms_seconds");
+    if (!cJSON_IsObject(terms))
+        return error_set(error, ERROR_INPUT, where,
+                         "its plan has no step.terms_seconds; give a report of --format json");
+    if (!json_real(plan, "step.seconds", 0, SECONDS_MOST, where, &out->step, error) ||
+        !add_terms(terms, where, SECONDS_MOST, out->exposed, error) ||
+        !add_terms(json_at(plan, "step.communication_seconds"), where, SECONDS_MOST, out->length, error) ||
+        !add_terms(json_at(plan, "step.communication_bytes"), where, BYTES_MOST, out->bytes, error))
+        return false;
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (!term_is_collective((Term)term)) out->length[term] = out->exposed[term];
+    return true;
+}
+
+bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanTerms *out, Error *error) {
+    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
+    int count = cJSON_IsArray(plans) ? cJSON_GetArraySize(plans) : 0;
+    *out = (PlanTerms){.rank = rank};
+    if (count == 0)
+        return error_set(error, ERROR_INPUT, where, "has no plans; give a report of `shardopt plan --format json`");
+    if (rank < 1 || rank > count)
+        return error_set(error, ERROR_INPUT, where, "has plans 1 to %d, and none of rank %lld", count, (long long)rank);
+    const cJSON *plan = cJSON_GetArrayItem(plans, (int)rank - 1);
+    const char *notation = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(plan, "notation"));
+    const char *chip = cJSON_GetStringValue(json_at(report, "mesh.chip"));
+    out->notation = notation ? notation : "";
+    out->chip = chip ? chip : "";
+    if (!read_degrees(plan, where, &out->shape, error) ||
+        !json_whole_or(plan, "chips_used", 1, INT32_MAX, 1, where, &out->chips, error) ||
+        !json_whole_or(report, "model.layers", 0, INT32_MAX, 0, where, &out->layers, error) ||
+        !json_whole_or(plan, "knobs.microbatches", 1, INT32_MAX, 1, where, &out->microbatches, error) ||
+        !json_real_or(plan, "memory.total_bytes", 0, BYTES_MOST, 0, where, &out->memory_bytes, error))
+        return false;
+    read_strides(plan, &out->shape);
+    read_groups(plan, &out->shape, out->group);
+    return read_step(plan, where, out, error);
+}

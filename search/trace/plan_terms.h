@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/trace/plan_terms.h: what a report says of a plan's step, term by term, as a trace is compared with it. */
+#ifndef SHARDOPT_SEARCH_TRACE_PLAN_TERMS_H
+#define SHARDOPT_SEARCH_TRACE_PLAN_TERMS_H
+
+#include "base/error.h"
+#include "cost/trace/place.h"
+
+#include <cjson/cJSON.h>
+
+typedef struct {
+    const char *chip, *notation; /* of the document */
+    int64_t rank, chips, layers, microbatches;
+    double step;
+    double length[TERM_COUNT];  /* seconds of a step: of communication all of it */
+    double exposed[TERM_COUNT]; /* adds up to the step */
+    double bytes[TERM_COUNT];   /* of communication, of whole arrays; 0: none */
+    double group[TERM_COUNT];   /* ranks of the role's largest group */
+    double memory_bytes;        /* of a chip, at the peak; 0: the report does not say */
+    PlanShape shape;
+} PlanTerms;
+
+/* Reads the plan of that rank of a report of `plan` or `explain`. The document must outlive *out; `where` names it in
+ * errors. */
+bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanTerms *out, Error *error);
+
+#endif

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A trace made from a plan, of which every term is known.
+
+events_of(plan, ...) lays the plan's terms out as kernels: in each step and chunk, computation with what hides beneath
+it, then what is exposed, one after the other. Writers turn that into the files of profilers. Nothing here is shared
+with the program that reads them.
+"""
+import gzip, json, random
+
+ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
+GROUPS = {"tensor": "TENSOR_MODEL_PARALLEL_GROUP", "expert": "EXPERT_MODEL_PARALLEL_GROUP",
+          "sequence": "CONTEXT_PARALLEL_GROUP", "fsdp": "mesh_dp_shard", "data": "DATA_PARALLEL_GROUP",
+          "pipeline": "PIPELINE_MODEL_PARALLEL_GROUP"}
+KINDS = {"tensor": ("_allgather_base", "AllGather"), "expert": ("all_to_allv", "SendRecv"),
+         "sequence": ("send", "SendRecv"), "fsdp": ("_allgather_base", "AllGather"),
+         "data": ("_reduce_scatter_base", "ReduceScatter_Sum"), "pipeline": ("send", "SendRecv")}
+NAMES = {"matmul": "nvjet_tst_192x192_64x4_2x1_v_bz_TNN",
+         "attention": "void cutlass::device_kernel<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2>>>",
+         "elementwise": "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<c10::BFloat16>>",
+         "optimizer": "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>",
+         "waits": "Memcpy DtoH (Device -> Pinned)"}
+
+
+class Step:
+    """Terms of one step in seconds: `whole` and `exposed` of communication, `terms` of all else, `bytes` by role."""
+
+    def __init__(self, plan):
+        step = plan["step"]
+        terms = {name: max(0.0, seconds) for name, seconds in step["terms_seconds"].items()}
+        self.exposed = {role: terms.pop(role, 0) for role in ROLES}
+        self.exposed["fsdp"] += terms.pop("weights", 0)
+        self.whole = dict(step["communication_seconds"])
+        self.bytes = dict(step["communication_bytes"])
+        self.chips = {role: max([plan["axes"][role]] + [c["chips"] for c in plan["communication"] if c["role"] == role])
+                      for role in ROLES}
+        self.terms = terms
+
+    def scaled(self, scale):
+        """A link or a kind of kernel that is slower: of communication the share that is exposed stays."""
+        for name, factor in scale.items():
+            if name in ROLES:
+                self.whole[name] *= factor
+                self.exposed[name] *= factor
+            else:
+                self.terms[name] *= factor
+        for role in ROLES:  # what finds nothing to hide beneath is exposed
+            hidden = self.whole[role] - self.exposed[role]
+            self.exposed[role] += max(0, hidden - self.computation())
+        return self
+
+    def seconds(self):
+        return sum(self.terms.values()) + sum(self.exposed.values())
+
+    def computation(self):
+        return sum(self.terms[name] for name in ("matmul", "attention", "elementwise", "recompute"))
+
+
+class Line:
+    """What happens on one device: (kind, name, stream, start ns, duration ns, launch ns, role, bytes, phase)."""
+
+    def __init__(self, jitter, seed):
+        self.events, self.at, self.jitter, self.random = [], 0, jitter, random.Random(seed)
+
+    def length(self, seconds):
+        return round(seconds * 1e9 * (1 + self.jitter * self.random.uniform(-1, 1)))
+
+    def put(self, kind, role, stream, start, duration, launch, size=0, phase=""):
+        if duration > 0:
+            self.events.append((kind, role, stream, start, duration, launch, size, phase))
+
+
+def hidden_part(line, step, chunks, begin, early, sizes):
+    """What hides beneath a chunk's computation, each role on its own stream."""
+    for number, role in enumerate(ROLES):
+        hidden = (step.whole[role] - step.exposed[role]) / chunks
+        line.put("collective", role, 20 + number, begin, line.length(hidden), early, sizes[role] * share(step, role))
+
+
+def share(step, role):
+    return 1 - step.exposed[role] / step.whole[role] if step.whole[role] > 0 else 0
+
+
+def exposed_part(line, step, chunks, early, sizes):
+    for number, role in enumerate(ROLES):
+        length = line.length(step.exposed[role] / chunks)
+        line.put("collective", role, 20 + number, line.at, length, early, sizes[role] * (1 - share(step, role)))
+        line.at += length
+    length = line.length(step.terms.get("waits", 0) / chunks)
+    line.put("copy", "waits", 11, line.at, length, early)
+    line.at += length
+
+
+def events_of(plan, scale=None, steps=6, chunks=24, jitter=0.02, seed=1):
+    """The events, and the host's ranges of steps. Step 0 is slower, as the first profiled one is."""
+    step, line, ranges = Step(plan).scaled(scale or {}), Line(jitter, seed), []
+    sizes = {role: step.bytes[role] / chunks for role in ROLES}
+    for number in range(steps):
+        start = busy = line.at
+        for chunk in range(chunks):
+            # The host runs ahead: a bubble is none of its making.
+            early, begin = busy - 1000, line.at
+            for name in ("matmul", "attention", "elementwise", "recompute"):
+                phase = "recompute" if name == "recompute" else ""
+                length = line.length(step.terms[name] / chunks * (1.5 if number == 0 else 1))
+                line.put("kernel", "matmul" if phase else name, 7, line.at, length, early, phase=phase)
+                line.at += length
+            hidden_part(line, step, chunks, begin, early, sizes)
+            exposed_part(line, step, chunks, early, sizes)
+            busy = line.at
+            line.at += line.length(step.terms["bubble"] / chunks)
+        length = line.length(step.terms["optimizer"])
+        line.put("kernel", "optimizer", 7, line.at, length, busy - 1000, phase="optimizer")
+        line.at += length
+        ranges.append((number, start - 2000, line.at - 2000))
+        line.at += line.length(step.terms["other"])  # the host's gap: what comes next is launched in the next range
+    return line.events, ranges
+
+
+# ---- PyTorch ----
+
+BASE_NS = 217 * 7889238 * 1000000000
+
+
+def kineto(events, ranges, step, rank=0, world=8, chip="NVIDIA H100 80GB HBM3", clock_ns=0):
+    """Kineto's JSON, as text, with what must not be printed: environment, command line and token."""
+    us = lambda ns: "%.3f" % (4458676416788.0 + (ns + clock_ns) / 1000)
+    out = ['{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "%s", "totalGlobalMem": 85028765696}],'
+           '"HF_TOKEN": "hf_planted_secret", "command_line": "python train.py --api-key planted_secret",'
+           '"traceEvents": [' % chip]
+    rows = ['{"ph":"M","name":"thread_name","pid":4711,"tid":99,"ts":0,"args":{"name":"thread 99 (pt_autograd_0)"}}']
+    row = lambda cat, name, pid, tid, start, length, args: rows.append(
+        '{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%.3f,"args":%s}'
+        % (cat, name, pid, tid, us(start), length / 1000, json.dumps(args)))
+    for number, begin, end in ranges:
+        row("user_annotation", "ProfilerStep#%d" % number, 4711, 4711, begin, end - begin, {"External id": number})
+    for number, (kind, role, stream, start, length, launch, size, phase) in enumerate(events, 1):
+        thread = 99 if phase == "recompute" else 4711
+        if phase == "recompute":
+            row("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 4711, 99, launch - 400, 900, {})
+            row("python_function", "torch/utils/checkpoint.py(1100): unpack_hook", 4711, 99, launch - 200, 400, {})
+        row("cuda_runtime", "cudaLaunchKernel", 4711, thread, launch, 200, {"correlation": number, "cbid": 211})
+        args = {"External id": number, "device": 0, "stream": stream, "correlation": number}
+        if kind == "collective":
+            name, kernel = KINDS[role]
+            # One rank's share of an all-to-all; else the whole array. Elements of one byte.
+            elements = round(size / (step.chips[role] if name.startswith("all_to_all") else 1))
+            args.update({"Collective name": name, "In msg nelems": elements, "Out msg nelems": elements,
+                         "dtype": "Byte", "Group size": step.chips[role], "Process Group Name": role,
+                         "Process Group Description": GROUPS[role]})
+            row("kernel", "ncclDevKernel_%s(ncclDevKernelArgsStorage<4096ul>)" % kernel, 0, stream, start, length, args)
+        else:
+            row("gpu_memcpy" if kind == "copy" else "kernel", NAMES[role], 0, stream, start, length, args)
+    out.append(",\n".join(rows))
+    out.append('],"distributedInfo": {"backend": "nccl", "rank": %d, "world_size": %d},"baseTimeNanoseconds": %d}'
+               % (rank, world, BASE_NS))
+    return "".join(out)
+
+
+def write(path, text):
+    data = text if isinstance(text, bytes) else text.encode()
+    with (gzip.open(path, "wb", compresslevel=1) if str(path).endswith(".gz") else open(path, "wb")) as file:
+        file.write(data)
