@@ -2,6 +2,7 @@
 #include "search/answer/contradiction.h"
 
 #include "base/util.h"
+#include "search/answer/tie.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static bool was_searched(const Request *open, const SearchResult *best, const Re
 bool proof_stands(const Request *open, const SearchResult *best, const Request *of_plan, const RankedPlan *plan,
                   Error *error) {
     if (best->certificate.proof != PROOF_OPTIMAL || best->interrupted) return true;
-    double proven = best->plan_count > 0 ? best->plans[0].ranked_seconds : INFINITY;
+    double proven = best->plan_count > 0 ? search_fastest(best)->ranked_seconds : INFINITY;
     if (!(plan->ranked_seconds < proven * (1 - CONTRADICTION)) || !was_searched(open, best, of_plan, plan)) return true;
     if (best->plan_count == 0)
         return error_set(error, ERROR_INTERNAL, "search",

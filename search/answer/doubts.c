@@ -7,6 +7,7 @@
 #include <math.h>
 
 static const double NINE_IN_TEN = 1.645; /* deviations of a normal distribution, on either side */
+static const double MOVES_LEAST = 1e-3;  /* of the step: what moves it by less is in no plan's way */
 
 typedef struct {
     const Request *request;
@@ -43,7 +44,9 @@ static void fill_range(const Profile *profile, const DoubtEffect *effects, int c
     for (int i = 0; i < count; i++) {
         double moves = fabs(effects[i].effect);
         squares[effects[i].of->measured] += square(moves);
-        if (effects[i].of->measured || moves <= most) continue;
+        if (effects[i].of->measured) continue;
+        out->unmeasured_figures += moves >= MOVES_LEAST;
+        if (moves <= most) continue;
         most = moves;
         out->unmeasured_figure = effects[i].of->figure;
     }
@@ -64,6 +67,10 @@ static bool doubt_alone(const Priced *priced, PlanDoubt *out) {
     int count = doubt_effects(doubts, price, priced, effects);
     if (count >= 0) fill_range(profile, effects, count, out);
     return count >= 0;
+}
+
+bool plan_doubt(const Request *request, RankedPlan *ranked) {
+    return doubt_alone(&(Priced){request, ranked}, &ranked->doubt);
 }
 
 static DoubtedPrice price_of(const Priced *priced) {

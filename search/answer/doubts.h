@@ -11,6 +11,9 @@
  * stay 0 but the range, which is the profile's. False means that memory is out. */
 bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *error);
 
+/* The same of one plan alone, without its chance. False: nothing is known of its doubts. */
+bool plan_doubt(const Request *request, RankedPlan *ranked);
+
 /* Between which seconds its measured step lies nine times in ten: its own range where it has one, else the profile's.
  * False means that it is not known. */
 bool plan_likely(const Request *request, const RankedPlan *ranked, double *low, double *high);

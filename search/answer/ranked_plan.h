@@ -38,6 +38,7 @@ typedef enum {
     ROW_WITHOUT_PIPELINE, /* and the other way round */
     ROW_HEADROOM,         /* the fastest that leaves more HBM free */
     ROW_USUAL,            /* the fastest of the degrees that are usually run */
+    ROW_SUREST,           /* not the fastest, but the first of those that are tied with it */
     ROW_KIND_COUNT
 } RowKind;
 const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual" */
@@ -49,6 +50,7 @@ typedef struct {
     double likely_low, likely_high; /* measured / predicted lies between them nine times in ten; 0 means not known */
     double unmeasured;              /* the part of the deviation that comes of figures which no run moved */
     const ProfileFigure *unmeasured_figure; /* the one that it comes of most; NULL means none */
+    int unmeasured_figures; /* how many of them move the step by a thousandth or more, each by one deviation */
 } PlanDoubt;
 
 typedef struct {
@@ -72,7 +74,7 @@ typedef struct {
     Count equal_placements;
     /* plans (placements and knobs) of these degrees, schedule and order within 1% of it, layouts relaxed */
     Count within_one_percent;
-    bool tied;       /* within 0.5% of the first */
+    bool tied;       /* within TIE of the fastest */
     PlanDoubt doubt; /* filled by the report */
 } RankedPlan;
 

@@ -84,6 +84,7 @@ typedef struct {
     int contender_count;
     RankedPlan *plans;
     int plan_count;
+    const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
     Certificate certificate;
     const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
     const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */

@@ -3,6 +3,7 @@
 #include "search/answer/plan_words.h"
 
 #include "base/util.h"
+#include "search/answer/tie.h"
 
 #include <assert.h>
 #include <math.h>
@@ -210,7 +211,41 @@ const char *term_phrase(const char *name) {
     return name;
 }
 
+/* Why the first of two tied plans stands before the other though that is faster. */
+static void add_tie(const RankedPlan *first, const RankedPlan *other, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    bool less;
+    prose_add(out, "it is faster by less than the model knows; ");
+    switch (tie_reason(first, other, &less)) {
+    case TIE_BY_UNMEASURED:
+        prose_add(out, "plan 1 leans on %d figures that no run has measured, it on %d.",
+                  first->doubt.unmeasured_figures, other->doubt.unmeasured_figures);
+        break;
+    case TIE_BY_OPTIMIZER:
+        prose_add(out, "plan 1 keeps the optimizer's state in HBM.");
+        break;
+    case TIE_BY_HOST:
+        prose_add(out, "plan 1 keeps less on the host.");
+        break;
+    case TIE_BY_HBM:
+        prose_add(out, "plan 1 leaves more HBM free: it uses %s, and this one %s.",
+                  number_bytes(memory_total(&first->estimate.memory), a),
+                  number_bytes(memory_total(&other->estimate.memory), b));
+        break;
+    case TIE_BY_ROLES:
+        prose_add(out, "plan 1 is simpler, with fewer roles.");
+        break;
+    default:
+        prose_add(out, "plan 1 is simpler, with fewer stages.");
+        break;
+    }
+}
+
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out) {
+    if (other->ranked_seconds < first->ranked_seconds) {
+        add_tie(first, other, out);
+        return;
+    }
     TermPair pairs[2 * TERMS_MAX] = {{0}};
     int count = term_pairs(first, other, pairs);
     const TermPair *worst = &pairs[0], *best = &pairs[0];

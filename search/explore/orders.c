@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* Where one plan is wanted, what was found is the limit from here on. */
+/* Where one plan is wanted, what was found is the limit from here on, with what is tied with it. */
 static void lower_limit(const Explorer *explorer, double *limit) {
-    for (int64_t i = 0; i < explorer->plans.count && explorer->problem->request->control.top == 1; i++)
-        *limit = min_real(*limit, explorer->plans.items[i].ranked_seconds);
+    const SearchControl *control = &explorer->problem->request->control;
+    for (int64_t i = 0; i < explorer->plans.count && control->top == 1; i++)
+        *limit = min_real(*limit, tie_end(control, explorer->plans.items[i].ranked_seconds));
 }
 
 /* Counts once more, `times` times, what `stats` has gained since `before`. */

@@ -139,6 +139,7 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
     request->space.pin_count = plan->pin_count;
     request->control.variants = false;
     request->control.top = FROM_TOP;
+    request->control.tie = 0;
     return true;
 }
 

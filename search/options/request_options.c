@@ -302,6 +302,7 @@ static bool read_space(const Resolving *to) {
     request->control.top = (int)top;
     request->control.helps = (Helps)helps;
     request->control.variants = given(to, OPTION_VARIANTS);
+    request->control.tie = request->control.variants ? 0 : TIE; /* near twins are what was asked for */
     request->control.different =
         !given(to, OPTION_TOP) && !given(to, OPTION_VARIANTS) && !given(to, OPTION_BRUTE_FORCE);
     return true;

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "mesh/slice.h"
+#include "search/answer/tie.h"
 
 #include <math.h>
 
@@ -137,6 +138,7 @@ static bool add_space(cJSON *to, const SearchRecord *record) {
         "keeping weights that nothing gathers, balancing stages that are equal",
         "a row is the best plan of one (degrees, expert grid, schedule); with --variants of each knob setting",
         "ties: less memory, then degrees, knobs, batch, machine, placement, nesting, so that the k best are one set",
+        "rows within 0.5% of the fastest are shown in the order of what is surer, the others by time",
     };
     const Request *request = record->request;
     cJSON *json = json_add_object(to, "space");
@@ -189,15 +191,21 @@ static bool add_cut(cJSON *to, const char *key, const SearchRecord *record, cons
 static bool add_threshold(cJSON *to, const Certificate *certificate, const SearchResult *result) {
     cJSON *last = json_add_object(to, "kth_best"), *threshold = NULL;
     bool ok = last != NULL;
-    if (ok && result->plan_count > 0)
-        ok = json_add_whole(last, "rank", result->plan_count) &&
-             add_seconds(last, result->plans[result->plan_count - 1].ranked_seconds);
+    double slowest = 0;
+    for (int i = 0; i < result->plan_count; i++) slowest = max_real(slowest, result->plans[i].ranked_seconds);
+    if (ok && result->plan_count > 0) {
+        cJSON *fastest = json_add_object(to, "fastest");
+        ok = json_add_whole(last, "rank", result->plan_count) && add_seconds(last, slowest) && fastest &&
+             add_seconds(fastest, search_fastest(result)->ranked_seconds);
+    }
     return ok && (threshold = json_add_object(to, "threshold")) != NULL &&
            add_seconds(threshold, certificate->threshold) &&
-           json_add_text(threshold, "rule",
-                         "the k-th best, where k plans were found; a tuple or knob setting is cut for being too slow "
-                         "only where its bound is above this times 1 + 1e-12, or where a plan of the same degrees, "
-                         "schedule and expert grid is known that takes no longer");
+           json_add_text(
+               threshold, "rule",
+               "the k-th best, where k plans were found, or what counts as tied with the fastest where that is "
+               "slower; a tuple or knob setting is cut for being too slow "
+               "only where its bound is above this times 1 + 1e-12, or where a plan of the same degrees, "
+               "schedule and expert grid is known that takes no longer");
 }
 
 static bool add_bounds(cJSON *to, const SearchRecord *record) {

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "search/answer/doubts.h"
+#include "search/answer/tie.h"
 #include "search/explore/cache_pool.h"
 #include "search/report/questions.h"
 
@@ -16,6 +17,7 @@ _Static_assert((int)SENSITIVITIES_MAX <= (int)QUESTIONS_MAX && (int)ALTERNATIVE_
 void request_copy(const Request *request, Request *copy) {
     *copy = *request;
     copy->control.top = 1;
+    copy->control.tie = 0;
     copy->control.variants = false;
     copy->control.keep_ledger = false;
     copy->control.seed_count = 0;
@@ -76,9 +78,10 @@ void request_pin(const RankedPlan *plan, Request *changed) {
     space->pin_count = pins_of_placement(&plan->machine.mesh, &plan->plan.placement, space->pins);
 }
 
-/* What plan 1 takes per sequence, for the sequences of the changed request. */
+/* What the fastest plan takes per sequence, for the sequences of the changed request. */
 static double as_fast(const Report *report, const Request *changed) {
-    double per_sequence = report->result.plans[0].ranked_seconds / (double)report->request->question.work.sequences;
+    const RankedPlan *fastest = search_fastest(&report->result);
+    double per_sequence = fastest->ranked_seconds / (double)report->request->question.work.sequences;
     return per_sequence * (double)changed->question.work.sequences;
 }
 

@@ -4,6 +4,7 @@
 #include "search/report/questions.h"
 
 #include "base/util.h"
+#include "search/answer/tie.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ typedef struct {
 enum { KINDS_MAX = 4 };
 
 const char *row_kind_name(RowKind kind) {
-    static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",     "launcher", "pipeline",
-                                                      "no_pipeline", "headroom", "usual"};
+    static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",  "launcher", "pipeline", "no_pipeline",
+                                                      "headroom", "usual",    "surest"};
     return NAMES[kind];
 }
 
@@ -87,8 +88,10 @@ static void add_row(RankedPlan rows[ROWS_DIFFERENT], int *count, const RankedPla
     rows[(*count)++].row_kinds = 1u << kind;
 }
 
-static int by_time(const void *left, const void *right) {
+/* By time, but that of tied plans the surest stands first. */
+static int by_rank(const void *left, const void *right) {
     const RankedPlan *a = left, *b = right;
+    if ((a->row_kinds ^ b->row_kinds) >> ROW_SUREST & 1) return a->row_kinds >> ROW_SUREST & 1 ? -1 : 1;
     if (a->ranked_seconds != b->ranked_seconds) return a->ranked_seconds < b->ranked_seconds ? -1 : 1;
     return (a->row_kinds & 1u) ? -1 : (b->row_kinds & 1u) ? 1 : a->row_kinds < b->row_kinds ? -1 : 1;
 }
@@ -98,7 +101,8 @@ static bool take_rows(Report *report, const KindRow *kinds, int kind_count, Aren
     RankedPlan *rows = ARENA_NEW(arena, RankedPlan, ROWS_DIFFERENT);
     int count = 0;
     if (!rows) return error_memory(error);
-    add_row(rows, &count, &result->plans[0], ROW_FASTEST);
+    add_row(rows, &count, &result->plans[0], result->fastest ? ROW_SUREST : ROW_FASTEST);
+    if (result->fastest) add_row(rows, &count, result->fastest, ROW_FASTEST);
     for (int i = 0; i < result->contender_count; i++)
         if (result->contenders[i].best && result->contenders[i].request != report->request)
             add_row(rows, &count, result->contenders[i].best, ROW_OF_LAUNCHER);
@@ -107,8 +111,9 @@ static bool take_rows(Report *report, const KindRow *kinds, int kind_count, Aren
         best.request = kinds[i].changed;
         if (kinds[i].answer.found) add_row(rows, &count, &best, kinds[i].kind);
     }
-    qsort(rows, (size_t)count, sizeof *rows, by_time);
-    for (int i = 0; i < count; i++) rows[i].tied = rows[i].ranked_seconds <= rows[0].ranked_seconds * 1.005;
+    qsort(rows, (size_t)count, sizeof *rows, by_rank);
+    double fastest = search_fastest(result)->ranked_seconds;
+    for (int i = 0; i < count; i++) rows[i].tied = rows[i].ranked_seconds <= fastest * (1 + TIE);
     result->plans = rows;
     result->plan_count = count;
     return true;
@@ -126,7 +131,7 @@ static bool ask_free(const Report *report, SideSearch *question) {
     request_copy(&free, &question->changed);
     question->changed.question.offload = report->request->question.offload;
     question->changed.control.caches = report->request->control.caches;
-    question->limit_seconds = report->result.plans[0].ranked_seconds;
+    question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     return true;
 }
 

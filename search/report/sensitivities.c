@@ -4,6 +4,7 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
+#include "search/answer/tie.h"
 #include "mesh/slice.h"
 
 #include <math.h>
@@ -154,6 +155,7 @@ bool report_make_sensitivities(Report *report, Error *error) {
     SideSearch *questions = side_searches_new(SENSITIVITIES_MAX, error);
     if (!questions) return false;
     int count = list_questions(report, questions, helps, unused_is_none);
+    const RankedPlan *fastest = search_fastest(&report->result);
     bool ok = report_ask_all(report, questions, count, error);
     for (int i = 0; ok && i < count; i++) {
         const SideAnswer *answer = &questions[i].answer;
@@ -161,7 +163,7 @@ bool report_make_sensitivities(Report *report, Error *error) {
         if (answer->cut_short || (!answer->found && !unused_is_none[i])) continue;
         helps[i].found = true;
         if (answer->found)
-            helps[i].relative = seconds_per_token(&answer->best) / seconds_per_token(&report->result.plans[0]) - 1;
+            helps[i].relative = seconds_per_token(&answer->best) / seconds_per_token(fastest) - 1;
         report->sensitivities[report->sensitivity_count++] = helps[i];
     }
     free(questions);

@@ -51,6 +51,8 @@ static const Chip *device_of(const Question *question) {
 }
 
 /* Communicators are those of three roles, and of experts: a plan that has more of them fits a little less surely. */
+double tie_end(const SearchControl *control, double fastest) { return fastest * (1 + control->tie); }
+
 double request_default_reserve(const Request *request) {
     static const double ODDS = 9, UNKNOWN_RESERVE = 0.08, STEP = 0.001; /* nine in ten are odds of 9 to 1 */
     enum { GROUPS = 3 };

@@ -119,6 +119,9 @@ const char *helps_name(Helps helps);
 /* How a search is run: what it returns, when it ends, on how many threads. */
 typedef struct {
     int top;
+    /* Plans within this share of the fastest, which the model cannot tell apart, are put in the order of what is surer
+     * (search/answer/tie.h), however many are returned; 0: all plans stand by their time. */
+    double tie;
     bool variants;
     /* Answers that differ in kind in place of the next best, which are near twins: what a report shows where nobody says
      * how many (--top) or asks for twins (--variants). */
@@ -150,9 +153,9 @@ typedef struct {
 typedef struct {
     char model[256];
     MachineRequest machine_request;
-    char words[512];  /* the options that ask, as a command line has them: "--model 70b --nodes 8"; cut where long */
+    char words[512]; /* the options that ask, as a command line has them: "--model 70b --nodes 8"; cut where long */
     char typed_seq[16], typed_batch[16]; /* --seq and --batch as they were typed, where that is short; else "" */
-    char machine[96]; /* "--pods 8", "--slice 16x20x28 --slices 8" */
+    char machine[96];                    /* "--pods 8", "--slice 16x20x28 --slices 8" */
     char profile[256];
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
     char optimizer[256];
@@ -192,6 +195,11 @@ typedef struct {
     const Contender *contenders;
     int contender_count;
 } Request;
+
+/* Plans within this share of the fastest are tied: the model does not order them. */
+#define TIE 0.005
+/* The ranked time up to which plans count as tied with the fastest of a search, which takes `fastest`. */
+double tie_end(const SearchControl *control, double fastest);
 
 #define RESERVE_MOST 0.9
 

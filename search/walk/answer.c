@@ -3,6 +3,7 @@
 #include "search/walk/walk.h"
 
 #include "base/util.h"
+#include "search/answer/tie.h"
 #include "search/explore/explore.h"
 #include "search/launch/launcher.h"
 
@@ -65,16 +66,14 @@ static bool count_near(Search *search, const ExploreProblem *problem, const Best
     return ok || explorer.interrupted;
 }
 
-static bool rank(Search *search, const BestPlan *best, RankedPlan *out, Error *error) {
+/* A kept plan with its estimate. */
+static bool price(const Search *search, const BestPlan *best, RankedPlan *out, Error *error) {
     const Request *request = search->request;
     ExploreProblem problem = tuple_list_problem_of_shape(&search->tuples, best->machine, best->sequences);
-    memset(out, 0, sizeof(*out));
     out->request = request;
     out->plan =
         (Plan){.degrees = best->degrees, .knobs = best->knobs, .placement = best->placement, .layout = best->layout};
-    NestedMesh nested_mesh = problem.nested_meshes[0];
-    out->nesting = nested_mesh.nesting = best->nesting;
-    problem.nested_meshes = &nested_mesh;
+    out->nesting = best->nesting;
     out->machine = search->tuples.shapes[best->machine].machine;
     out->work = problem.setting.work;
     out->ranked_seconds = best->ranked_seconds;
@@ -82,12 +81,49 @@ static bool rank(Search *search, const BestPlan *best, RankedPlan *out, Error *e
     if (!estimate_plan(&problem.setting, &catalog, &out->plan, request->space.padding, &out->estimate, error))
         return false;
     out->padding = out->estimate.shard.padding;
-    fill_launch(&problem, out);
-    if (!launchers_telling(out->launchable_by, &problem.setting, &out->estimate.shard, &out->plan.layout, &out->exact,
-                           error))
-        return false;
-    out->tied = best->ranked_seconds <= search->best[0].ranked_seconds * 1.005;
-    return count_near(search, &problem, best, out, error);
+    return true;
+}
+
+/* The kept plan that a row was made of. */
+static const BestPlan *kept_as(const Search *search, const RankedPlan *row) {
+    const BestPlan *kept = search->best;
+    while (kept->ranked_seconds != row->ranked_seconds || degrees_compare(&kept->degrees, &row->plan.degrees) != 0 ||
+           knobs_compare(&kept->knobs, &row->plan.knobs) != 0 || kept->sequences != row->work.sequences ||
+           placement_compare(&kept->placement, &row->plan.placement) != 0)
+        kept++;
+    return kept;
+}
+
+/* Who launches it, and what is as good. */
+static bool complete(Search *search, RankedPlan *row, Error *error) {
+    const BestPlan *kept = kept_as(search, row);
+    ExploreProblem problem = tuple_list_problem_of_shape(&search->tuples, kept->machine, kept->sequences);
+    NestedMesh nested_mesh = problem.nested_meshes[0];
+    nested_mesh.nesting = kept->nesting;
+    problem.nested_meshes = &nested_mesh;
+    fill_launch(&problem, row);
+    return launchers_telling(row->launchable_by, &problem.setting, &row->estimate.shard, &row->plan.layout, &row->exact,
+                             error) &&
+           count_near(search, &problem, kept, row, error);
+}
+
+/* The rows of what was kept: what is tied by what is surer, the rest by time. */
+static bool rank_all(Search *search, SearchResult *result, Error *error) {
+    int kept = search->best_count, wanted = (int)min_whole(kept, search->request->control.top);
+    RankedPlan *rows = ARENA_NEW(search->arena, RankedPlan, (size_t)kept + 1);
+    if (!rows) return error_memory(error);
+    for (int i = 0; i < kept; i++)
+        if (!price(search, &search->best[i], &rows[i], error)) return false;
+    RankedPlan *fastest = &rows[kept];
+    *fastest = rows[0];
+    tie_order(&search->request->control, fastest->ranked_seconds, rows, kept);
+    for (int i = 0; i < wanted; i++)
+        if (!complete(search, &rows[i], error)) return false;
+    result->plans = rows;
+    result->plan_count = wanted;
+    if (kept == 0 || rows[0].ranked_seconds == fastest->ranked_seconds) return true;
+    result->fastest = fastest;
+    return complete(search, fastest, error);
 }
 
 /* ---- nothing fits ---- */
@@ -142,10 +178,7 @@ static void fill_certificate(const Search *search) {
 
 bool search_answer(Search *search, SearchResult *result, Error *error) {
     fill_certificate(search);
-    result->plans = ARENA_NEW(search->arena, RankedPlan, (size_t)search->best_count);
-    if (!result->plans) return error_memory(error);
-    for (int i = 0; i < search->best_count; i++)
-        if (!rank(search, &search->best[i], &result->plans[result->plan_count++], error)) return false;
+    if (!rank_all(search, result, error)) return false;
     if (search->best_count == 0 && !search->timed_out) fill_shortfall(search, &result->shortfall);
     return true;
 }

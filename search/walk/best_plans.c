@@ -3,6 +3,7 @@
 #include "search/walk/walk.h"
 
 #include "base/util.h"
+#include "search/answer/tie.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,11 +14,18 @@ static bool same_row(const Request *request, const BestPlan *a, const BestPlan *
     return knobs_compete(&a->knobs, &b->knobs) && degrees_compare(&a->degrees, &b->degrees) == 0;
 }
 
+int search_room(const Search *search) {
+    const SearchControl *control = &search->request->control;
+    return control->tie > 0 ? (int)max_whole(control->top, TIE_MOST) : control->top;
+}
+
 double search_threshold(const Search *search) {
-    double wanted = search->request->control.limit_seconds > 0 ? search->request->control.limit_seconds : INFINITY;
-    return search->best_count < search->request->control.top
-               ? wanted
-               : min_real(wanted, search->best[search->best_count - 1].ranked_seconds);
+    const SearchControl *control = &search->request->control;
+    double wanted = control->limit_seconds > 0 ? control->limit_seconds : INFINITY;
+    if (search->best_count < control->top) return wanted;
+    double until = tie_end(control, search->best[0].ranked_seconds);
+    if (search->best_count >= TIE_MOST) until = min_real(until, search->best[TIE_MOST - 1].ranked_seconds);
+    return min_real(wanted, max_real(until, search->best[control->top - 1].ranked_seconds));
 }
 
 bool search_beats(const Search *search, double bound) {
@@ -37,8 +45,8 @@ void search_keep(Search *search, const BestPlan *row) {
         break;
     }
     while (at < search->best_count && best_plan_compare(&search->best[at], row) < 0) at++;
-    if (at >= search->request->control.top) return;
-    if (search->best_count == search->request->control.top) search->best_count--;
+    if (at >= search_room(search)) return;
+    if (search->best_count == search_room(search)) search->best_count--;
     memmove(&search->best[at + 1], &search->best[at], (size_t)(search->best_count - at) * sizeof(BestPlan));
     search->best[at] = *row;
     search->best_count++;

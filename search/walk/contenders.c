@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One search for each launcher that may launch the plan, each priced with its own software, and what they come to. */
 #include "base/util.h"
+#include "search/answer/tie.h"
 #include "search/explore/cache_pool.h"
 #include "search/walk/walk.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     double started;
     RankedPlan *plans; /* of all, sorted */
     int count, capacity;
+    const RankedPlan *fastest; /* of all, shown or not; NULL: none has a plan */
 } Contest;
 
 /* The ranked time above which a plan of another contender is of no use. */
@@ -26,6 +28,7 @@ static double limit_of(const Contest *contest) {
     const SearchControl *control = &contest->request->control;
     if (control->each || contest->count < control->top) return control->limit_seconds;
     double last = contest->plans[control->top - 1].ranked_seconds;
+    last = max_real(last, tie_end(control, contest->fastest->ranked_seconds));
     return control->limit_seconds > 0 ? min_real(control->limit_seconds, last) : last;
 }
 
@@ -49,6 +52,9 @@ static bool is_asked(const Contest *contest, int number, Request *ask) {
 
 /* Adds plans, sorted by ranked time; of plans that take the same, those of the contender that was asked first. */
 static void add_plans(Contest *contest, const SearchResult *result) {
+    const RankedPlan *fastest = search_fastest(result);
+    if (fastest && (!contest->fastest || fastest->ranked_seconds < contest->fastest->ranked_seconds))
+        contest->fastest = fastest;
     for (int i = 0; i < result->plan_count && contest->count < contest->capacity; i++) {
         int at = contest->count++;
         while (at > 0 && contest->plans[at - 1].ranked_seconds > result->plans[i].ranked_seconds) {
@@ -93,7 +99,8 @@ static int winner(const Contest *contest) {
 /* What is open in one search is open in all, where it could be better than the last plan of the answer. */
 static void merge_proof(const Contest *contest, SearchResult *out) {
     Certificate *certificate = &out->certificate;
-    double last = contest->count > 0 ? contest->plans[contest->count - 1].ranked_seconds : INFINITY, bound = INFINITY;
+    double last = contest->count > 0 ? 0 : INFINITY, bound = INFINITY;
+    for (int i = 0; i < contest->count; i++) last = max_real(last, contest->plans[i].ranked_seconds);
     for (int i = 0; i < contest->request->contender_count; i++) {
         const Certificate *other = &contest->results[i].certificate;
         bool missed = !contest->searched[i] && !contest->request->contenders[i].last_resort;
@@ -124,6 +131,35 @@ static bool list_contenders(const Contest *contest, SearchResult *out, Error *er
     return true;
 }
 
+static bool is_same(const RankedPlan *a, const RankedPlan *b) {
+    return a->request == b->request && a->ranked_seconds == b->ranked_seconds &&
+           degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
+           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0;
+}
+
+/* The first of all is the surest of those that stand first for one contender, so that it is the same however many plans
+ * are wanted of each. */
+static bool order_plans(Contest *contest, Error *error) {
+    const SearchControl *control = &contest->request->control;
+    RankedPlan *firsts = ARENA_NEW(contest->arena, RankedPlan, (size_t)contest->request->contender_count);
+    int count = 0, at = 0;
+    if (!firsts) return error_memory(error);
+    tie_order(control, contest->fastest->ranked_seconds, contest->plans, contest->count);
+    if (control->tie <= 0) return true;
+    for (int i = 0; i < contest->request->contender_count; i++) {
+        const SearchResult *result = &contest->results[i];
+        if (result->plan_count == 0) continue;
+        for (at = count++; at > 0 && firsts[at - 1].ranked_seconds > result->plans[0].ranked_seconds; at--)
+            firsts[at] = firsts[at - 1];
+        firsts[at] = result->plans[0];
+    }
+    tie_order(control, contest->fastest->ranked_seconds, firsts, count);
+    for (at = 0; !is_same(&contest->plans[at], &firsts[0]);) at++;
+    memmove(&contest->plans[1], &contest->plans[0], (size_t)at * sizeof *contest->plans);
+    contest->plans[0] = firsts[0];
+    return true;
+}
+
 bool search_contenders(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error) {
     const World *world = &request->control.world;
     size_t count = (size_t)request->contender_count;
@@ -138,12 +174,13 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     bool ok = search_all(&contest, error);
     if (!request->control.caches) cache_pool_close(contest.caches);
     if (!ok) return false;
+    if (contest.count > 0 && !order_plans(&contest, error)) return false;
     if (!request->control.each) contest.count = (int)min_whole(contest.count, request->control.top);
     *result = contest.results[winner(&contest)];
     result->plans = contest.plans;
     result->plan_count = contest.count;
-    for (int i = 0; i < contest.count; i++)
-        contest.plans[i].tied = contest.plans[i].ranked_seconds <= contest.plans[0].ranked_seconds * 1.005;
+    bool first = contest.count > 0 && contest.plans[0].ranked_seconds == contest.fastest->ranked_seconds;
+    result->fastest = first ? NULL : contest.fastest;
     merge_proof(&contest, result);
     result->work = 0;
     for (size_t i = 0; i < count; i++) result->work += contest.results[i].work;

@@ -320,7 +320,7 @@ static bool run_levels(Walk *walk, Error *error) {
         if (isinf(least) || search_beats(search, least)) break;
         /* Where the best are known, of seeds, other machines or orders, there is nothing to go up for. */
         if (levels == 0)
-            done = brute || search->best_count == search->request->control.top ||
+            done = brute || search->best_count >= search->request->control.top ||
                    search->request->control.within_limit_is_little;
         walk->level = done ? INFINITY : (1 + step) * max_real(walk->level, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;

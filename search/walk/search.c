@@ -137,7 +137,7 @@ static bool close_certificate(Search *search, SearchResult *result, Error *error
 
 static bool run(Search *search, SearchResult *result, Error *error) {
     const SearchControl *control = &search->request->control;
-    search->best = ARENA_NEW(search->arena, BestPlan, (size_t)control->top + 1);
+    search->best = ARENA_NEW(search->arena, BestPlan, (size_t)search_room(search) + 1);
     if (!search->best) return error_memory(error);
     if (!caches_new(search, error)) return false;
     if (search->request->space.nesting_all && !control->brute_force && !search_one_order(search, error)) return false;
@@ -180,6 +180,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     if (!proven || result->plan_count == 0 || gain <= 0) return true;
     Request limited = *opened;
     limited.control.top = 1;
+    limited.control.tie = 0;
     limited.control.each = false;
     limited.control.variants = false;
     limited.control.keep_ledger = false;

@@ -19,7 +19,7 @@ typedef struct {
     TupleList tuples;
     ExploreCache *caches; /* one for each thread */
     int threads;
-    BestPlan *best; /* the k best plans, sorted */
+    BestPlan *best; /* the k best plans, and those that are tied with the first, sorted */
     int best_count;
     ExploreStats stats;
     Opened **opened; /* by entry; NULL where it was never opened */
@@ -37,7 +37,11 @@ bool search_is_over(Search *search);
 
 /* ---- the k best (best_plans.c) ---- */
 
-/* The ranked time above which plans are of no use: that of the k-th best, or what was asked for. */
+/* How many plans are kept at most. */
+int search_room(const Search *search);
+
+/* The ranked time above which plans are of no use: that of the k-th best, or up to which they are tied with the first
+ * where that is later; or what was asked for. */
 double search_threshold(const Search *search);
 
 /* Whether nothing in a tuple with this bound can be among the best. */

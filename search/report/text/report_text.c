@@ -96,12 +96,19 @@ static void write_why(const SearchResult *result, TextOut out) {
     report_why(&result->plans[0], &why);
     fputs("\nWhy plan 1:\n", out.file);
     for (int i = 0; i < why.count; i++) prose_write(out, "  - ", "    ", why.text[i]);
+    if (result->fastest && result->plan_count == 1) {
+        char label[WORDS_SIZE], change[NUMBER_TEXT_SIZE];
+        prose_add(&text, "Why not %s (%s): ", plan_label(result->fastest, label),
+                  change_text(result->fastest->ranked_seconds / result->plans[0].ranked_seconds - 1, change));
+        report_why_not(&result->plans[0], result->fastest, &text);
+        prose_write(out, "", "  ", text.text);
+    }
     for (int i = 1; i < result->plan_count && i < 3; i++) {
         char label[WORDS_SIZE];
         double behind = result->plans[i].ranked_seconds / result->plans[0].ranked_seconds - 1;
         text = (Prose){0};
         prose_add(&text, "Why not plan %d, %s", i + 1, plan_label(&result->plans[i], label));
-        if (behind >= 0.0005) prose_add(&text, " (%+.1f%%)", 100 * behind);
+        if (behind >= 0.0005 || behind < 0) prose_add(&text, " (%+.1f%%)", 100 * behind);
         prose_add(&text, ": ");
         report_why_not(&result->plans[0], &result->plans[i], &text);
         prose_write(out, "", "  ", text.text);

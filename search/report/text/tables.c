@@ -57,13 +57,15 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
 }
 
 /* In which way a row differs from plan 1. */
-static void kinds_words(const RankedPlan *ranked, Prose *to) {
-    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_WITH_PIPELINE] = "fastest with a pipeline",
+static void kinds_words(const RankedPlan *ranked, int rank, Prose *to) {
+    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest, by less than is known",
+                                                      [ROW_WITH_PIPELINE] = "fastest with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "fastest without a pipeline",
                                                       [ROW_HEADROOM] = "15% of HBM left free",
-                                                      [ROW_USUAL] = "fsdp and data alone"};
+                                                      [ROW_USUAL] = "fsdp and data alone",
+                                                      [ROW_SUREST] = "the surest of those tied with the fastest"};
     char names[LAUNCHER_NAMES_SIZE];
-    for (int kind = ROW_OF_LAUNCHER; kind < ROW_KIND_COUNT; kind++) {
+    for (int kind = rank == 1 ? ROW_OF_LAUNCHER : ROW_FASTEST; kind < ROW_KIND_COUNT; kind++) {
         if (!(ranked->row_kinds >> kind & 1)) continue;
         if (kind == ROW_OF_LAUNCHER)
             prose_item(to, ", ", "fastest of %s",
@@ -76,7 +78,7 @@ static void kinds_words(const RankedPlan *ranked, Prose *to) {
 void plan_moves(const Report *report, int rank, Prose *to) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     if (report->request->control.variants) knobs_words(&ranked->plan.knobs, to);
-    kinds_words(ranked, to);
+    kinds_words(ranked, rank, to);
     deviations(report, ranked, to);
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
@@ -155,7 +157,8 @@ static void write_notes(const Report *report, const Seen *seen, TextOut out) {
     if (seen->chance)
         prose_add(&counts, " \"fastest\": how probable it is that the plan is the fastest of these, by what measured "
                            "runs leave open of the figures that it rests on.");
-    if (seen->tied) prose_add(&counts, " ~ marks plans within 0.5%% of plan 1, which the model cannot tell apart.");
+    if (seen->tied)
+        prose_add(&counts, " ~ marks plans within 0.5%% of the fastest, which the model cannot tell apart from it.");
     if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
     if (seen->told)

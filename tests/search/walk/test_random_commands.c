@@ -180,6 +180,20 @@ static void check_brute(Request request, const SearchResult *result, const char 
     arena_free(&arena);
 }
 
+/* What holds of plans that stand by their time alone. */
+static void check_by_time(Request request, const char *text) {
+    Arena arena = {0};
+    request.control.tie = 0;
+    SearchResult result = run(&request, &arena, text);
+    if (result.certificate.proof == PROOF_OPTIMAL) {
+        check_variants(request, &result, text);
+        check_brute(request, &result, text);
+        /* A search with a limit does not open offloading where nothing else fits. */
+        if (result.plan_count > 0 && !result.request->space.offload_opened) check_limits(request, &result, text);
+    }
+    arena_free(&arena);
+}
+
 static void check_command(const char *text) {
     Arena arena = {0};
     Request request;
@@ -188,12 +202,9 @@ static void check_command(const char *text) {
     note_result(&request, &result);
     if (result.certificate.proof == PROOF_OPTIMAL) {
         check_exhaustive(request, &result, text);
-        check_variants(request, &result, text);
+        check_by_time(request, text);
         check_top(request, &result, text);
         check_threads(request, &result, text);
-        check_brute(request, &result, text);
-        /* A search with a limit does not open offloading where nothing else fits. */
-        if (result.plan_count > 0 && !result.request->space.offload_opened) check_limits(request, &result, text);
         if (result.plan_count > 0) check_seeds(request, &result, text);
     }
     arena_free(&arena);

@@ -2,6 +2,7 @@
 /* The search against a brute force that knows no bound (brute_force.h): the k best rows of all plans of small random
  * problems must be the k plans of search_run, time and identity, bit for bit. SHARDOPT_PROBLEMS=5000 tries so many;
  * with SHARDOPT_FIRST=100 it begins with problem 100 and takes every problem. */
+#include "search/answer/tie.h"
 #include "search/bound/tuple_bound.h"
 #include "search/explore/explore.h"
 #include "tests/problems.h"
@@ -140,7 +141,7 @@ static struct {
     int folded, schedules, ulysses, balanced, overlapped, replicating; /* among the rows of brute force */
     int feasible, infeasible, glpk, idle, batches, mixtures, launchers, unplaced, nestings, moved_batch, moved_machine,
         recomputed, offloaded;
-    int cut_by_wrong_bound, gaps;
+    int cut_by_wrong_bound, gaps, reordered;
     int64_t plans;
 } seen;
 
@@ -343,6 +344,36 @@ static SearchResult check_top(const Request *request, const Brute *brute, Arena 
     return result;
 }
 
+/* Of what is tied with the fastest, the same plan stands first however many are wanted and however they are looked for:
+ * the first of all plans that a search by time alone has, once those are put in order. */
+static void check_tied(Request request, const Brute *brute, const char *text) {
+    static const int TOPS[] = {1, 1, TOP_MAX};
+    Arena arena = {0};
+    if (brute->count == 0) return;
+    request.control.top = TIE_MOST;
+    SearchResult all = run(&request, &arena, text);
+    if (all.certificate.proof != PROOF_OPTIMAL) return arena_free(&arena);
+    const double fastest = brute->rows[0].seconds;
+    request.control.tie = TIE;
+    tie_order(&request.control, fastest, all.plans, all.plan_count);
+    seen.reordered += all.plans[0].ranked_seconds > fastest;
+    for (size_t i = 0; i < COUNT_OF(TOPS); i++) {
+        request.control.top = TOPS[i];
+        request.control.brute_force = i == 1;
+        SearchResult tied = run(&request, &arena, text);
+        const RankedPlan *first = &tied.plans[0], *wanted = &all.plans[0];
+        cr_expect(first->ranked_seconds == wanted->ranked_seconds &&
+                      degrees_compare(&first->plan.degrees, &wanted->plan.degrees) == 0 &&
+                      knobs_compare(&first->plan.knobs, &wanted->plan.knobs) == 0,
+                  "%s: of tied plans, %.17g stands first where %d are wanted, and not %.17g", text,
+                  first->ranked_seconds, TOPS[i], wanted->ranked_seconds);
+        cr_expect(search_fastest(&tied)->ranked_seconds == fastest,
+                  "%s: the fastest of the tied takes %.17g, not %.17g", text, search_fastest(&tied)->ranked_seconds,
+                  fastest);
+    }
+    arena_free(&arena);
+}
+
 static void check_problem(const Catalog *catalog, uint64_t *seed, int number) {
     static Brute brute;
     static const int TOPS[] = {1, 3, TOP_MAX};
@@ -362,6 +393,7 @@ static void check_problem(const Catalog *catalog, uint64_t *seed, int number) {
         check_within(&request, &result.plans[0], text);
     check_wrong_bound(&request, &result, &brute, text);
     check_exhaustive(request, &result, text);
+    check_tied(request, &brute, text);
     if (number % 4 == 0) check_threads(request, &result, text);
     if (problems_asked(PROBLEMS) > PROBLEMS) fprintf(stderr, "%s\n", text);
     arena_free(&arena);
@@ -390,5 +422,7 @@ Test(search, finds_what_brute_force_finds) {
                   seen.balanced > 20 && seen.overlapped > 20 && seen.replicating > 20,
               "%d rows with folded experts, schedules %x, %d Ulysses, %d balanced, %d overlapped, %d replicating",
               seen.folded, (unsigned)seen.schedules, seen.ulysses, seen.balanced, seen.overlapped, seen.replicating);
+    cr_expect(seen.reordered > 2, "%d problems whose fastest plan is not the surest of those tied with it",
+              seen.reordered);
     cr_expect(seen.cut_by_wrong_bound > 0, "a bound that is 1%% too high would not be noticed");
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/tie.h: which of the plans that the model cannot tell apart stands first. */
+#ifndef SHARDOPT_SEARCH_ANSWER_TIE_H
+#define SHARDOPT_SEARCH_ANSWER_TIE_H
+
+#include "search/answer/search_result.h"
+
+/* So many of the fastest are asked at most, however many plans are wanted. */
+enum { TIE_MOST = 16 };
+
+/* The plan that takes least, whichever stands first; NULL: there is none. */
+const RankedPlan *search_fastest(const SearchResult *result);
+
+/* What is asked of tied plans, in this order; the plan for which less is true stands first. */
+typedef enum {
+    TIE_BY_UNMEASURED, /* figures that no run has moved and that it leans on */
+    TIE_BY_OPTIMIZER,  /* the optimizer's state on the host */
+    TIE_BY_HOST,       /* bytes on the host, in steps of 5% of HBM */
+    TIE_BY_HBM,        /* chance that it does not fit, in steps of 5%; not known: HBM in use, in the same steps */
+    TIE_BY_ROLES,      /* roles of a degree above 1 */
+    TIE_BY_STAGES,     /* of the pipeline */
+    TIE_BY_TIME,       /* nothing else differs */
+} TieReason;
+
+/* The first of these in which two plans of one chip differ; *less: it is `a` for which less is true. */
+TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less);
+
+/* Puts plans, each with its request and estimate and sorted by time, in the order in which they are shown: those that
+ * are tied with the fastest, which takes `fastest`, by what is surer (the first TIE_MOST of them), the rest by time.
+ * Fills the `doubt` of those that are tied, and `tied` of all. */
+void tie_order(const SearchControl *control, double fastest, RankedPlan *plans, int count);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order of plans that the model cannot tell apart, on plans that differ in one thing each. */
+#include "search/answer/tie.h"
+
+#include "base/util.h"
+#include "search/report/report.h"
+#include "tests/search/asked.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { PLANS = 6 };
+
+/* A plan of a report, again and again, each a ten-thousandth slower than the one before it. */
+static void copies(const char *question, Arena *arena, RankedPlan plans[PLANS]) {
+    Error error = {0};
+    Report *report = ARENA_NEW(arena, Report, 1);
+    Request *request = ARENA_NEW(arena, Request, 1);
+    cr_assert(request_from_text(question, arena, request), "%s", question);
+    cr_assert(report_make(request, arena, report, &error), "%s", error.text);
+    cr_assert(report->result.plan_count >= 1);
+    for (int i = 0; i < PLANS; i++) {
+        plans[i] = report->result.plans[0];
+        plans[i].ranked_seconds *= 1 + 1e-4 * i;
+        plans[i].plan.degrees = (Degrees){{1, 1, 1, 1, 1, 1}};
+        plans[i].doubt = (PlanDoubt){0};
+    }
+}
+
+static const char QUESTION[] = "plan --model 8b --chip h100 --nodes 2 --batch 512Ki --seq 4096 --for megatron --top 1";
+
+Test(tie, the_first_thing_that_differs_decides) {
+    Arena arena = {0};
+    RankedPlan *plans = ARENA_NEW(&arena, RankedPlan, PLANS);
+    bool less;
+    copies(QUESTION, &arena, plans);
+    cr_expect_eq(tie_reason(&plans[0], &plans[1], &less), TIE_BY_TIME);
+    cr_expect(less);
+
+    /* each sentence of the header, from the last to the first, against all that come after it */
+    plans[1].plan.degrees.of[ROLE_PIPELINE] = 4; /* two stages against four: as many roles */
+    plans[2].plan.degrees.of[ROLE_PIPELINE] = 2;
+    cr_expect_eq(tie_reason(&plans[1], &plans[2], &less), TIE_BY_STAGES);
+    cr_expect(!less);
+    plans[2].plan.degrees.of[ROLE_TENSOR] = 2;
+    cr_expect_eq(tie_reason(&plans[1], &plans[2], &less), TIE_BY_ROLES);
+    cr_expect(less);
+    plans[1].estimate.memory.logits_bytes += 20e9; /* more than there is in all: it fits in no other case */
+    cr_expect_eq(tie_reason(&plans[1], &plans[2], &less), TIE_BY_HBM);
+    cr_expect(!less);
+    plans[2].plan.knobs.offload_optimizer = true;
+    cr_expect_eq(tie_reason(&plans[1], &plans[2], &less), TIE_BY_OPTIMIZER);
+    cr_expect(less);
+    plans[1].doubt.unmeasured_figures = 1;
+    cr_expect_eq(tie_reason(&plans[1], &plans[2], &less), TIE_BY_UNMEASURED);
+    cr_expect(!less);
+    arena_free(&arena);
+}
+
+Test(tie, bytes_that_change_no_chance_decide_nothing) {
+    Arena arena = {0};
+    RankedPlan *plans = ARENA_NEW(&arena, RankedPlan, PLANS);
+    bool less;
+    copies(QUESTION, &arena, plans);
+    memset(&plans[0].estimate.memory, 0, sizeof(MemoryRows));
+    memset(&plans[1].estimate.memory, 0, sizeof(MemoryRows));
+    plans[0].estimate.memory.activations_bytes = 20e9;
+    plans[1].estimate.memory.activations_bytes = 40e9; /* of 85 GB: both fit for certain */
+    cr_expect_eq(tie_reason(&plans[0], &plans[1], &less), TIE_BY_TIME);
+    arena_free(&arena);
+}
+
+Test(tie, only_what_is_tied_is_put_in_order) {
+    Arena arena = {0};
+    RankedPlan *plans = ARENA_NEW(&arena, RankedPlan, PLANS);
+    copies(QUESTION, &arena, plans);
+    double fastest = plans[0].ranked_seconds;
+    for (int i = 0; i < PLANS - 1; i++) plans[i].plan.degrees.of[ROLE_PIPELINE] = 64 >> i; /* 64, 32, 16, 8, 4 */
+    plans[4].ranked_seconds = 1.0051 * fastest; /* four stages, and one, that are slower for certain */
+    plans[5].ranked_seconds = 1.0052 * fastest;
+    SearchControl control = {.top = PLANS};
+    tie_order(&control, fastest, plans, PLANS);
+    cr_expect_eq(plans[0].ranked_seconds, fastest, "without a tie they stand by time");
+    control.tie = TIE;
+    tie_order(&control, fastest, plans, PLANS);
+    static const int64_t STAGES[PLANS] = {8, 16, 32, 64, 4, 1};
+    for (int i = 0; i < PLANS; i++) {
+        cr_expect_eq(plans[i].plan.degrees.of[ROLE_PIPELINE], STAGES[i], "place %d", i);
+        cr_expect_eq(plans[i].tied, i < 4, "place %d", i);
+    }
+    arena_free(&arena);
+}
+
+/* One node takes an 8B model in shards over all its chips, or in two copies of half of them, which is faster by less
+ * than a thousandth and holds more: what people run stands first, and `emit` writes it. */
+Test(tie, the_answer_and_what_is_written_are_one_plan) {
+    Arena arena = {0};
+    Error error = {0};
+    static const char *const QUESTIONS[] = {
+        "plan --model 8b --chip h100 --nodes 1 --helps none",
+        "plan --model 8b --chip h100 --nodes 1 --helps none --top 7",
+        "plan --model 8b --chip h100 --nodes 1 --helps none --for megatron --top 1"};
+    for (size_t i = 0; i < COUNT_OF(QUESTIONS); i++) {
+        Report *report = ARENA_NEW(&arena, Report, 1);
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_assert(request_from_text(QUESTIONS[i], &arena, request));
+        cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+        const SearchResult *result = &report->result;
+        cr_expect_eq(result->plans[0].plan.degrees.of[ROLE_FSDP], 8, "%s", QUESTIONS[i]);
+        cr_assert(result->fastest, "%s", QUESTIONS[i]);
+        cr_expect(result->fastest->ranked_seconds < result->plans[0].ranked_seconds &&
+                      result->plans[0].ranked_seconds <= 1.005 * result->fastest->ranked_seconds,
+                  "%s", QUESTIONS[i]);
+    }
+    arena_free(&arena);
+}
