@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,11 @@ bool error_set(Error *error, ErrorKind kind, const char *where, const char *form
     copy_printable(error->where, sizeof error->where, where_raw);
     copy_printable(error->text, sizeof error->text, text_raw);
     return false;
+}
+
+bool error_stream(Error *error, const char *where, const char *what) {
+    if (errno == ENOMEM) return error_memory(error);
+    return error_set(error, ERROR_IO, where, "%s could not be written", what);
 }
 
 bool error_memory(Error *error) {

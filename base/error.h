@@ -9,6 +9,7 @@ typedef enum {
     ERROR_NONE,
     ERROR_INPUT,    /* what the user gave is wrong: exit 2 */
     ERROR_IO,       /* a file could not be read or written: exit 2 */
+    ERROR_MACHINE,  /* nor could others: the disk fails, or descriptors have run out: exit 2 */
     ERROR_MEMORY,   /* memory is out: exit 70 */
     ERROR_INTERNAL, /* a defect of the program: exit 70 */
 } ErrorKind;
@@ -24,6 +25,10 @@ typedef struct {
  * ignored. */
 bool error_set(Error *error, ErrorKind kind, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Says that `what` could not be written to `where`: of a stream that failed just now, so that errno tells one into
+ * memory that has run out from one to a disk. Always returns false. */
+bool error_stream(Error *error, const char *where, const char *what);
 
 /* Says "memory is out" without a step that could fail. Always returns false. */
 bool error_memory(Error *error);

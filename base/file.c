@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,19 @@
 enum { FILES_MAX = 1 << 16, TEMPORARY_TRIES = 100, INPUT_BYTES_MAX = 1 << 30 };
 
 static bool fail(Error *error, const char *path, const char *what) {
-    return error_set(error, ERROR_IO, path, "%s: %s", what, strerror(errno));
+    if (errno == ENOMEM) return error_memory(error);
+    bool machine = errno == EIO || errno == EMFILE || errno == ENFILE;
+    return error_set(error, machine ? ERROR_MACHINE : ERROR_IO, path, "%s: %s", what, strerror(errno));
 }
 
 bool file_is_folder(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool file_is_there(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0;
 }
 
 /* Fills at most `size` bytes and puts together the pieces that read() gives. Returns false when errno says why. */
@@ -116,6 +124,36 @@ static bool write_directly(const char *path, const char *text, size_t length, Er
     return ok;
 }
 
+/* The temporaries that are there now, for file_leave_nothing(): most often one. What is more than the list holds is not
+ * removed when a signal ends the program. */
+enum { TEMPORARIES_MAX = 8 };
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_HOLDS };
+static struct {
+    atomic_int state;
+    char name[PATH_MAX];
+} temporaries[TEMPORARIES_MAX];
+
+static void temporary_note(const char *name) {
+    for (int i = 0; i < TEMPORARIES_MAX; i++) {
+        int expected = SLOT_FREE;
+        if (!atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_TAKEN)) continue;
+        snprintf(temporaries[i].name, sizeof temporaries[i].name, "%s", name);
+        atomic_store(&temporaries[i].state, SLOT_HOLDS);
+        return;
+    }
+}
+
+static void temporary_forget(const char *name) {
+    for (int i = 0; i < TEMPORARIES_MAX; i++)
+        if (atomic_load(&temporaries[i].state) == SLOT_HOLDS && strcmp(temporaries[i].name, name) == 0)
+            atomic_store(&temporaries[i].state, SLOT_FREE);
+}
+
+void file_leave_nothing(void) {
+    for (int i = 0; i < TEMPORARIES_MAX; i++)
+        if (atomic_load(&temporaries[i].state) == SLOT_HOLDS) unlink(temporaries[i].name);
+}
+
 /* Creates a file beside `path` that nobody else has, and writes its name to `name`. The umask decides its mode, unless
  * there is an old file, whose mode is kept. */
 static int temporary_open(const char *folder, const struct stat *old, char *name, size_t size) {
@@ -128,6 +166,7 @@ static int temporary_open(const char *folder, const struct stat *old, char *name
         int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0)
             errno = 0; /* the mode is not ours to set */
+        if (descriptor >= 0) temporary_note(name);
         if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
     return -1;
@@ -158,10 +197,9 @@ static int beside_open(Beside *beside, const struct stat *old) {
 /* Renames the file onto the target, or removes it. */
 static bool beside_end(const Beside *beside, const char *path, bool ok, Error *error) {
     if (ok && rename(beside->name, beside->target) != 0) ok = fail(error, path, "cannot be written");
-    if (!ok)
-        unlink(beside->name);
-    else
-        sync_folder(beside->folder);
+    if (!ok) unlink(beside->name);
+    temporary_forget(beside->name);
+    if (ok) sync_folder(beside->folder);
     return ok;
 }
 
@@ -173,6 +211,47 @@ static bool write_beside(Beside *beside, const char *path, const struct stat *ol
     if (!ok) fail(error, path, "cannot be written");
     if (close(descriptor) != 0 && ok) ok = fail(error, path, "cannot be written");
     return beside_end(beside, path, ok, error);
+}
+
+/* Follows the links at the end of a path to what is no link, whether that is there or not. False: errno says why. */
+static bool follow(const char *path, char target[PATH_MAX]) {
+    enum { LINKS_MAX = 40 };
+    char link[PATH_MAX];
+    if (strlen(path) >= PATH_MAX) return errno = ENAMETOOLONG, false;
+    strcpy(target, path);
+    for (int i = 0; i < LINKS_MAX; i++) {
+        ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length < 0) return errno == EINVAL || errno == ENOENT; /* no link, or nothing */
+        link[length] = '\0';
+        const char *slash = strrchr(target, '/');
+        size_t folder = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+        if (folder + (size_t)length >= PATH_MAX) return errno = ENAMETOOLONG, false;
+        memcpy(target + folder, link, (size_t)length + 1);
+    }
+    return errno = ELOOP, false;
+}
+
+/* What tells a file from others: itself, or the folder that it will be in. */
+static bool stat_folder(const char *target, struct stat *out) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(target, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : ".");
+    return stat(folder, out) == 0;
+}
+
+bool file_same(const char *a, const char *b) {
+    char targets[2][PATH_MAX];
+    struct stat status[2];
+    if (!follow(a, targets[0]) || !follow(b, targets[1])) return false;
+    bool there[2] = {stat(targets[0], &status[0]) == 0, stat(targets[1], &status[1]) == 0};
+    if (there[0] != there[1]) return false;
+    if (there[0] && !S_ISREG(status[0].st_mode)) return false; /* a terminal, a pipe: nothing is lost in it */
+    if (!there[0]) {
+        const char *slash[2] = {strrchr(targets[0], '/'), strrchr(targets[1], '/')};
+        if (strcmp(slash[0] ? slash[0] + 1 : targets[0], slash[1] ? slash[1] + 1 : targets[1]) != 0) return false;
+        if (!stat_folder(targets[0], &status[0]) || !stat_folder(targets[1], &status[1])) return false;
+    }
+    return status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
 }
 
 /* Finds where a path leads and whether that can be written. If *exists, *old describes the file that is there; *direct
@@ -188,10 +267,7 @@ static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, b
     bool is_stream = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
     *direct = *exists && (is_stream || !S_ISREG(old->st_mode));
     if (*direct) return true;
-    if (!*exists)
-        strcpy(target, path);
-    else if (!realpath(path, target))
-        return fail(error, path, "cannot be written");
+    if (*exists ? !realpath(path, target) : !follow(path, target)) return fail(error, path, "cannot be written");
     /* A rename asks only the folder for permission; a write-protected file must be refused all the same. */
     return !*exists || access(target, W_OK) == 0 || fail(error, path, "cannot be written");
 }
@@ -226,7 +302,7 @@ FileStream *file_stream_open(const char *path, Error *error) {
     if (stream->out) return stream;
     fail(error, path, "cannot be written");
     if (descriptor >= 0) close(descriptor);
-    if (descriptor >= 0 && !stream->direct) unlink(stream->beside.name);
+    if (descriptor >= 0 && !stream->direct) unlink(stream->beside.name), temporary_forget(stream->beside.name);
 failed:
     free(stream);
     return NULL;

@@ -16,8 +16,8 @@
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
 /* Writes a file beside `path`, syncs it and renames it: the path holds the old content or the new, never half of it.
- * Links are followed, and an old file keeps its mode. A target that is not a regular file (a terminal, a pipe), and
- * every target under /dev and /proc, is written directly. */
+ * Links are followed, also those that lead to nothing yet, and an old file keeps its mode. A target that is not a
+ * regular file (a terminal, a pipe), and every target under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
 /* The same for content that is too long to hold in memory: the bytes written to file_stream_out() land beside `path`,
@@ -41,5 +41,13 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error);
 bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
 
 bool file_is_folder(const char *path);
+bool file_is_there(const char *path);
+
+/* Whether both paths lead to the same regular file, through links and other names, or would once it is written. */
+bool file_same(const char *a, const char *b);
+
+/* Removes what file_write() and file_stream_open() have not yet renamed, for a program that ends now: it may be called
+ * in a handler of signals. */
+void file_leave_nothing(void);
 
 #endif

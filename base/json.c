@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json_scan.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,6 +139,28 @@ static bool read_text(const cJSON *value, const char *path, const char *where, c
     if (!cJSON_IsString(value))
         return error_set(error, ERROR_INPUT, where, "%s is %s; give text", path, kind_of(value));
     return copy_text(value->valuestring, path, where, out, size, error);
+}
+
+static bool has_harm(const char *text) {
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t size = utf8_size(text, left);
+        if (size == 0 || utf8_is_harmful(text, size)) return true;
+        text += size;
+        left -= size;
+    }
+    return false;
+}
+
+/* json_parse() bounds the depth, and so this recursion. */
+bool json_is_plain(const cJSON *json, const char *where, Error *error) {
+    const cJSON *item;
+    if (!json) return true;
+    if ((json->string && has_harm(json->string)) || (cJSON_IsString(json) && has_harm(json->valuestring)))
+        return error_set(error, ERROR_INPUT, where, "%.64s: has a control character; give plain text in one line",
+                         json->string ? json->string : "a text");
+    cJSON_ArrayForEach(item, json) if (!json_is_plain(item, where, error)) return false;
+    return true;
 }
 
 bool json_text(const cJSON *object, const char *path, const char *where, char *out, size_t size, Error *error) {

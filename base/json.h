@@ -49,6 +49,11 @@ bool json_text(const cJSON *object, const char *path, const char *where, char *o
 bool json_text_or(const cJSON *object, const char *path, const char *fallback, const char *where, char *out,
                   size_t size, Error *error);
 
+/* Whether no key and no text of the tree has a character that a terminal obeys or that ends a line (utf8_is_harmful).
+ * Texts of data files stand in reports, in launch files and on terminals: where one has such a character, that is an
+ * error which names it. */
+bool json_is_plain(const cJSON *json, const char *where, Error *error);
+
 /* Writers add to an object (with a key) or append to an array (key NULL). Doubles are written with 17 significant
  * digits ("%.17g"; null where not finite), whole numbers and counts in full. False means that memory is out. */
 bool json_add_real(cJSON *to, const char *key, double value);

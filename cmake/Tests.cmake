@@ -158,3 +158,16 @@ if(TARGET shardopt AND SHARDOPT_MPI)
   set_tests_properties(mpi_sweep PROPERTIES TIMEOUT 600 ENVIRONMENT
     "${environment};MPIEXEC=${MPIEXEC_EXECUTABLE};SOURCE=${CMAKE_CURRENT_SOURCE_DIR}")
 endif()
+
+# What fails on a machine: memory, calls, threads, descriptors; and unusual places to run in. Sampled here, all of it
+# nightly (.ci/run nightly).
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME faults_allocations COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/allocations.py
+           $<TARGET_FILE:shardopt> --jobs 1)
+  add_test(NAME faults_calls COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py
+           $<TARGET_FILE:shardopt> calls --jobs 1)
+  add_test(NAME faults_places COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py
+           $<TARGET_FILE:shardopt> descriptors locale stack threads catalog)
+  set_tests_properties(faults_allocations faults_calls faults_places PROPERTIES TIMEOUT 600 ENVIRONMENT
+                       "${environment};CC=${CMAKE_C_COMPILER}")
+endif()

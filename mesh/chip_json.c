@@ -230,7 +230,7 @@ bool chip_from_json(const cJSON *json, const char *where, Chip *out, Error *erro
     static const char *const KEYS[] = {"name", "title", "aliases", "topology", "unknown"};
     Chip chip = {0};
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a chip is an object");
-    if (!known_keys(json, KEYS, COUNT_OF(KEYS), true, where, error) ||
+    if (!json_is_plain(json, where, error) || !known_keys(json, KEYS, COUNT_OF(KEYS), true, where, error) ||
         !json_text(json, "name", where, chip.name, sizeof chip.name, error) ||
         !json_text_or(json, "title", chip.name, where, chip.title, sizeof chip.title, error) ||
         !json_text_or(json, "unknown", "", where, chip.unknown, sizeof chip.unknown, error) ||

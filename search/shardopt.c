@@ -7,6 +7,8 @@
 #include "base/build.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/locale.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
@@ -131,6 +133,7 @@ static int code_of_result(const SearchResult *result) {
 
 int shardopt_search(const shardopt_request *request, const shardopt_hooks *hooks, shardopt_report **report,
                     shardopt_error *error) {
+    IN_LOCALE_C;
     Error own = {0};
     cJSON *json = NULL;
     shardopt_report *made = calloc(1, sizeof *made);
@@ -167,6 +170,7 @@ static const RankedPlan *ranked_at(const shardopt_report *report, int rank) {
 int shardopt_report_plan_count(const shardopt_report *report) { return report->report.result.plan_count; }
 
 bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan *plan) {
+    IN_LOCALE_C;
     const RankedPlan *ranked = ranked_at(report, rank);
     if (!ranked) return false;
     const int64_t *degree = ranked->plan.degrees.of;
@@ -264,10 +268,11 @@ static bool write_as(shardopt_report *report, const char *format, FILE *out, Err
 
 int shardopt_report_write(shardopt_report *report, const char *format, char **text, size_t *length,
                           shardopt_error *error) {
+    IN_LOCALE_C;
     Error own = {0};
     size_t size = 0;
     *text = NULL;
-    FILE *memory = open_memstream(text, &size);
+    FILE *memory = memory_stream_open(text, &size);
     if (!memory) return inside_fail_memory(error);
     bool ok = write_as(report, format, memory, &own);
     if (fclose(memory) != 0 && ok) ok = error_memory(&own);

@@ -19,7 +19,7 @@
  * Compile with `pkg-config --cflags --libs shardopt`, or in CMake find_package(shardopt) and shardopt::shardopt.
  *
  * Threads: a request and a report belong to one thread at a time. Different ones may be used side by side: two searches in
- * two threads give the bytes that one gives. Data files are found by SHARDOPT_DATA, or where the library was built from or
+ * two threads give the bytes that one gives. The caller's locale does not matter, and stays as it is. Data files are found by SHARDOPT_DATA, or where the library was built from or
  * installed to. The JSON report is stable: its format_version says when it changes (docs/json.md). Nothing of the binary
  * interface is promised before version 1. */
 #ifndef SHARDOPT_H

@@ -15,9 +15,8 @@ _Static_assert(sizeof((shardopt_error *)0)->where == sizeof((Error *)0)->where &
 
 /* Options have no dashes here. */
 static inline int inside_fail(const Error *error, shardopt_error *out) {
-    int code = error->kind == ERROR_NONE                               ? SHARDOPT_DONE
-               : error->kind == ERROR_INPUT || error->kind == ERROR_IO ? SHARDOPT_INPUT
-                                                                       : SHARDOPT_DEFECT;
+    bool defect = error->kind == ERROR_MEMORY || error->kind == ERROR_INTERNAL;
+    int code = error->kind == ERROR_NONE ? SHARDOPT_DONE : defect ? SHARDOPT_DEFECT : SHARDOPT_INPUT;
     if (!out) return code;
     out->code = code;
     int dashes = strncmp(error->where, "--", 2) == 0 ? 2 : 0;

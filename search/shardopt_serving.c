@@ -2,6 +2,8 @@
 /* The public door to serving. Nothing here is shared between two calls. */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/locale.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/serving/options/served.h"
 #include "search/shardopt_inside.h"
@@ -67,6 +69,7 @@ static bool search(const shardopt_serving_request *request, shardopt_front *to, 
 
 int shardopt_serve(const shardopt_serving_request *request, const shardopt_hooks *hooks, shardopt_front **front,
                    shardopt_error *error) {
+    IN_LOCALE_C;
     Error own = {0};
     shardopt_front *made = calloc(1, sizeof *made);
     *front = NULL;
@@ -97,6 +100,7 @@ int shardopt_front_best(const shardopt_front *front) {
 }
 
 bool shardopt_front_point(const shardopt_front *front, int rank, shardopt_point *point) {
+    IN_LOCALE_C;
     if (rank < 1 || rank > shardopt_front_count(front)) return false;
     const ServingPoint *from = &front->served.answer.front.points[rank - 1];
     const ServingPool *pool = &from->pools[from->pool_count - 1];
@@ -120,6 +124,7 @@ bool shardopt_front_point(const shardopt_front *front, int rank, shardopt_point 
 
 int shardopt_front_write(const shardopt_front *front, const char *format, char **text, size_t *length,
                          shardopt_error *error) {
+    IN_LOCALE_C;
     static const char *const FORMATS[SERVED_FORMATS] = {"text", "json", "markdown", "html", "csv"};
     Error own = {0};
     int at = 0;
@@ -131,7 +136,7 @@ int shardopt_front_write(const shardopt_front *front, const char *format, char *
                   format);
         return inside_fail(&own, error);
     }
-    FILE *memory = open_memstream(text, &size);
+    FILE *memory = memory_stream_open(text, &size);
     if (!memory) return inside_fail_memory(error);
     bool ok = serving_write_as(&front->served.report, (ServedFormat)at, (TextOut){.file = memory}, &own);
     if (fclose(memory) != 0 && ok) ok = error_memory(&own);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text/drawn.h"
+#include "base/memory_stream.h"
 
 #include "base/text/html.h"
 
-FILE *drawn_open(Drawn *drawn) { return open_memstream(&drawn->svg, &drawn->length); }
+FILE *drawn_open(Drawn *drawn) { return memory_stream_open(&drawn->svg, &drawn->length); }
 
 bool drawn_close(Drawn *drawn, FILE *svg, bool any) {
     drawn->drawn = any;

@@ -118,6 +118,21 @@ const char *clean_text(const char *name, char *text, size_t room) {
 
 const char *clean_name(const char *name, char *text) { return clean_text(name, text, PROSE_NAME_SIZE); }
 
+void text_clean(char *text) {
+    char *to = text;
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t size = utf8_size(text, left), step = size ? size : 1;
+        bool bad = size == 0 || (*text != '\n' && utf8_is_harmful(text, size));
+        if (bad) *text = '?';
+        memmove(to, text, bad ? 1 : step);
+        to += bad ? 1 : step;
+        text += step;
+        left -= step;
+    }
+    *to = '\0';
+}
+
 const char *step_text(double seconds, char *text) {
     static const char *const UNITS[] = {"s", "ms", "us"};
     size_t unit = 0;

@@ -41,6 +41,9 @@ const char *clean_name(const char *name, char *text);
 /* The same for longer texts, into `text` of `room` bytes. */
 const char *clean_text(const char *name, char *text, size_t room);
 
+/* Makes a whole text harmless where it stands; newlines stay. */
+void text_clean(char *text);
+
 /* Four significant digits, so that plans half a percent apart read apart: "3.421 s", "12.08 ms", "1,720 s". Into `text`
  * of NUMBER_TEXT_SIZE bytes, returned; so the next ones. */
 const char *step_text(double seconds, char *text);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table as aligned text: libsmartcols lays it out. */
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <libsmartcols.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -97,6 +99,46 @@ static size_t columns_of(const char *text, size_t size) {
     return columns;
 }
 
+/* Bytes of the text that are no blanks, once it is clean. */
+static size_t shown_bytes(const char *text) {
+    size_t shown = 0, left = text ? strlen(text) : 0;
+    while (left > 0) {
+        size_t size = utf8_size(text, left), step = size ? size : 1;
+        if (*text != ' ' && *text != '\n') shown += size > 0 && !utf8_is_harmful(text, size) ? size : 1;
+        text += step;
+        left -= step;
+    }
+    return shown;
+}
+
+static bool is_hidden(struct libscols_table *lines, int column) {
+    return (scols_column_get_flags(scols_table_get_column(lines, (size_t)column)) & SCOLS_FL_HIDDEN) != 0;
+}
+
+/* Whether no heading, no cell and no row was lost: out of memory, libsmartcols leaves them out and says nothing. Some
+ * characters are written longer than they were given, none shorter. */
+static bool is_whole(const Table *table, struct libscols_table *lines, const char *text) {
+    size_t given = 0;
+    for (int c = 0; c < table->columns; c++) {
+        if (is_hidden(lines, c)) continue;
+        given += shown_bytes(table->column[c].name);
+        for (const TableRow *row = table->first; row; row = row->next) given += shown_bytes(row->cell[c]);
+    }
+    return shown_bytes(text) >= given;
+}
+
+/* What libsmartcols prints. NULL means that memory is out. */
+static char *print_lines(const Table *table, struct libscols_table *lines) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&text, &length);
+    bool ok = memory && scols_table_set_stream(lines, memory) == 0 && scols_print_table(lines) == 0;
+    if (memory && fclose(memory) != 0) ok = false;
+    if (ok && is_whole(table, lines, text)) return text;
+    free(text);
+    return NULL;
+}
+
 static size_t widest_line(const char *text) {
     size_t widest = 0, shown;
     for (const char *line; (line = next_line(&text, &shown)) != NULL;) {
@@ -118,12 +160,10 @@ static bool leave_out(const Table *table, int drop, struct libscols_table *lines
 /* The text, without the columns that `room` columns (0: any number) have no place for. The caller frees it. NULL means
  * that memory is out. */
 static char *print_to_fit(const Table *table, struct libscols_table *lines, size_t room) {
-    char *text = NULL;
     for (int drop = 1;; drop++) {
-        if (scols_print_table_to_string(lines, &text) != 0) return NULL;
+        char *text = print_lines(table, lines);
         if (room == 0 || !text || widest_line(text) <= room || drop > table->drops) return text;
         free(text);
-        text = NULL;
         if (!leave_out(table, drop, lines)) return NULL;
     }
 }
@@ -132,6 +172,7 @@ static char *print_to_fit(const Table *table, struct libscols_table *lines, size
  * ASCII alone. Where the system has no locale of UTF-8, other characters are written as \xNN. */
 static char *print_in_utf8(const Table *table, size_t room) {
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (!utf8 && errno == ENOMEM) return NULL;
     if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "en_US.UTF-8", (locale_t)0);
     locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
     struct libscols_table *lines = lines_of(table);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/validate.h"
 
+#include "base/locale.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "models/parameters.h"
 
@@ -74,6 +76,7 @@ static bool usable(const Prediction *prediction) {
 }
 
 static void replay_one(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *replay, Draft *out) {
+    IN_LOCALE_C; /* a thread of its own */
     Outcome *outcome = &out->outcome;
     *out = (Draft){.outcome = {.run = run}};
     run_source(run, outcome->source);
@@ -114,7 +117,7 @@ static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
 }
 
 static bool replay_all(const Run **runs, int64_t count, const ReplayWith *with, Arena *arena, Outcome *outcomes) {
-    int team = with->threads > 0 ? with->threads : omp_get_max_threads();
+    int team = threads_usable(with->threads);
     Replay *replays = ARENA_NEW(arena, Replay, (size_t)team);
     Draft *drafts = ARENA_NEW(arena, Draft, CHUNK);
     if (!replays || !drafts) return false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/profile/doubt.h"
 
+#include "base/threads.h"
 #include "base/util.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 void profile_doubts(const ProfileSet *set, const SetEntry *chip, const SetEntry *stack, ProfileDoubts *out) {
@@ -135,7 +135,7 @@ static int least_price(const Drawing *drawing, int draw) {
 bool doubt_chances(const DoubtedPrice *prices, int n, int threads, double *chances) {
     Arena arena = {0};
     Drawing *drawing = ARENA_NEW(&arena, Drawing, 1);
-    int counts[DOUBT_PRICES_MAX] = {0}, team = threads > 0 ? threads : omp_get_max_threads();
+    int counts[DOUBT_PRICES_MAX] = {0}, team = threads_usable(threads);
     if (drawing) *drawing = (Drawing){.prices = prices, .n = n};
     if (drawing) drawing->normal = arena_alloc(&arena, DRAWS / 2, sizeof drawing->normal[0]);
     bool ok = drawing && drawing->normal;

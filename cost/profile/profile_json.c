@@ -54,6 +54,7 @@ bool profile_from_json(const cJSON *json, const char *where, Profile *out, Error
     Profile profile = {0};
     const cJSON *child;
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a profile is an object; see cost/profiles");
+    if (!json_is_plain(json, where, error)) return false;
     cJSON_ArrayForEach(child, json) {
         if (!known_key(child->string))
             return error_set(error, ERROR_INPUT, where, "%.64s: is no key of a profile; see cost/profiles/ideal.json",

@@ -347,7 +347,7 @@ bool profile_set_from_json(const cJSON *json, const char *file, Arena *arena, Pr
     Reading at = {.file = file, .list = "profiles", .owner = FIGURE_OF_CHIP, .arena = arena, .error = error};
     snprintf(at.where, sizeof at.where, "%s", file);
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, file, "a set of profiles is an object");
-    if (!known_keys(&at, json, "", KEYS, COUNT_OF(KEYS), false) ||
+    if (!json_is_plain(json, file, error) || !known_keys(&at, json, "", KEYS, COUNT_OF(KEYS), false) ||
         !json_text(json, "name", file, set.name, sizeof set.name, error) ||
         !json_text(json, "date", file, set.date, sizeof set.date, error) ||
         !json_text(json, "source", file, set.source, sizeof set.source, error) ||

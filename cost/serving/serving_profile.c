@@ -202,7 +202,8 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
     const char *general = chip_has_domains(chip) ? "@gpu" : "@tpu";
     const cJSON *kin = entry_of(json, "chips", "chips", general), *own = entry_of(json, "chips", "chips", chip->name);
     const cJSON *engines = entry_of(json, "engines", "engine", engine ? engine : "none");
-    if (!json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
+    if (!json_is_plain(json, where, error) ||
+        !json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
         !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
         !read_figures(&to, fit_of(json, engine, chip->name)) || !all_given(&to, chip))

@@ -87,6 +87,7 @@ bool optimizer_from_json(const cJSON *json, const char *where, Optimizer *out, E
     const cJSON *child;
     if (!cJSON_IsObject(json))
         return error_set(error, ERROR_INPUT, where, "an optimizer is an object; see cost/optimizers");
+    if (!json_is_plain(json, where, error)) return false;
     cJSON_ArrayForEach(child, json) {
         if (!known_key(child->string))
             return error_set(error, ERROR_INPUT, where, "%.64s: is no key of an optimizer; see cost/optimizers",

@@ -102,7 +102,8 @@ static bool read_aliases(const cJSON *root, const char *where, Model *model, Err
 static bool read_zoo_object(const cJSON *root, const char *where, Model *model, Error *error) {
     const int64_t most = (int64_t)1 << 60;
     TrainingDefaults *training = &model->training;
-    if (!json_text(root, "shardopt.name", where, model->name, sizeof model->name, error) ||
+    if (!json_is_plain(json_at(root, "shardopt"), where, error) ||
+        !json_text(root, "shardopt.name", where, model->name, sizeof model->name, error) ||
         !json_text(root, "shardopt.family", where, model->family, sizeof model->family, error) ||
         !json_text(root, "shardopt.source", where, model->source, sizeof model->source, error) ||
         !read_aliases(root, where, model, error) ||

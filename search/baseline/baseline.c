@@ -2,11 +2,14 @@
 #include "search/baseline/baseline.h"
 
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/sha256.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { REQUEST_OPTIONS_MAX = 128 }; /* there are half as many */
 
 /* ---- names ---- */
 
@@ -75,53 +78,6 @@ const char *baseline_name(const cJSON *request, Arena *arena) {
     return arena_text(arena, name.text);
 }
 
-/* Appends "; key=value" of what tells an entry from others of its name; where nothing does, which of them it is. */
-static bool tell_apart(const Baseline *baseline, const char *const *names, int which, Arena *arena, const char **out) {
-    const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[which].report, "request"), *option;
-    Prose name = {0};
-    int same = 0, number = 0;
-    prose_add(&name, "%s", names[which]);
-    cJSON_ArrayForEach(option, request) {
-        bool differs = false;
-        char value[128], key[64];
-        for (int i = 0; i < baseline->count && !in_every_name(option->string); i++) {
-            const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
-            if (i != which && strcmp(names[i], names[which]) == 0)
-                differs =
-                    differs || !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(other, option->string), true);
-        }
-        if (differs)
-            prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
-                      value_words(option, value, sizeof value));
-    }
-    for (int i = 0; i < baseline->count; i++) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
-        if (strcmp(names[i], names[which]) != 0 || !cJSON_Compare(request, other, true)) continue;
-        same++;
-        number += i <= which;
-    }
-    if (same > 1) prose_add(&name, " (%d)", number);
-    *out = arena_text(arena, name.text);
-    return *out != NULL;
-}
-
-static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
-    const char **names = ARENA_NEW(arena, const char *, (size_t)baseline->count);
-    if (!names) return error_memory(error);
-    for (int i = 0; i < baseline->count; i++) {
-        const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
-        names[i] = baseline_name(request, arena);
-        if (!names[i]) return error_memory(error);
-    }
-    for (int i = 0; i < baseline->count; i++) {
-        bool alone = true;
-        for (int j = 0; j < baseline->count && alone; j++) alone = i == j || strcmp(names[i], names[j]) != 0;
-        baseline->entries[i].name = names[i];
-        if (!alone && !tell_apart(baseline, names, i, arena, &baseline->entries[i].name)) return error_memory(error);
-    }
-    return true;
-}
-
 /* ---- what was asked ---- */
 
 static int by_key(const void *a, const void *b) {
@@ -132,30 +88,126 @@ static int by_key(const void *a, const void *b) {
  * False: memory is out. */
 static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
     Arena arena = {0};
-    size_t count = (size_t)cJSON_GetArraySize(request), i = 0;
+    size_t count = (size_t)cJSON_GetArraySize(request), i = 0, length = 0;
     const cJSON **options = ARENA_NEW(&arena, const cJSON *, count), *option;
-    Sha256 hash = sha256_start();
-    bool ok = options != NULL;
+    char *text = NULL;
+    FILE *memory = options ? memory_stream_open(&text, &length) : NULL;
+    bool ok = memory != NULL;
     if (ok) {
         cJSON_ArrayForEach(option, request) options[i++] = option;
         qsort(options, count, sizeof *options, by_key);
     }
-    for (i = 0; i < count && ok; i++) {
-        char *text = NULL;
-        size_t length = 0;
-        FILE *memory = open_memstream(&text, &length);
-        ok = memory && json_print(memory, options[i]);
-        if (memory && fclose(memory) != 0) ok = false;
-        if (ok) {
-            sha256_add(&hash, options[i]->string, strlen(options[i]->string));
-            sha256_add(&hash, " ", 1);
-            sha256_add(&hash, text, length);
-        }
-        free(text);
-    }
+    for (i = 0; i < count && ok; i++)
+        ok = fprintf(memory, "%s ", options[i]->string) > 0 && json_print(memory, options[i]);
+    if (memory && fclose(memory) != 0) ok = false;
+    Sha256 hash = sha256_start();
+    if (ok) sha256_add(&hash, text, length);
     sha256_hex(&hash, hex);
+    free(text);
     arena_free(&arena);
     return ok;
+}
+
+/* ---- names of entries ---- */
+
+/* An entry among those of its name. */
+typedef struct {
+    const char *name;
+    const cJSON *request;
+    char hash[SHA256_HEX_SIZE]; /* of the request, where others have the name */
+    int entry;
+    bool differs[REQUEST_OPTIONS_MAX]; /* by the option's place in the request */
+} Named;
+
+static int by_name(const void *a, const void *b) {
+    const Named *x = *(const Named *const *)a, *y = *(const Named *const *)b;
+    int order = strcmp(x->name, y->name);
+    if (order == 0) order = strcmp(x->hash, y->hash);
+    return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* Where the options of one name are not all alike, each of them is told. Whoever differs from another differs from the
+ * first, or the first does from it; that makes one walk of what would be all pairs. */
+static void find_differences(Named *const *named, int count) {
+    const Named *first = named[0];
+    const char *keys[REQUEST_OPTIONS_MAX * 2];
+    int found = 0;
+    for (int i = 1; i < count; i++) {
+        for (int way = 0; way < 2; way++) {
+            const cJSON *option, *from = way ? first->request : named[i]->request,
+                                 *to = way ? named[i]->request : first->request;
+            cJSON_ArrayForEach(option, from) {
+                bool known = in_every_name(option->string);
+                for (int f = 0; f < found && !known; f++) known = strcmp(keys[f], option->string) == 0;
+                if (!known && found < (int)COUNT_OF(keys) &&
+                    !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(to, option->string), true))
+                    keys[found++] = option->string;
+            }
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        const cJSON *option;
+        int at = 0;
+        cJSON_ArrayForEach(option, named[i]->request) {
+            for (int f = 0; f < found && !named[i]->differs[at]; f++)
+                named[i]->differs[at] = strcmp(keys[f], option->string) == 0;
+            at++;
+        }
+    }
+}
+
+/* Appends ", key value" of what tells the entry from others of its name; `number` above 0 is which it is of those that
+ * nothing tells apart. */
+static const char *name_in_full(const Named *named, int number, Arena *arena) {
+    Prose name = {0};
+    const cJSON *option;
+    int at = 0;
+    prose_add(&name, "%s", named->name);
+    cJSON_ArrayForEach(option, named->request) {
+        char value[128], key[64];
+        if (named->differs[at++])
+            prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
+                      value_words(option, value, sizeof value));
+    }
+    if (number > 0) prose_add(&name, " (%d)", number);
+    return arena_text(arena, name.text);
+}
+
+/* `named` are all of one name, in the order of by_name(). */
+static bool name_alike(Baseline *baseline, Named **named, int count, Arena *arena) {
+    if (count == 1) return baseline->entries[named[0]->entry].name = named[0]->name, true;
+    for (int i = 0; i < count; i++)
+        if (!request_sha256(named[i]->request, named[i]->hash)) return false;
+    find_differences(named, count);
+    qsort(named, (size_t)count, sizeof *named, by_name);
+    for (int i = 0, number = 1; i < count; i++) {
+        bool again = i > 0 && strcmp(named[i]->hash, named[i - 1]->hash) == 0;
+        bool more = i + 1 < count && strcmp(named[i]->hash, named[i + 1]->hash) == 0;
+        number = again ? number + 1 : 1;
+        baseline->entries[named[i]->entry].name = name_in_full(named[i], again || more ? number : 0, arena);
+        if (!baseline->entries[named[i]->entry].name) return false;
+    }
+    return true;
+}
+
+static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
+    Arena own = {0};
+    Named *all = ARENA_NEW(&own, Named, (size_t)baseline->count);
+    Named **named = ARENA_NEW(&own, Named *, (size_t)baseline->count);
+    bool ok = all && named;
+    for (int i = 0; i < baseline->count && ok; i++) {
+        const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
+        named[i] = &all[i];
+        all[i] = (Named){.name = baseline_name(request, arena), .request = request, .entry = i};
+        ok = all[i].name != NULL;
+    }
+    if (ok) qsort(named, (size_t)baseline->count, sizeof *named, by_name);
+    for (int from = 0, to; from < baseline->count && ok; from = to) {
+        for (to = from + 1; to < baseline->count && strcmp(named[from]->name, named[to]->name) == 0;) to++;
+        ok = name_alike(baseline, named + from, to - from, arena);
+    }
+    arena_free(&own);
+    return ok || error_memory(error);
 }
 
 /* Whether the request is another than the plan beside it was made for, as far as the entry says. */
@@ -186,6 +238,9 @@ static bool read_entry(const cJSON *json, const char *where, bool incomplete, Ba
     out->where = where;
     if (!unwrap(json, where, &out->report, error)) return false;
     out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, "plans");
+    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(out->report, "request")) > REQUEST_OPTIONS_MAX)
+        return error_set(error, ERROR_INPUT, where,
+                         "request: has more than %d options; give a report as it was written", REQUEST_OPTIONS_MAX);
     if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
     if (!cJSON_IsObject(out->report))
         return error_set(error, ERROR_INPUT, where,

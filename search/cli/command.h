@@ -102,6 +102,13 @@ bool output_write(FILE *out, const char *path, const char *text, size_t length, 
 /* Whether `out` is a pipe that nobody reads any more: what fails to be written to it is no error. */
 bool output_reader_gone(FILE *out);
 
+/* Says by errno (0: unknown) why the output of a command could not be written. Always returns false. */
+bool output_failed(Error *error);
+
+/* Whether every file that the command line has written is another than all others it names; where one is not, what is
+ * written would be lost, or what is read. */
+bool files_are_apart(const CommandLine *line, Error *error);
+
 /* The terminal behind `out`: its columns (those of $COLUMNS where it does not say), from TERMINAL_COLUMNS_LEAST to
  * TERMINAL_COLUMNS_MOST, and colour unless $NO_COLOR is set or $TERM is dumb. `(Terminal){0}` where `out` is no
  * terminal. */

@@ -2,6 +2,7 @@
 /* The words of a command line, read by popt from the rows of its command. */
 #include "base/build.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/help.h"
@@ -64,7 +65,8 @@ static bool take_options(CommandLine *line, poptContext context, Error *error) {
     while ((code = poptGetNextOpt(context)) > 0) {
         char *value = poptGetOptArg(context);
         line->asks_help = line->asks_help || code == VALUE_HELP;
-        bool ok = code == VALUE_HELP || take_option(line, code - 1, value, error);
+        bool lost = code != VALUE_HELP && line->command->options[code - 1].takes && !value; /* popt could not copy it */
+        bool ok = code == VALUE_HELP || (lost ? error_memory(error) : take_option(line, code - 1, value, error));
         free(value);
         if (!ok) return false;
     }
@@ -83,6 +85,28 @@ static bool stray_word(const Command *command, const char *word, Error *error) {
         return error_set(error, ERROR_INPUT, where, "is not expected here; write --model %.80s, or what it is for",
                          word);
     return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
+}
+
+/* The words that are no options and no values of them, counted as popt reads them. */
+static int count_arguments(const Command *command, int argc, char **argv) {
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) return count + argc - i - 1;
+        if (word[0] != '-' || word[1] == '\0') {
+            count++;
+            continue;
+        }
+        const char *last = word + strlen(word) - 1;
+        for (int o = 0; o < command->option_count; o++) {
+            const CommandOption *option = &command->options[o];
+            if (!command_has_option(command, o) || !option->takes) continue;
+            bool named =
+                word[1] == '-' ? strcmp(word + 2, option->name) == 0 : option->letter && *last == option->letter;
+            i += named;
+        }
+    }
+    return count;
 }
 
 static bool take_arguments(CommandLine *line, poptContext context, Error *error) {
@@ -113,8 +137,10 @@ bool command_line_read(const Command *command, int argc, char **argv, Arena *are
     poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
     if (!context) return error_memory(error);
     bool ok = take_options(out, context, error) && take_arguments(out, context, error);
+    if (ok && out->argument_count == 0 && count_arguments(command, argc, argv) > 0) /* popt had no room for them */
+        ok = error_memory(error);
     poptFreeContext(context);
-    return ok;
+    return ok && files_are_apart(out, error);
 }
 
 bool command_line_answered(const CommandLine *line, FILE *out) {

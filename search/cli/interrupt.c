@@ -2,6 +2,7 @@
 #include "search/cli/interrupt.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "search/cli/command.h"
 
 #include <unistd.h>
@@ -11,7 +12,9 @@ static volatile sig_atomic_t interrupts;
 /* The first interrupt ends the search, and the best so far is printed; the second one ends the program. */
 static void on_interrupt(int number) {
     (void)number;
-    if (interrupts++ > 0) _exit(EXIT_INTERRUPTED);
+    if (interrupts++ == 0) return;
+    file_leave_nothing();
+    _exit(EXIT_INTERRUPTED);
 }
 
 void interrupt_begin(InterruptScope *scope) {

@@ -1,20 +1,57 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/file.h"
 #include "search/cli/command.h"
 #include "search/shardopt.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-/* Whatever was under way is left as it is: results are written beside and renamed, so there is nothing to put right. */
+/* Results are written beside and renamed: nothing is to be put right but the file that was not yet renamed. */
 static void interrupted(int number) {
     (void)number;
+    file_leave_nothing();
     _exit(EXIT_INTERRUPTED);
+}
+
+/* Ends as the signal would have ended us, so that whoever sent it sees that. */
+static void terminated(int number) {
+    file_leave_nothing();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void handle(int number, void (*handler)(int)) {
+    struct sigaction old;
+    if (sigaction(number, NULL, &old) != 0 || old.sa_handler == SIG_IGN) return;
+    sigaction(number, &(struct sigaction){.sa_handler = handler, .sa_flags = SA_NODEFER}, NULL);
+}
+
+/* Services and the like start programs with descriptors closed. The first file that we open would be our standard
+ * output then, and what is printed would stand in it. A closed one is taken by /dev/null, opened so that reading and
+ * writing fail as before. */
+static bool take_descriptors(void) {
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) != i)
+            return false;
+    return true;
+}
+
+/* libgomp and popt end the program themselves where they get no memory or no thread, with the exit code that says of a
+ * gate that it failed. */
+static bool returned;
+static void left_by_a_library(void) {
+    if (returned) return;
+    file_leave_nothing();
+    _exit(EXIT_DEFECT);
 }
 
 /* Searches take and give back tables of some megabytes for every degree tuple: from the heap, not from the kernel each
@@ -28,13 +65,17 @@ static void keep_memory(void) {
 }
 
 int main(int argc, char **argv) {
+    if (!take_descriptors()) return EXIT_DEFECT;
     keep_memory();
-    struct sigaction old;
-    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN) signal(SIGINT, interrupted);
+    handle(SIGINT, interrupted);
+    handle(SIGTERM, terminated);
+    handle(SIGHUP, terminated);
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failed write, which ends nothing */
+    if (atexit(left_by_a_library) != 0) return EXIT_DEFECT;
 
     int code = shardopt_main(argc, argv, stdout, stderr);
     bool gone = output_reader_gone(stdout);
+    returned = true;
     if (fclose(stdout) == 0 || code != EXIT_DONE || gone) return code;
     fprintf(stderr, "shardopt: standard output: cannot be written: %s\n", strerror(errno));
     return EXIT_USAGE;

@@ -18,6 +18,7 @@ int exit_of_error(const Error *error) {
         return EXIT_DONE;
     case ERROR_INPUT:
     case ERROR_IO:
+    case ERROR_MACHINE:
         return EXIT_USAGE;
     case ERROR_MEMORY:
     case ERROR_INTERNAL:
@@ -51,12 +52,16 @@ bool output_reader_gone(FILE *out) {
     return end.fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & POLLERR);
 }
 
+bool output_failed(Error *error) {
+    if (errno == ENOMEM) return error_memory(error);
+    return error_set(error, ERROR_IO, "standard output", "cannot be written: %s",
+                     errno ? strerror(errno) : "unknown reason");
+}
+
 /* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error) {
     if (path && strcmp(path, "-") != 0) return file_write(path, text, length, error);
     errno = 0;
     if (fwrite(text, 1, length, out) == length && fflush(out) == 0) return true;
-    if (errno == EPIPE) return true; /* `| head` has what it wanted */
-    return error_set(error, ERROR_IO, "standard output", "cannot be written: %s",
-                     errno ? strerror(errno) : "unknown reason");
+    return errno == EPIPE || output_failed(error); /* `| head` has what it wanted */
 }

@@ -2,6 +2,7 @@
 #include "search/cli/planning.h"
 
 #include "base/number.h"
+#include "base/threads.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 
@@ -12,7 +13,7 @@
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err) {
     char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];
 #ifdef _OPENMP
-    if (request->control.threads > 0) omp_set_num_threads(request->control.threads);
+    if (request->control.threads > 0) omp_set_num_threads(threads_usable(request->control.threads));
 #endif
     number_grouped(request->question.work.seq, seq);
     if (request->asked.seq_beyond_model && !choice->quiet)

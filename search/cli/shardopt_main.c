@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The public entry: one command line, from its words to its exit code. */
 #include "base/build.h"
+#include "base/locale.h"
+#include "base/memory_stream.h"
 #include "search/shardopt.h"
 
 #include "search/cli/commands.h"
@@ -51,14 +53,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
 }
 
 int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
+    IN_LOCALE_C;
     Error error = {0};
     int code = dispatch(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
     unwritten = fflush(out) != 0 || unwritten;
-    if (unwritten && error.kind == ERROR_NONE && !output_reader_gone(out))
-        error_set(&error, ERROR_IO, "standard output", "cannot be written: %s",
-                  errno ? strerror(errno) : "unknown reason");
+    if (unwritten && error.kind == ERROR_NONE && !output_reader_gone(out)) output_failed(&error);
     if (error.kind != ERROR_NONE) {
         fprintf(err, "shardopt: %s: %s\n", error.where, error.text);
         code = exit_of_error(&error);
@@ -70,7 +71,7 @@ int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
 int shardopt_call(int argc, char **argv, char **result, char **messages) {
     size_t lengths[2] = {0};
     char *texts[2] = {NULL, NULL};
-    FILE *out = open_memstream(&texts[0], &lengths[0]), *err = open_memstream(&texts[1], &lengths[1]);
+    FILE *out = memory_stream_open(&texts[0], &lengths[0]), *err = memory_stream_open(&texts[1], &lengths[1]);
     int code = out && err ? shardopt_main(argc, argv, out, err) : EXIT_DEFECT;
     bool whole = out && err;
     whole = (!out || fclose(out) == 0) && whole;

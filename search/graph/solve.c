@@ -3,10 +3,10 @@
  * and reduce again; then the rest is small enough for branch and bound, or too large for a proof. */
 #include "search/graph/solver.h"
 
+#include "base/threads.h"
 #include "base/util.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum {
     ROUNDS_MAX = 6,  /* rounds of fixing and reducing again */
@@ -69,7 +69,7 @@ bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena 
     size_t nodes = (size_t)graph->node_count + 1;
     *result = (GraphResult){0};
     if (!solver) return error_memory(error);
-    if (own.threads <= 0) own.threads = omp_get_max_threads();
+    own.threads = threads_usable(own.threads);
     *solver = (Solver){.graph = graph, .control = &own, .result = result, .cost = INT64_MAX};
     solver->strategies = ARENA_NEW(arena, int, nodes);
     solver->scratch = ARENA_NEW(arena, int, nodes);

@@ -83,8 +83,10 @@ void emit_header(const Request *request, const RankedPlan *ranked, const EmitNot
     char notation[NOTATION_SIZE], name[PROSE_NAME_SIZE], step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     char used[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE];
     const Estimate *estimate = &ranked->estimate;
+    char machine[PROSE_NAME_SIZE], chip[PROSE_NAME_SIZE]; /* texts of a file must not end the comment's line */
     fprintf(out, "%sWritten by shardopt %s: %s on %s of %s.\n", prefix, program_version(),
-            clean_name(request->question.model.name, name), ranked->machine.text, request->question.chip.title);
+            clean_name(request->question.model.name, name), clean_name(ranked->machine.text, machine),
+            clean_name(request->question.chip.title, chip));
     fprintf(out, "%sPlan: %s, %s sequences of %s tokens a step.\n", prefix,
             plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation),
             number_grouped(ranked->work.sequences, batch), number_grouped(ranked->work.seq, seq));

@@ -7,6 +7,7 @@
 #include "base/util.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -223,26 +224,45 @@ static void know_defaults(Builder *builder, const Sharding *shardings, int count
             }
 }
 
-bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
-                  Error *error) {
-    Builder builder = {.setting = setting, .shard = shard, .knobs = knobs, .graph = out};
-    memset(out, 0, sizeof(*out));
-    out->layers = shard->layers;
-    step_rule(setting, shard, knobs, &out->rule);
-    microbatches_in_flight(setting, shard, knobs, builder.weights);
+/* Too large for the stack of a thread that somebody else has started. */
+typedef struct {
+    Builder builder;
     Sharding shardings[SHARDINGS_MAX];
-    int count = shardings_of(setting, shard, shardings);
-    if (!add_nodes(&builder, shardings, count))
+} Room;
+
+static bool build(Room *work, LayoutGraph *out, Arena *arena, Error *error) {
+    Builder *builder = &work->builder;
+    const Sharding *shardings = work->shardings;
+    int count = shardings_of(builder->setting, builder->shard, work->shardings);
+    if (!add_nodes(builder, shardings, count))
         return error_set(error, ERROR_INTERNAL, "layout", "no sharding is allowed under these degrees");
-    know_defaults(&builder, shardings, count);
+    know_defaults(builder, shardings, count);
     for (int level = 1; level <= NODE_ACTIVATION; level++)
         for (int s = 1; s < count; s++) {
             Change changes[NODE_ACTIVATION];
-            if (changes_of(&builder, &shardings[s], changes) == level) learn(&builder, &shardings[s], changes, level);
+            if (changes_of(builder, &shardings[s], changes) == level) learn(builder, &shardings[s], changes, level);
         }
-    forbid_pairs(&builder);
+    forbid_pairs(builder);
     out->edges = ARENA_NEW(arena, LayoutEdge, (size_t)out->edge_count);
     if (!out->edges) return error_memory(error);
-    memcpy(out->edges, builder.edges, (size_t)out->edge_count * sizeof(LayoutEdge));
+    memcpy(out->edges, builder->edges, (size_t)out->edge_count * sizeof(LayoutEdge));
     return true;
+}
+
+bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
+                  Error *error) {
+    Room *work = malloc(sizeof *work);
+    memset(out, 0, sizeof(*out));
+    if (!work) return error_memory(error);
+    memset(&work->builder, 0, sizeof work->builder);
+    work->builder.setting = setting;
+    work->builder.shard = shard;
+    work->builder.knobs = knobs;
+    work->builder.graph = out;
+    out->layers = shard->layers;
+    step_rule(setting, shard, knobs, &out->rule);
+    microbatches_in_flight(setting, shard, knobs, work->builder.weights);
+    bool ok = build(work, out, arena, error);
+    free(work);
+    return ok;
 }

@@ -20,15 +20,17 @@ typedef struct {
     /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
      * names that those commands list, "@files" means files; NULL means nothing. */
     const char *values;
+    bool writes; /* the value is a file that is written: no other file of the command line may be the same one */
 } CommandOption;
 
 /* Options that several tables have, described once. */
 #define OPTION_ROW_DEADLINE                                                                                            \
     .name = "deadline", .takes = "TIME",                                                                               \
     .help = "mark the cheapest point whose training ends within 30d, failures and idle chips counted",                 \
-    .details = "Mark the points whose training ends within this time (30d, 12h), failures counted as --mtbf has them, "\
-               "and the cheapest of them, on demand and at a reserved price where the catalog has one (`shardopt "     \
-               "chips NAME` has both with source and date). Exit 3 where none does; the soonest is named then."
+    .details =                                                                                                         \
+        "Mark the points whose training ends within this time (30d, 12h), failures counted as --mtbf has them, "       \
+        "and the cheapest of them, on demand and at a reserved price where the catalog has one (`shardopt "            \
+        "chips NAME` has both with source and date). Exit 3 where none does; the soonest is named then."
 #define OPTION_ROW_BUDGET                                                                                              \
     .name = "budget", .takes = "USD", .help = "the same for what the training may cost: 20M",                          \
     .details = "The same for what the training may cost in dollars, every chip that is allocated paid for: 20M, 5e6. " \
@@ -37,11 +39,11 @@ typedef struct {
     .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
     .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
                "half.",                                                                                                \
-    .values = "@files"
+    .values = "@files", .writes = true
 #define OPTION_ROW_THREADS                                                                                             \
     .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
     .details = "Threads to use (all cores). The answer is the same for any number."
 
-enum { THREADS_MAX = 1024, OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 64 };
 
 #endif

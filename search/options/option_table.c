@@ -47,14 +47,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .use = USE_CHECK,
          .help = "also write the answer to this file, as Markdown",
          .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
-         .values = "@files"},
+         .values = "@files",
+         .writes = true},
     [OPTION_JUNIT] = {.name = "junit",
                       .takes = "FILE",
                       .use = USE_CHECK,
                       .help = "also write the answer to this file, as JUnit XML",
                       .details =
                           "Write the answer there too, for the summary of a job and for whoever collects test results.",
-                      .values = "@files"},
+                      .values = "@files",
+                      .writes = true},
     [OPTION_MODEL] =
         {.name = "model",
          .takes = "NAME",
@@ -404,7 +406,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
                     "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
                     "error, is finished: give another file to plan it again.",
-         .values = "@files"},
+         .values = "@files",
+         .writes = true},
     [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP},
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] =
@@ -416,7 +419,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
                     "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
                     "(tests/certificate/check.py). The same file for any number of threads; 112 MB for 405b on 8 pods.",
-         .values = "@files"},
+         .values = "@files",
+         .writes = true},
     [OPTION_FORMAT] =
         {.name = "format",
          .takes = "FORMAT",

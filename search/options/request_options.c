@@ -2,6 +2,7 @@
 /* From words to a request: every option read, every default filled in, every size that is multiplied later checked now.
  * */
 #include "base/number.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "mesh/host_link.h"
 #include "models/config/model_json.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The certificate as a file: every degree tuple judged once more, block by block in parallel, written in order. */
 #include "base/build.h"
+#include "base/threads.h"
 #include "search/proof/certificate.h"
 
 #include "base/util.h"
@@ -198,7 +199,7 @@ bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
     Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);
-    int threads = record->request->control.threads > 0 ? record->request->control.threads : omp_get_max_threads();
+    int threads = threads_usable(record->request->control.threads);
     *writer = (Writer){.record = record, .ledger = ledger, .out = out, .threads = threads};
     writer->lines = calloc(BLOCK, sizeof *writer->lines);
     writer->caches = calloc((size_t)threads, sizeof *writer->caches);

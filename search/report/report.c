@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/report/report.h"
 
+#include "base/locale.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
 #include "search/answer/tie.h"
 #include "search/explore/cache_pool.h"
 #include "search/report/questions.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ SideSearch *side_searches_new(int count, Error *error) {
 }
 
 static bool ask_question(Report *report, SideSearch *question, Error *error) {
+    IN_LOCALE_C; /* a thread of its own */
     double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
     if (report->result.plan_count > 0) request_seed(report->request, &report->result.plans[0], &question->changed);
     return ask_within(report, &question->changed, limit, &question->answer, error);
@@ -106,7 +108,7 @@ static bool ask_question(Report *report, SideSearch *question, Error *error) {
 bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error) {
     Error errors[QUESTIONS_MAX] = {0};
     bool ok[QUESTIONS_MAX] = {false};
-    int threads = report->request->control.threads > 0 ? report->request->control.threads : omp_get_max_threads();
+    int threads = threads_usable(report->request->control.threads);
     bool apart = report->seconds_left >= 0 || threads == 1; /* a limit is for all of them together */
     if (apart) threads = 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))

@@ -116,16 +116,27 @@ static void take_best(const ServingQuestion *question, ServingAnswer *out) {
     out->gap = max_real(0, out->gap);
 }
 
+/* A copy to change: too large for the stack of a thread that somebody else has started. NULL: memory is out. */
+static ServingQuestion *changed_question(const ServingQuestion *question, Arena *arena, Error *error) {
+    ServingQuestion *copy = ARENA_NEW(arena, ServingQuestion, 1);
+    if (copy)
+        *copy = *question;
+    else
+        error_memory(error);
+    return copy;
+}
+
 /* The best under the goals: once with the margin of the model's error, once by its mean. */
-static bool find_best(const ServingQuestion *question, ServingAnswer *out, Error *error) {
-    ServingQuestion under = *question;
+static bool find_best(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    ServingQuestion *under = changed_question(question, arena, error);
+    if (!under) return false;
     for (int margin = 1; margin >= 0 && !out->has_best; margin--) {
         ServingFront front = {0};
         ServingCount count = {0};
         double factor = margin ? out->likely_factor : 1;
-        under.tpot_limit_seconds = out->tpot_goal_seconds / factor;
-        under.ttft_limit_seconds = out->ttft_goal_seconds / factor;
-        bool ok = search_all(&under, &out->boxes, &front, &count, error);
+        under->tpot_limit_seconds = out->tpot_goal_seconds / factor;
+        under->ttft_limit_seconds = out->ttft_goal_seconds / factor;
+        bool ok = search_all(under, &out->boxes, &front, &count, error);
         const ServingPoint *best = ok ? best_of(question, &front) : NULL;
         if (best) {
             out->best = *best;
@@ -147,12 +158,13 @@ static double excess(const ServingQuestion *question, const ServingPoint *point)
     return most;
 }
 
-static bool find_nearest(const ServingQuestion *question, ServingAnswer *out, Error *error) {
-    ServingQuestion free = *question;
+static bool find_nearest(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    ServingQuestion *free = changed_question(question, arena, error);
     ServingFront front = {0};
     ServingCount count = {0};
-    free.tpot_limit_seconds = free.ttft_limit_seconds = free.rate = 0;
-    if (!search_all(&free, &out->boxes, &front, &count, error)) return front_free(&front), false;
+    if (!free) return false;
+    free->tpot_limit_seconds = free->ttft_limit_seconds = free->rate = 0;
+    if (!search_all(free, &out->boxes, &front, &count, error)) return front_free(&front), false;
     for (int i = 0; i < front.count; i++)
         if (!out->has_nearest || excess(question, &front.points[i]) < excess(question, &out->nearest)) {
             out->nearest = front.points[i];
@@ -204,22 +216,23 @@ static void find_kinds(ServingAnswer *out) {
 }
 
 /* All chips of a domain (of a torus: all) in tensor, as far as heads divide. */
-static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Error *error) {
-    ServingQuestion usual = *question;
+static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    ServingQuestion *usual = changed_question(question, arena, error);
     ServingFront front = {0};
     ServingCount count = {0};
     int64_t devices = 1, heads = question->model.kinds[0].heads;
+    if (!usual) return false;
     for (int a = 0; a < question->machine.mesh.axis_count; a++)
         if (!axis_is_across(&question->machine.mesh.axes[a])) devices *= question->machine.mesh.axes[a].size;
     while (devices > 1 && heads % devices != 0) devices--;
-    if (devices == 1 || usual.requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
-    usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices};
-    usual.requirements[usual.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
-    usual.modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
+    if (devices == 1 || usual->requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
+    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices};
+    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
+    usual->modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
     double factor = out->with_margin ? out->likely_factor : 1;
-    usual.tpot_limit_seconds = out->tpot_goal_seconds / factor;
-    usual.ttft_limit_seconds = out->ttft_goal_seconds / factor;
-    bool ok = search_all(&usual, &out->boxes, &front, &count, error);
+    usual->tpot_limit_seconds = out->tpot_goal_seconds / factor;
+    usual->ttft_limit_seconds = out->ttft_goal_seconds / factor;
+    bool ok = search_all(usual, &out->boxes, &front, &count, error);
     const ServingPoint *best = ok ? best_of(question, &front) : NULL;
     out->has_usual = best != NULL;
     if (best) out->usual = *best;
@@ -228,36 +241,38 @@ static bool find_usual(const ServingQuestion *question, ServingAnswer *out, Erro
 }
 
 /* The searches that lean on the whole front: the best point, the usual layout. */
-static bool search_further(const ServingQuestion *question, ServingAnswer *out, Error *error) {
+static bool search_further(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
     bool prompts = question->modes == 1u << SERVE_PREFILL;
     if (!question->any_engine) {
-        ServingQuestion physical = *question;
-        physical.any_engine = true;
-        if (!search_all(&physical, &out->boxes, &out->physical, &out->physical_count, error)) return false;
+        ServingQuestion *physical = changed_question(question, arena, error);
+        if (!physical) return false;
+        physical->any_engine = true;
+        if (!search_all(physical, &out->boxes, &out->physical, &out->physical_count, error)) return false;
     }
-    if (out->front.count == 0 && asked && !find_nearest(question, out, error)) return false;
-    if (out->front.count > 0 && !find_best(question, out, error)) return false;
-    return !out->has_best || prompts || find_usual(question, out, error);
+    if (out->front.count == 0 && asked && !find_nearest(question, arena, out, error)) return false;
+    if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
+    return !out->has_best || prompts || find_usual(question, arena, out, error);
 }
 
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    ServingQuestion timed = *question;
+    ServingQuestion *timed = changed_question(question, arena, error);
     ServingLedger ledger = {.out = question->certificate};
     *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
-    timed.began_seconds = world_clock(&question->world);
+    if (!timed) return false;
+    timed->began_seconds = world_clock(&question->world);
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
     if (ledger.out) serving_ledger_begin(&ledger), out->count.space.ledger = &ledger;
     bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
-              search_likely_first(&timed, &out->boxes, &out->front, arena, error) &&
-              search_all(&timed, &out->boxes, &out->front, &out->count, error);
+              search_likely_first(timed, &out->boxes, &out->front, arena, error) &&
+              search_all(timed, &out->boxes, &out->front, &out->count, error);
     out->count.space.ledger = NULL;
     if (!ok) return false;
-    timed.time_limit_seconds = 0; /* it is the front that the limit is of */
+    timed->time_limit_seconds = 0; /* it is the front that the limit is of */
     if (!out->count.complete)
         take_best(question, out);
-    else if (!search_further(&timed, out, error))
+    else if (!search_further(timed, arena, out, error))
         return false;
     find_kinds(out);
     return true;

@@ -3,6 +3,7 @@
 #include "search/sweep/sweep.h"
 
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
 
@@ -100,7 +101,7 @@ static void message_of(const Report *report, PointState state, char *text, size_
 static bool print_report(const Report *report, FILE *out, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = report_write_json(report, memory, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -126,7 +127,7 @@ bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *rep
                                                               : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
-    FILE *out = open_memstream(&row->text, &row->length);
+    FILE *out = memory_stream_open(&row->text, &row->length);
     if (!out) return error_memory(error);
     print_start(grid, point, state, message, warning, out);
     if (result->plan_count > 0)
@@ -142,7 +143,7 @@ bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *rep
 bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
     char message[sizeof failure->where + sizeof failure->text + 2];
     snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
-    FILE *out = open_memstream(&row->text, &row->length);
+    FILE *out = memory_stream_open(&row->text, &row->length);
     if (!out) return error_memory(error);
     print_start(grid, point, POINT_ERROR, message, "", out);
     fputs(",\"best\":null,\"report\":null}", out);

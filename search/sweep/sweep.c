@@ -3,6 +3,7 @@
 #include "search/sweep/sweep.h"
 
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
 #include "search/report/questions.h"
@@ -72,7 +73,7 @@ static void print_grid(const SweepGrid *grid, FILE *out) {
 char *sweep_header_line(const SweepHeader *header, Arena *arena) {
     char *text = NULL, *line = NULL;
     size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = memory_stream_open(&text, &length);
     if (!out) return NULL;
     fprintf(out, "{\"format\":\"%s\",\"format_version\":1,\"version\":", FORMAT_NAME);
     json_print_text(out, header->version);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/walk/search.h"
 
+#include "base/threads.h"
 #include "base/util.h"
 #include "search/explore/cache_pool.h"
 #include "search/walk/walk.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
     memset(result, 0, sizeof(*result));
     Search search = {
         .request = request, .arena = arena, .certificate = &result->certificate, .started = world_clock(world)};
-    search.threads = request->control.threads > 0 ? request->control.threads : omp_get_max_threads();
+    search.threads = threads_usable(request->control.threads);
     bool ok = run(&search, result, error);
     caches_free(&search);
     tuple_list_free(&search.tuples);

@@ -113,6 +113,70 @@ Test(file, modes_and_links_survive) {
     place_end(&place);
 }
 
+/* What is written through a link that leads to nothing yet lands where it leads; the link stays one. */
+Test(file, links_to_nothing_yet) {
+    Place place = place_new();
+    Error error = {0};
+    struct stat status;
+    mkdir(in(&place, "folder"), 0777);
+    cr_assert_eq(symlink("folder/new", in(&place, "link")), 0);
+    cr_assert_eq(symlink(in(&place, "link"), in(&place, "second")), 0);
+    cr_assert_eq(symlink("circle", in(&place, "circle")), 0);
+    cr_expect(file_write(in(&place, "second"), "x", 1, &error), "%s", error.text);
+    expect_content(&place, "folder/new", "x");
+    cr_expect(lstat(in(&place, "link"), &status) == 0 && S_ISLNK(status.st_mode));
+    cr_expect(lstat(in(&place, "second"), &status) == 0 && S_ISLNK(status.st_mode));
+    cr_expect_not(file_write(in(&place, "circle"), "x", 1, &error));
+    place_end(&place);
+}
+
+Test(file, same_file_by_any_name) {
+    Place place = place_new();
+    Error error = {0};
+    mkdir(in(&place, "folder"), 0777);
+    cr_assert(file_write(in(&place, "a"), "1", 1, &error) && file_write(in(&place, "b"), "1", 1, &error));
+    cr_assert_eq(link(in(&place, "a"), in(&place, "hard")), 0);
+    cr_assert_eq(symlink("a", in(&place, "soft")), 0);
+    cr_assert_eq(symlink("gone", in(&place, "dangling")), 0);
+    const struct {
+        const char *a, *b;
+        bool same;
+    } ROWS[] = {{"a", "a", true},
+                {"a", "./a", true},
+                {"a", "folder/../a", true},
+                {"a", "hard", true},
+                {"a", "soft", true},
+                {"a", "b", false},
+                {"a", "gone", false},
+                {"gone", "./gone", true},
+                {"gone", "dangling", true},
+                {"gone", "folder/gone", false},
+                {"gone", "folder/../gone", true},
+                {"no/gone", "no/gone", false}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+        cr_expect_eq(file_same(in(&place, ROWS[i].a), in(&place, ROWS[i].b)), ROWS[i].same, "%s %s", ROWS[i].a,
+                     ROWS[i].b);
+    cr_expect_not(file_same("/dev/null", "/dev/null"), "nothing is lost in a device");
+    place_end(&place);
+}
+
+/* A handler of signals can take away what is not yet renamed, and nothing else. */
+Test(file, nothing_is_left_by_who_ends) {
+    Place place = place_new();
+    Error error = {0};
+    cr_assert(file_write(in(&place, "kept"), "1", 1, &error));
+    FileStream *stream = file_stream_open(in(&place, "c.tsv"), &error);
+    cr_assert(stream, "%s", error.text);
+    cr_expect_eq(entries(&place, ""), 2);
+    file_leave_nothing();
+    cr_expect_eq(entries(&place, ""), 1);
+    file_stream_close(stream, false, &error);
+    cr_assert(file_write(in(&place, "kept"), "2", 1, &error));
+    file_leave_nothing();
+    expect_content(&place, "kept", "2");
+    place_end(&place);
+}
+
 Test(file, refusals_name_the_path) {
     Place place = place_new();
     char *text, long_name[5000];

@@ -158,6 +158,27 @@ Test(json, a_long_name_keeps_its_end_and_its_line) {
     cr_expect(length > 20 && strcmp(error.where + length - 13, "/v5p.json:1:4") == 0, "%s", error.where);
 }
 
+Test(json, plain_texts) {
+    static const struct {
+        const char *text;
+        bool plain;
+    } ROWS[] = {{"{\"a\": [\"b \\u00e9\", {\"c\": \"\\ud83d\\ude00\"}], \"d\": 5, \"e\": null}", true},
+                {"{\"a\": [\"b\\n\"]}", false},
+                {"{\"a\": {\"b\\t\": 5}}", false},
+                {"[\"\\u001b[2J\"]", false},
+                {"[\"\\u0085\"]", false},
+                {"[\"\\u2028\"]", false},
+                {"\"\\u007f\"", false}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Error error = {0};
+        cJSON *json = json_parse(ROWS[i].text, strlen(ROWS[i].text), "a", &error);
+        cr_assert_not_null(json, "%s: %s", ROWS[i].text, error.text);
+        cr_expect_eq(json_is_plain(json, "a", &error), ROWS[i].plain, "%s", ROWS[i].text);
+        cr_expect_eq(error.kind, ROWS[i].plain ? ERROR_NONE : ERROR_INPUT, "%s", ROWS[i].text);
+        cJSON_Delete(json);
+    }
+}
+
 Test(json, hostile_files) {
     Arena arena = {0};
     Error error = {0};

@@ -197,6 +197,14 @@ static const struct {
     {"name missing", "\"name\": \"tiny\",", "", "name"},
     {"alias a number", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [5],", "aliases"},
     {"an array", NULL, "[]", "a chip is an object"},
+    /* Titles stand in launch files and on terminals: a line or an escape of a catalog is not to begin there. */
+    {"title of two lines", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"title\": \"T\\ntouch x #\",",
+     "title: has a control character"},
+    {"escape in an alias", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [\"a\\u001b[31m\"],",
+     "control character"},
+    {"prefix of two lines", "[\"tiny\"]", "[\"tiny\\nevil: yes\"]", "control character"},
+    {"source of two lines", "16e9, \"source\": \"a page\"", "16e9, \"source\": \"a\\npage\"", "source: has a control"},
+    {"turned reading direction", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"title\": \"\\u202egnp\",", "title: has"},
 };
 
 /* Returns `text` with the first `from` replaced; a NULL `from` means all of it. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
 #include "cost/measured/calibrate.h"
+#include "base/memory_stream.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit_own.h"
 #include "cost/measured/flagged.h"
@@ -140,7 +142,7 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
     else
         today(set->date);
     if (!words->only) name_runs(words, material, c, set);
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = profile_set_write(memory, set) || error_memory(error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -192,7 +194,7 @@ static bool write_report(const CalibrateWords *words, const Material *material, 
                                   .verbose = words->verbose};
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = (words->format == CALIBRATE_JSON       ? calibrate_json(memory, c, &facts)
                : words->format == CALIBRATE_MARKDOWN ? calibrate_markdown(memory, c, &facts)
@@ -243,7 +245,7 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
                                 .context = &material,
                                 .only = words->only,
                                 .start = material.begin == BEGIN_PRIORS ? FIT_PRIORS : FIT_VALUES,
-                                .threads = words->threads > 0 ? words->threads : omp_get_max_threads()};
+                                .threads = threads_usable(words->threads)};
     const CalibrateOptions options = {.exclude_flagged = words->exclude_flagged,
                                       .folds = words->folds,
                                       .progress = isatty(fileno(streams.err)) ? show : NULL,

@@ -20,7 +20,8 @@ const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT] = {
                 .help = "write the fitted set to this file; - means stdout, in place of the report",
                 .details = "Write the fitted set there, for --profile of all commands; -: to standard output, in "
                            "place of the report.",
-                .values = "@files"},
+                .values = "@files",
+                .writes = true},
     [PROFILE] = {.name = "profile",
                  .takes = "SET",
                  .help = "begin with this set of profiles: default, or a file (default)",

@@ -3,6 +3,7 @@
 #include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
@@ -104,7 +105,7 @@ static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams
                        Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = gate_write(gate, format, (TextOut){memory, output_terminal(streams, path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -132,7 +133,7 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
                 error, ERROR_INPUT, baseline->entries[i].where,
                 "cannot be planned, so there is nothing to update it with; take it out, or mend it (%.200s)",
                 entries[i].message);
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     cJSON *list = baseline->is_array ? cJSON_CreateArray() : documents->json[0];
     bool ok = list != NULL;

@@ -2,7 +2,9 @@
 #include "search/cli/commands/check_plans.h"
 
 #include "base/json.h"
+#include "base/locale.h"
 #include "base/number.h"
+#include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/contradiction.h"
 #include "search/cli/output_options.h"
@@ -95,6 +97,7 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
 /* What is wrong with an entry is its verdict; what is wrong with the machine we run on ends the check. */
 static bool check_entry(const Checking *checking, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
                         Error *error) {
+    IN_LOCALE_C; /* a thread of its own */
     Arena arena = {0};
     Error failure = {0};
     const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
@@ -128,10 +131,10 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
     int64_t threads = 0;
     int count = baseline->count, done = 0;
     if (options->text[OPTION_THREADS] &&
-        !number_whole(options->text[OPTION_THREADS], "--threads", 1, 1024, &threads, error))
+        !number_whole(options->text[OPTION_THREADS], "--threads", 1, THREADS_MAX, &threads, error))
         return false;
-    if (threads > 0) omp_set_num_threads((int)threads);
-    int lanes = (int)min_whole(omp_get_max_threads(), count);
+    if (threads > 0) omp_set_num_threads(threads_usable((int)threads));
+    int lanes = (int)min_whole(threads_usable(0), count);
     /* Few plans are planned one by one, by all threads together. */
     Checking checking = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
     Error *errors = ARENA_NEW(arena, Error, (size_t)count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt chips [NAME]`: the catalog as a table, or one chip with every figure and its source. */
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/views/chips_view.h"
@@ -33,9 +34,9 @@ static bool write_result(TextOut out, const char *name, bool json, Arena *arena,
     const Chip *one = name ? catalog_find(&catalog, name) : NULL;
     if (name && !one) return unknown_chip(&catalog, name, arena, error);
     bool ok = json  ? chips_write_json(&catalog, one, out.file, arena)
-              : one ? chips_write_one(one, out, arena)
+              : one ? chips_write_one(one, out, arena, error)
                     : chips_write_table(&catalog, out);
-    return ok || error_memory(error);
+    return ok || error->kind != ERROR_NONE ? ok : error_memory(error);
 }
 
 /* All of it in memory first, so that nothing half-written is ever on stdout. */
@@ -47,7 +48,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
     if (line->argument_count > 1 || (name && name[0] == '\0'))
         return error_set(error, ERROR_INPUT, "chips", "give at most one name of a chip"), EXIT_USAGE;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error), EXIT_DEFECT;
     bool ok = write_result((TextOut){memory, streams.terminal}, name, json, line->arena, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);

@@ -4,6 +4,7 @@
  * launch is searched for. */
 #include "search/launch/emit.h"
 #include "base/clock.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
@@ -105,7 +106,7 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
     char *text = NULL;
     size_t length = 0;
     EmitNotes notes = {.count = 0};
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = format->write(request, ranked, memory, error);
     bool failed = ferror(memory) != 0;

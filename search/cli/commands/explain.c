@@ -2,6 +2,7 @@
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
@@ -20,7 +21,7 @@
 static bool write_explanation(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     TextOut out = planning_text_out(memory, choice, streams);
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;

@@ -2,6 +2,7 @@
 /* `shardopt inference`: every way to serve a model, and the front of what users and chips get. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "search/cli/commands.h"
 #include "search/cli/interrupt.h"
 #include "search/serving/options/served.h"
@@ -15,7 +16,7 @@ static bool write_answer(const ServingReport *report, const CommandLine *line, S
     size_t length = 0;
     if (!line_choice(line, SERVING_FORMAT, &format, error) || !line_file(line, SERVING_FILE, &path, error))
         return false;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     TextOut out = {memory, format == SERVED_TEXT ? output_terminal(streams, path) : (Terminal){0}};
     bool ok = serving_write_as(report, (ServedFormat)format, out, error);
@@ -33,7 +34,7 @@ static bool answer(const CommandLine *line, Served *served, Error *error) {
     size_t length = 0;
     if (!line_file(line, SERVING_CERTIFICATE, &path, error)) return false;
     if (!path) return serve(&words, line->arena, served, error);
-    words.certificate = open_memstream(&text, &length);
+    words.certificate = memory_stream_open(&text, &length);
     if (!words.certificate) return error_memory(error);
     bool ok = serve(&words, line->arena, served, error);
     if (fclose(words.certificate) != 0 && ok) ok = error_memory(error);

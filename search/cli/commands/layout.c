@@ -2,6 +2,7 @@
 /* `shardopt layout FILE`: a strategy graph of the public contest, solved. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
@@ -56,7 +57,7 @@ static bool write_all(const LayoutView *view, const LayoutOptions *options, Stre
     char *text = NULL, *solution = NULL;
     size_t length = 0, solution_length = 0;
     bool ok = true;
-    FILE *memory = open_memstream(&text, &length), *choice = open_memstream(&solution, &solution_length);
+    FILE *memory = memory_stream_open(&text, &length), *choice = memory_stream_open(&solution, &solution_length);
     if (memory && options->json) ok = layout_write_json(memory, view, error);
     if (memory && !options->json) layout_write_text(memory, view);
     if (choice) layout_write_solution(choice, view);

@@ -26,7 +26,8 @@ const CommandOption LAYOUT_OPTIONS[LAYOUT_OPTION_COUNT] = {
                   .help = "write the strategy of each node to this file, as a JSON array",
                   .details = "Write the index of each node's strategy there, as a JSON array (the contest's form); "
                              "nothing where no choice is known.",
-                  .values = "@files"},
+                  .values = "@files",
+                  .writes = true},
     [FORMAT] = {.name = "format", .takes = "FORMAT", .help = "text or json (text)", .values = "text json"},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [THREADS] = {.name = "threads",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt models [NAME]: the zoo as a table, or one model in full. */
+#include "base/memory_stream.h"
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/views/models_view.h"
@@ -17,6 +19,20 @@ static const CommandOption OPTIONS[] = {
                 .values = "text json"},
 };
 
+/* Names and sources are those of a file that somebody else may have written. False: memory is out. */
+static bool write_clean(FILE *out, const Model *model) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&text, &length);
+    if (!memory) return false;
+    models_write_text(memory, model);
+    if (fclose(memory) != 0) return false;
+    text_clean(text);
+    fputs(text, out);
+    free(text);
+    return true;
+}
+
 static bool write_answer(TextOut out, const char *name, bool json, Arena *arena, Error *error) {
     Zoo zoo = {0}, like = {0};
     Model model;
@@ -33,8 +49,7 @@ static bool write_answer(TextOut out, const char *name, bool json, Arena *arena,
     if (!name && !zoo_load(arena, &zoo, error)) return false;
     if (json) return models_write_json(out.file, &zoo, name ? &model : NULL) || error_memory(error);
     if (!name) return models_write_table(out, &zoo) || error_memory(error);
-    models_write_text(out.file, &model);
-    return true;
+    return write_clean(out.file, &model) || error_memory(error);
 }
 
 /* The words as one, as "llama 70b" filters; or one name. */
@@ -60,7 +75,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
     const char *name = one_name(line, error);
     if (error->kind != ERROR_NONE) return EXIT_USAGE;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error), EXIT_DEFECT;
     bool ok = write_answer((TextOut){memory, streams.terminal}, name, json, line->arena, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);

@@ -2,6 +2,7 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
@@ -32,7 +33,7 @@ static bool prints_at_once(const OutputChoice *choice) {
 static bool print_stage(const Report *report, ReportStage stage, const Making *making, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = report_write_text_stage(report, stage, planning_text_out(memory, making->choice, making->streams), error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
@@ -60,7 +61,7 @@ static bool write_report(const Report *report, const PageFacts *facts, const Out
                          Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = report_write_as(report, facts, choice->format, planning_text_out(memory, choice, streams), error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate` of a table of serving runs. */
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_tables.h"
@@ -96,7 +97,7 @@ static bool write_profile(const CalibrateWords *words, const ServingFit *fit, co
     char *text = NULL;
     size_t length = 0;
     cJSON *json = serving_fit_profile(fit, begun, base_name(words->file));
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     bool ok = json && memory && json_print(memory, json);
     if (memory) fclose(memory);
     cJSON_Delete(json);
@@ -109,7 +110,7 @@ static bool write_profile(const CalibrateWords *words, const ServingFit *fit, co
 static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     bool ok = memory && write_report(words, fit, memory, (TextOut){memory, output_terminal(streams, NULL)});
     if (memory) fclose(memory);
     if (!ok) error_memory(error);

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_reports.h"
@@ -201,7 +202,7 @@ static bool write_check(const Check *check, Streams streams, Error *error) {
                          "\"%.40s\" is not available; give text, json, markdown or "
                          "junit",
                          asked);
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     bool ok = memory && write_form(check, format, (TextOut){memory, output_terminal(streams, path)});
     if (memory && fclose(memory) != 0) ok = false;
     if (!ok) error_memory(error);
@@ -214,7 +215,7 @@ static bool write_check(const Check *check, Streams streams, Error *error) {
 static bool update(const Check *check, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     cJSON *list = cJSON_IsArray(check->json) ? cJSON_CreateArray() : check->entries[0].now;
     bool ok = memory != NULL;
     for (int i = 0; i < check->count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt diff` of two reports of `inference`. */
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_reports.h"
@@ -159,7 +160,7 @@ bool serving_diff(const ReportFile files[2], ServingDiffOut to, Streams streams,
                      .memory = table_new(&arena, NULL, "|>A|>B|>change")};
     compare_all(&tables, files[0].json, files[1].json);
     *different = tables.different;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     bool ok = memory && write_tables(&tables, to.format, (TextOut){memory, output_terminal(streams, to.path)});
     if (memory && fclose(memory) != 0) ok = false;
     if (!ok) error_memory(error);

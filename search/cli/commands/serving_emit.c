@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt emit vllm|sglang|tensorrt-llm|maxtext-serving`: a way to serve as a script that starts it. */
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
@@ -63,7 +64,7 @@ static bool write_point(const Served *served, const ServingPoint *point, const c
                         Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = serving_script_write(&served->report, point, memory, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain --from` a report of `inference`: the question is asked again, and one point is shown in full. */
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
@@ -24,7 +25,7 @@ static bool write_point(Served *served, const ServingPoint *point, const OutputC
                         Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     TextOut out = planning_text_out(memory, choice, streams);
     ServingPoint own = *point;

@@ -2,6 +2,7 @@
 /* `shardopt sweep inference`: options of `inference` take lists with commas, --require, whose values have commas of
  * their own, with semicolons; a row for each point, the first option of --help the slowest. */
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands.h"
@@ -140,7 +141,7 @@ static bool write_rows(const Grid *grid, const Rows *rows, Streams streams, Erro
     char *text = NULL;
     size_t length = 0;
     const char *path = grid->line->text[SERVING_FILE];
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     TextOut out = {memory, output_terminal(streams, path)};
     bool ok = memory && (rows->rows                        ? json_print(memory, rows->rows)
                          : grid->format == SERVED_MARKDOWN ? table_write_markdown(rows->table, memory)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt validate` of a table of serving runs, told by its columns. */
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "search/cli/commands/serving_tables.h"
 #include "search/cli/views/serving_validate_view.h"
 
@@ -36,7 +37,7 @@ static bool write_view(const ValidateOptions *options, const ServingValidateView
     size_t length = 0;
     if (options->format == VALIDATE_HTML)
         return error_set(error, ERROR_INPUT, "--format", "html is of training runs; give text, json or markdown");
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     TextOut out = {memory, output_terminal(streams, options->output)};
     bool ok = options->format == VALIDATE_JSON       ? serving_validate_json(out, view, error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
 #include "base/build.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
@@ -96,7 +97,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     static const char PREFIX[] = "shardopt: warning: ";
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return NULL;
     planning_announce(request, &(OutputChoice){0}, memory);
     thousands_warn(request, &(OutputChoice){0}, memory);
@@ -246,7 +247,7 @@ static bool write_part(const Ledger *ledger, FILE *out, Error *error) {
     const char *header = sweep_header_line(&sweep->header, ledger->table.arena);
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = header ? open_memstream(&text, &length) : NULL;
+    FILE *memory = header ? memory_stream_open(&text, &length) : NULL;
     if (!memory) return error_memory(error);
     fprintf(memory, "%s\n", header);
     for (int64_t i = 0; i < sweep->header.grid.points; i++) {

@@ -2,6 +2,7 @@
 /* `shardopt trace FILE...`: what a profiler recorded, beside the plan that was run. */
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "cost/trace/formats/formats.h"
@@ -103,7 +104,7 @@ static bool write_beside(const Beside *beside, const CommandLine *line, Streams 
     char *text = NULL;
     size_t length = 0;
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = format == 1 ? beside_write_json(beside, memory, error)
                           : beside_write_text(beside, (TextOut){memory, output_terminal(streams, path)}, error);

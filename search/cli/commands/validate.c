@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
 #include "cost/measured/validate.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_tables.h"
@@ -32,7 +33,7 @@ static Writer writer_of(ValidateFormat format) {
 static bool write_form(Writer write, const ValidateView *view, Streams streams, const char *path, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = write((TextOut){memory, output_terminal(streams, path)}, view, error);
     if (ferror(memory) && ok) ok = error_memory(error);

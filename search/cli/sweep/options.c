@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/sweep/options.h"
 
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "search/sweep/goal.h"
 #include "search/sweep/nested.h"
@@ -34,7 +35,7 @@ bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput
     char *text = NULL;
     size_t length = 0;
     if (!output->quiet) warn(grid, rows, streams.err);
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = sweep_write(grid, rows, &output->goal, output->format,
                           (TextOut){memory, output_terminal(streams, output->path)}, error);

@@ -118,6 +118,7 @@ static bool write_figures(const Chip *chip, TextOut out) {
 static void write_paragraph(const char *label, const char *text, TextOut out) {
     char whole[CHIP_SOURCE_SIZE + 256];
     snprintf(whole, sizeof whole, "%s: %s", label, text);
+    text_clean(whole);
     text_wrap(whole, LINE_COLUMNS);
     fprintf(out.file, "%s\n", whole);
 }
@@ -205,13 +206,13 @@ static void write_hosts(const Chip *chip, TextOut out) {
 }
 
 /* The default profile, its software and what else --stack takes on such a chip. */
-static void write_profile(const Chip *chip, TextOut out, Arena *arena) {
+static bool write_profile(const Chip *chip, TextOut out, Arena *arena, Error *error) {
     ProfileSet set;
     Profile profile;
-    Error error = {0};
+    Error own = {0};
     char names[1024] = "";
-    if (!profile_set_default(arena, &set, &error) || !profile_load("default", NULL, chip, arena, &profile, &error))
-        return;
+    if (!profile_set_default(arena, &set, &own) || !profile_load("default", NULL, chip, arena, &profile, &own))
+        return own.kind == ERROR_INPUT || (*error = own, false); /* nothing is fitted to such a chip */
     for (int i = 0; i < set.stack_count; i++) {
         size_t length = strlen(names);
         if (set_stack_fits(&set, &set.stacks[i], chip) && strcmp(set.stacks[i].name, profile.stack) != 0)
@@ -220,18 +221,21 @@ static void write_profile(const Chip *chip, TextOut out, Arena *arena) {
     fprintf(out.file, "profile: %s, software %s; a step is likely %.2f to %.2f of the predicted\n", profile.name,
             profile.stack, profile.likely_low, profile.likely_high);
     if (names[0]) write_paragraph("other software (--stack)", names, out);
+    return true;
 }
 
-bool chips_write_one(const Chip *chip, TextOut out, Arena *arena) {
+bool chips_write_one(const Chip *chip, TextOut out, Arena *arena, Error *error) {
     ChipStanding standing = chip_standing(chip);
-    fprintf(out.file, "%s: %s\n", chip->name, chip->title);
+    char name[PROSE_NAME_SIZE];
+    fprintf(out.file, "%s: ", clean_name(chip->name, name));
+    fprintf(out.file, "%s\n", clean_name(chip->title, name));
     if (chip->alias_count) fprintf(out.file, "also:");
-    for (int i = 0; i < chip->alias_count; i++) fprintf(out.file, " %s", chip->aliases[i]);
+    for (int i = 0; i < chip->alias_count; i++) fprintf(out.file, " %s", clean_name(chip->aliases[i], name));
     fprintf(out.file, "%s\n", chip->alias_count ? "\n" : "");
     if (!write_figures(chip, out)) return false;
     fprintf(out.file, "\n%d figures, %d checked against their source\n", standing.known, standing.checked);
     write_missing(chip, out);
-    if (standing.plans) write_profile(chip, out, arena);
+    if (standing.plans && !write_profile(chip, out, arena, error)) return false;
     if (chip->scaleup == SCALEUP_UNKNOWN) return !ferror(out.file);
     write_hosts(chip, out);
     write_paragraph(chip->topology_verified ? "source" : "source (not checked)", chip->topology_source, out);

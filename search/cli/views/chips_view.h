@@ -35,9 +35,9 @@ typedef struct {
 } OfferedSlice;
 bool chip_offered(const Chip *chip, Arena *arena, OfferedSlice **out, int *count); /* false: memory is out */
 
-/* False: memory is out. */
+/* False: memory is out; of one chip also that its profile cannot be read, which is in *error then. */
 bool chips_write_table(const Catalog *catalog, TextOut out);
-bool chips_write_one(const Chip *chip, TextOut out, Arena *arena);
+bool chips_write_one(const Chip *chip, TextOut out, Arena *arena, Error *error);
 bool chips_write_json(const Catalog *catalog, const Chip *one, FILE *out, Arena *arena); /* `one` NULL: all */
 
 #endif

@@ -123,5 +123,5 @@ bool report_write_csv(const Report *report, FILE *out, Error *error) {
     bool ok = table_write_csv(&table, out);
     arena_free(&arena);
     if (!ok) return error_memory(error);
-    return !ferror(out) || error_set(error, ERROR_IO, "report", "the table could not be written");
+    return !ferror(out) || error_stream(error, "report", "the table");
 }

@@ -92,5 +92,5 @@ bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     }
     arena_free(&arena);
     if (!ok) return error_memory(error);
-    return !ferror(out) || error_set(error, ERROR_IO, "report", "the Markdown could not be written");
+    return !ferror(out) || error_stream(error, "report", "the Markdown");
 }

@@ -180,5 +180,5 @@ bool report_write_html(const Report *report, const PageFacts *facts, FILE *out, 
     free(drawn);
     arena_free(&arena);
     if (!ok) return error_memory(error);
-    return !ferror(out) || error_set(error, ERROR_IO, "report", "the page could not be written");
+    return !ferror(out) || error_stream(error, "report", "the page");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/report/html/tables.h"
 
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "cost/profile/profile_figure.h"
 #include "mesh/chip_json.h"
@@ -36,7 +37,7 @@ typedef void TextWriter(const PageView *view, TextOut out);
 static const char *text_of(const PageView *view, TextWriter *write) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return NULL;
     write(view, (TextOut){.file = memory});
     return one_line(memory, &text, view->arena);

@@ -482,7 +482,7 @@ cJSON *report_json(const Report *report, Error *error) {
 
 bool report_write_json(const Report *report, FILE *out, Error *error) {
     cJSON *json = report_json(report, error);
-    bool ok = json && (json_print(out, json) || error_set(error, ERROR_IO, "report", "the JSON could not be written"));
+    bool ok = json && (json_print(out, json) || error_stream(error, "report", "the JSON"));
     cJSON_Delete(json);
     return ok;
 }

@@ -303,5 +303,5 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
         prose_write(out, "", "  ", text.text);
     }
     if (!ok) return error_memory(error);
-    return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
+    return !ferror(out.file) || error_stream(error, "report", "the text");
 }

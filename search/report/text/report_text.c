@@ -270,7 +270,7 @@ bool report_write_text_stage(const Report *report, ReportStage stage, TextOut ou
                                                                                   [STAGE_WAYS] = alternatives_write,
                                                                                   [STAGE_WHOLE] = write_rest};
     if (!WRITE[stage](report, out)) return error_memory(error);
-    return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
+    return !ferror(out.file) || error_stream(error, "report", "the text");
 }
 
 bool report_write_text(const Report *report, TextOut out, Error *error) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/serving/launch/serving_script.h"
 
+#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/serving/launch/worker_hosts.h"
@@ -360,7 +361,7 @@ bool serving_script_write(const ServingReport *report, const ServingPoint *point
                                  .output = (int64_t)ceil(question->request.output),
                                  .concurrency = question->rate > 0 ? 0 : point_in_flight(question, point),
                                  .rate = question->rate};
-    FILE *memory = open_memstream(&facts, &length);
+    FILE *memory = memory_stream_open(&facts, &length);
     bool ok = memory && write_facts(&script, memory);
     if (memory && fclose(memory) != 0) ok = false;
     script.route.facts = facts;

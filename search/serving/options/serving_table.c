@@ -132,7 +132,8 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
                       .letter = 'o',
                       .takes = "FILE",
                       .help = "write the result to this file instead of to stdout",
-                      .values = "@files"},
+                      .values = "@files",
+                      .writes = true},
     [SERVING_CERTIFICATE] = {.use = SERVING_USE_ANSWER,
                              .name = "certificate",
                              .takes = "FILE",
@@ -140,7 +141,8 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
                              .details = "Writes a table too, with a line for each layout that was visited or left out "
                                         "and for each range of batches that was cut, with its bound. "
                                         "`tests/certificate/check_serving.py` checks it beside the JSON report.",
-                             .values = "@files"},
+                             .values = "@files",
+                             .writes = true},
     [SERVING_TIMING] = {.name = "timing", .help = "print on stderr how long it took"},
     [SERVING_FROM] = {.name = "from",
                       .takes = "REPORT",

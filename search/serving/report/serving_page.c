@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as one page that loads nothing: what is best, the pictures, what it rests on. */
 #include "base/escape.h"
+#include "base/memory_stream.h"
 #include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
@@ -56,7 +57,7 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
 static bool write_words(const ServingReport *report, FILE *out, Error *error) {
     char *text = NULL;
     size_t length = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     bool ok = memory && serving_write_text(report, (TextOut){memory, (Terminal){0}}, error);
     if (memory && fclose(memory) != 0) ok = false;
     if (ok) {

@@ -68,6 +68,12 @@ Test(prose, wraps_between_words_and_never_before_a_unit) {
     free(result);
 }
 
+Test(prose, harmless_lines) {
+    char text[] = "a\033[31m\nb\xC2\x9B c\xE2\x80\xAE d\xFF \xC3\xA9\n";
+    text_clean(text);
+    cr_expect_str_eq(text, "a?[31m\nb? c? d? \xC3\xA9\n");
+}
+
 Test(prose, a_piece_that_does_not_fit_is_left_out_whole) {
     Prose prose = {0};
     for (int i = 0; i < 1000; i++) prose_item(&prose, ", ", "%s", "sixteen letters.");

@@ -69,6 +69,9 @@ Test(command_models, answers) {
         {{"models", "--frobnicate"}, 2, "--help"},
         {{"models", "--format", "json", "--format", "text", "8b"}, 2, "given twice"},
         {{"models", ""}, 2, "empty"},
+        /* What is downloaded is not to speak to the terminal: refused in what we read, cleaned in what we are given. */
+        {{"models", SHARDOPT_TEST_DATA "/models/hostile/escapes.json"}, 2, "has a control character"},
+        {{"models", SHARDOPT_TEST_DATA "/models/hostile/escapes_in_hf.json"}, 0, "evil?[31m (llama, llama)"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Run result = run(rows[i].words);

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every command with its n-th allocation failing, alone and with all after it: it ends as without, or with exit 70, one
+line, and the old file whole.
+
+allocations.py PROGRAM [--all | --tail N --drawn N] [--only NAME] [--jobs N]
+
+--all tries each n: some hours of processor time. Otherwise the first five, the last `tail` (an answer is put together
+there) and `drawn` between them, by a fixed seed. Exit 1: some run ended otherwise.
+"""
+import argparse, random, sys
+
+import faults
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("program")
+arguments.add_argument("--all", action="store_true")
+arguments.add_argument("--tail", type=int, default=16)
+arguments.add_argument("--drawn", type=int, default=8)
+arguments.add_argument("--only")
+arguments.add_argument("--jobs", type=int, default=2)
+options = arguments.parse_args()
+
+
+def plan(case):
+    count = case.count("malloc")
+    print(f"{case.name}: {count} allocations")
+    if options.all:
+        points = range(1, count + 1)
+    else:
+        drawn = random.Random(f"{case.name} 1").sample(range(1, count + 1), min(count, options.drawn))
+        points = sorted(set(range(1, min(5, count) + 1)) | set(range(max(1, count - options.tail), count + 1)) | set(drawn))
+    for n in points:
+        yield "malloc", n, False
+        if n % 4 == 0:
+            yield "malloc", n, True
+
+
+place = faults.Place(options.program)
+names = [n for n in faults.COMMANDS if options.only in (None, n)]
+bad = faults.try_all([faults.Case(place, n) for n in names], plan, options.jobs)
+place.end()
+sys.exit(1 if bad else 0)
