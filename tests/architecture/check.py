@@ -112,6 +112,11 @@ def reads_world(path):
 
 def check_calls(house):
     for source in house:
+        for line, name in source.calls(["open_memstream"]):
+            yield Fault("call", source.path, line, name, f"{name} forgets that memory ran out: base/memory_stream.h")
+        if source.path != "base/threads.c":
+            for line, name in source.calls(["omp_get_max_threads"]):
+                yield Fault("call", source.path, line, name, f"{name} may be more than there are: base/threads.h")
         if not reads_world(source.path):
             for line, name in [*source.calls(CALLS), *source.words(STREAMS)]:
                 yield Fault("call", source.path, line, name, f"{name} belongs to search/cli, base/file.c or a load_*.c")
