@@ -35,6 +35,7 @@ typedef struct {
     EmitWriter *write;
     EmitNoter *notes;
     const char *does; /* for help: "a YAML file for MaxText's trainer" */
+    const char *file; /* what one calls it, in examples: "train.sh"; NULL: no name is offered */
 } EmitFormat;
 
 /* An order in which a launcher nests roles. */

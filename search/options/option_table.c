@@ -442,8 +442,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_VERBOSE] = {.name = "verbose",
                         .letter = 'v',
                         .use = BOTH | USE_EMIT,
-                        .help = "print on stderr what is searched",
-                        .details = "Say on standard error what is searched."},
+                        .help = "the whole report, not a screen of it; of other forms, what is searched (stderr)",
+                        .details = "Print the whole text report, where a screen of it is the default: why plan 1 wins, "
+                                   "what would help, what is assumed, the proof. A text in a file (-o) is always "
+                                   "whole. With another --format, and of `explain` and `emit`: say on standard error "
+                                   "what is searched."},
     [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .use = ALL, .help = "no warnings"},
     [OPTION_COLOR] =
         {.name = "color",

@@ -107,6 +107,10 @@ bool report_make_for(const Request *request, const ReportReader *reader, Arena *
 bool report_write_text(const Report *report, TextOut out, Error *error);
 /* What a stage adds to the text; all stages in order are the whole text. */
 bool report_write_text_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
+/* The same in a screen: what it needs of a stage is at most BRIEF_LINES lines with what the stages before it wrote, unless
+ * more rows were asked for or a narrow terminal breaks them. */
+enum { BRIEF_LINES = 24 };
+bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
 /* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
 cJSON *report_json(const Report *report, Error *error);

@@ -30,12 +30,17 @@ static bool prints_at_once(const OutputChoice *choice) {
     return choice->format == FORMAT_TEXT && !choice->certificate && (!choice->path || strcmp(choice->path, "-") == 0);
 }
 
+/* A screen of it, unless all was asked for, or there is a file to hold it. */
+static bool is_brief(const OutputChoice *choice) { return prints_at_once(choice) && !choice->verbose; }
+
 static bool print_stage(const Report *report, ReportStage stage, const Making *making, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = report_write_text_stage(report, stage, planning_text_out(memory, making->choice, making->streams), error);
+    TextOut out = planning_text_out(memory, making->choice, making->streams);
+    bool ok = is_brief(making->choice) ? report_write_brief_stage(report, stage, out, error)
+                                       : report_write_text_stage(report, stage, out, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(making->streams.out, making->choice->path, text, length, error);
     free(text);
@@ -89,7 +94,7 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
 static bool answer(const Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
                    PageFacts **facts, Error *error) {
     Making making = {choice, streams, arena, progress_start(streams.err, choice->quiet, "searching")};
-    ReportReader reader = {take_stage, &making, .plans_alone = choice->format == FORMAT_CSV};
+    ReportReader reader = {take_stage, &making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice)};
     bool ok = report_make_for(request, &reader, arena, report, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
@@ -108,14 +113,16 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     PageFacts *facts = NULL;
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
-    planning_announce(request, &choice, streams.err);
+    OutputChoice beside = choice; /* the whole text has what --verbose says beside other forms */
+    beside.verbose = choice.verbose && choice.format != FORMAT_TEXT;
+    planning_announce(request, &beside, streams.err);
     request->control.keep_ledger = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
         !write_certificate(report, &choice, streams, error))
         return false;
     if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
     if (!thousands_warn_after(options, report, &choice, streams.err, error)) return false;
-    planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
+    planning_conclude(&report->result, &beside, clock_seconds() - start, streams.err);
     return true;
 }
 

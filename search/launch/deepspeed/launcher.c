@@ -27,5 +27,5 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .signs = {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"},
     .import_work = deepspeed_work,
     .import_plan = deepspeed_plan,
-    .formats = {{"deepspeed", emit_deepspeed, emit_deepspeed_notes, "a JSON file for DeepSpeed"}},
+    .formats = {{"deepspeed", emit_deepspeed, emit_deepspeed_notes, "a JSON file for DeepSpeed", "ds_config.json"}},
 };

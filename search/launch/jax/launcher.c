@@ -23,5 +23,5 @@ const Launcher JAX_LAUNCHER = {
     .signs = {"MESH_AXES"},
     .import_work = jax_work,
     .import_plan = jax_plan,
-    .formats = {{"jax", emit_jax, emit_jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule"}},
+    .formats = {{"jax", emit_jax, emit_jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule", "plan.py"}},
 };

@@ -42,5 +42,5 @@ const Launcher MAXTEXT_LAUNCHER = {
     .import_work = maxtext_work,
     .import_plan = maxtext_plan,
     .import_way = maxtext_import_way,
-    .formats = {{"maxtext", emit_maxtext, emit_maxtext_notes, "a YAML file for MaxText's trainer"}},
+    .formats = {{"maxtext", emit_maxtext, emit_maxtext_notes, "a YAML file for MaxText's trainer", "run.yml"}},
 };

@@ -26,5 +26,5 @@ const Launcher MEGATRON_LAUNCHER = {
     .signs_yield = true,
     .import_work = megatron_work,
     .import_plan = megatron_plan,
-    .formats = {{"megatron", emit_megatron, emit_megatron_notes, "a bash script that runs Megatron-LM"}},
+    .formats = {{"megatron", emit_megatron, emit_megatron_notes, "a bash script that runs Megatron-LM", "train.sh"}},
 };

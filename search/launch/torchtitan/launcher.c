@@ -19,7 +19,8 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .signs = {"parallelism.", "training.", "activation_checkpoint."},
     .import_work = torchtitan_work,
     .import_plan = torchtitan_plan,
-    .formats = {{"torchtitan", emit_torchtitan, emit_torchtitan_notes, "a bash script that runs torchtitan 0.3"},
+    .formats = {{"torchtitan", emit_torchtitan, emit_torchtitan_notes, "a bash script that runs torchtitan 0.3",
+                 "train.sh"},
                 {"torchtitan-toml", emit_torchtitan_toml, emit_torchtitan_toml_notes,
-                 "a TOML file for torchtitan up to 0.2"}},
+                 "a TOML file for torchtitan up to 0.2", "train.toml"}},
 };

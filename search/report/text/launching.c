@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const Launcher *launcher_of(const Request *request) {
+const Launcher *launcher_of(const Request *request) {
     for (int i = 0; i < launcher_count(); i++)
         if (request->space.launchers == 1u << i) return launcher_at(i);
     return NULL;

@@ -6,7 +6,13 @@
 
 #include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
+#include "search/launch/launcher.h"
 #include "search/report/report.h"
+
+/* The plan's model and machine, and with `batch` its sequences of a step, a line that stands out; and "(fits with 96%)",
+ * nothing where that is sure. */
+void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out);
+void fits_words(const Request *request, const RankedPlan *ranked, Prose *to);
 
 /* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out);
@@ -37,6 +43,16 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
 /* "What would help most", nothing where nothing was asked; and without a plan how far off the nearest is. */
 void sensitivities_write(const Report *report, TextOut out);
 void shortfall_write(const Report *report, TextOut out);
+void nearest_write(const Report *report, TextOut out);
+
+/* Why the answer is not proven, with what is known of the rest. */
+void gap_words(const Report *report, Prose *to);
+
+/* The only launcher that a request is for; NULL: any, or several. */
+const Launcher *launcher_of(const Request *request);
+
+/* How probable it is, "<1%" and ">99%" at the ends. */
+const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]);
 
 /* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so
  * much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON

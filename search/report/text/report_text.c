@@ -34,9 +34,7 @@ static void write_failing(const Request *request, const RankedPlan *ranked, Text
     prose_write(out, "", "", text.text);
 }
 
-void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
-    const Estimate *estimate = &ranked->estimate;
-    const StepTime *time = &estimate->time;
+void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out) {
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     int64_t used = ranked->machine.mesh.chips, asked = request->question.machine.mesh.chips;
     Prose text = {0};
@@ -46,12 +44,29 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
                   number_grouped(asked, b));
     else
         prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
+    if (batch)
+        prose_add(&text, ", %s x %s tokens", number_grouped(ranked->work.sequences, a),
+                  number_grouped(ranked->work.seq, b));
     prose_add(&text, ":");
     text_strong(out);
     prose_write(out, "", "", text.text);
     text_plain(out);
+}
 
-    text = (Prose){0};
+void fits_words(const Request *request, const RankedPlan *ranked, Prose *to) {
+    double fits = plan_fits_chance(request, ranked);
+    if (fits > 0 && fits < FITS_HARDLY)
+        prose_add(to, " (fits with less than 1%%)");
+    else if (fits > 0 && fits < FITS_SURELY)
+        prose_add(to, " (fits with %.0f%%)", 100 * fits);
+}
+
+void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {
+    const Estimate *estimate = &ranked->estimate;
+    const StepTime *time = &estimate->time;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    title_write(request, ranked, false, out);
     prose_add(&text, "%s per step (", step_text(time->seconds, a));
     double low, high;
     if (plan_likely(request, ranked, &low, &high))
@@ -61,13 +76,8 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, "%s MFU, ", share_text(estimate->mfu, a));
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
-    double fits = plan_fits_chance(request, ranked);
-    if (fits > 0 && fits < FITS_HARDLY)
-        prose_add(&text, " (fits with less than 1%%)");
-    else if (fits > 0 && fits < FITS_SURELY)
-        prose_add(&text, " (fits with %.0f%%)", 100 * fits);
-    prose_add(&text, ", ");
-    prose_add(&text, "bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
+    fits_words(request, ranked, &text);
+    prose_add(&text, ", bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
               bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
     prose_write(out, "", "", text.text);
 
@@ -182,7 +192,7 @@ static void write_shortfall(const Report *report, TextOut out) {
     prose_write(out, "", "", text.text);
 }
 
-static void write_nearest(const Report *report, TextOut out) {
+void nearest_write(const Report *report, TextOut out) {
     char step[NUMBER_TEXT_SIZE], hbm[NUMBER_TEXT_SIZE], title[PROSE_NAME_SIZE], label[WORDS_SIZE],
         chips[NUMBER_TEXT_SIZE];
     if (!report->result.shortfall.known) return;
@@ -234,7 +244,7 @@ static bool write_answer(const Report *report, TextOut out) {
         launching_write(report, out);
     } else {
         shortfall_write(report, out);
-        write_nearest(report, out);
+        nearest_write(report, out);
     }
     return true;
 }

@@ -54,7 +54,7 @@ static void add_nearest(const Report *report, double last, Prose *to) {
         prose_add(to, " with %s sequences", number_grouped(least->batch_most, batch));
 }
 
-static void add_gap(const Report *report, Prose *to) {
+void gap_words(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->control.time_limit_seconds > 0;
@@ -71,7 +71,7 @@ static void write_proof(const Report *report, TextOut out) {
     int count = report->result.plan_count;
     Prose text = {0};
     if (report->result.certificate.proof == PROOF_GAP) {
-        add_gap(report, &text);
+        gap_words(report, &text);
     } else if (count == 0) {
         prose_add(&text, "Proven: no plan fits.");
     } else if (report->asked && report->asked->control.different) {

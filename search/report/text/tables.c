@@ -83,7 +83,7 @@ void plan_moves(const Report *report, int rank, Prose *to) {
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
 
-static const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
+const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
     static const double LEAST = 0.005, MOST = 0.995;
     if (chance > 0 && chance < LEAST) return "<1%";
     if (chance > MOST) return ">99%";
@@ -298,9 +298,11 @@ bool alternatives_write(const Report *report, TextOut out) {
     write_sizes(report, out);
     Arena arena = {0};
     Table table = table_new(&arena, NULL, "way|what changes|>step|>price|plan|for");
-    enum { PLAN = 4, FOR = 5 };
+    enum { PRICE = 3, PLAN = 4, FOR = 5 };
     table_wrap(&table, PLAN, PLAN_COLUMNS);
     table_wrap(&table, FOR, LAUNCHER_COLUMNS);
+    table_may_drop(&table, PRICE);
+    table_may_drop(&table, FOR);
     for (int i = 0; i < ALTERNATIVE_COUNT; i++)
         if (report->alternatives[i].tried) add_way(&table, report, (Alternative)i);
     bool ok = table_write_text(&table, "  ", out);

@@ -58,14 +58,27 @@ static void expect_golden(const char *name, const char *text) {
     free(golden);
 }
 
+/* The answer on one screen, stage by stage, as the command prints it. */
+static bool write_brief(const Report *report, TextOut out, Error *error) {
+    for (ReportStage stage = STAGE_PLAN; stage < STAGE_COUNT; stage++)
+        if (!report_write_brief_stage(report, stage, out, error)) return false;
+    return true;
+}
+
+static bool brief_of_80(const Report *report, TextOut out, Error *error) {
+    out.terminal.columns = 80;
+    return write_brief(report, out, error);
+}
+
 Test(report, golden) {
     static const struct {
         const char *name;
         bool none;
         bool (*write)(const Report *report, TextOut out, Error *error);
     } ROWS[] = {
-        {"plan.txt", false, report_write_text},
-        {"none.txt", true, report_write_text},
+        {"plan.txt", false, report_write_text}, {"none.txt", true, report_write_text},
+        {"brief.txt", false, write_brief},      {"brief_80.txt", false, brief_of_80},
+        {"brief_none.txt", true, write_brief},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         if (ROWS[i].none)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer on one screen: verdict, plan 1 in its launcher's words, the plans that differ, where time and memory go, a
+ * doubt, and what to type next. The rest is the long report's. */
+#include "search/report/text/parts.h"
+
+#include "base/text/table.h"
+#include "base/util.h"
+#include "search/answer/doubts.h"
+#include "search/report/text/brief_bars.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the verdict ---- */
+
+static void add_proof(const Report *report, Prose *to) {
+    const Certificate *certificate = &report->result.certificate;
+    char count[COUNT_TEXT_SIZE];
+    if (certificate->proof == PROOF_GAP) {
+        prose_add(to, " ");
+        gap_words(report, to);
+        return;
+    }
+    prose_add(to, " Proven: of %s plans none is faster in this model.",
+              count_text(certificate->plans_covered, true, count));
+}
+
+static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
+    const Request *request = report->request;
+    const Estimate *estimate = &first->estimate;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    double low, high, peak = request_cost_context(request).precision_flops_per_second;
+    Prose text = {0};
+    title_write(request, first, true, out);
+    prose_add(&text, "%s per step", step_text(estimate->time.seconds, a));
+    if (plan_likely(request, first, &low, &high))
+        prose_add(&text, " (likely %s to %s)", number_time(low, a), number_time(high, b));
+    prose_add(&text, ", %s MFU, ", share_text(estimate->mfu, a));
+    prose_add(&text, "%s and %s tokens/s per chip, ", rate_text(estimate->mfu * peak, "FLOP", a),
+              number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b));
+    prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
+              number_bytes(estimate->memory_limit_bytes, b));
+    fits_words(request, first, &text);
+    prose_add(&text, ", bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &first->machine.mesh),
+              bound_text(estimate->bound_next, &first->machine.mesh), 100 * (1 - estimate->bound_next_share));
+    add_proof(report, &text);
+    prose_write(out, "", "", text.text);
+}
+
+/* What the training takes; with its failures where there are some. */
+static void write_training(const Request *request, const RankedPlan *first, TextOut out) {
+    static const double NEVER = 30 * 86400.0;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    Training training = training_of(request, first);
+    Failing failing = failing_of(request, first);
+    bool asked = request->question.failing.mtbf_seconds > 0;
+    bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || asked);
+    Prose text = {0};
+    prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
+    if (fails) prose_add(&text, " (%s with failures)", duration_text(failing.seconds, a));
+    prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
+    if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
+    prose_add(&text, ".");
+    prose_write(out, "", "", text.text);
+}
+
+/* A policy tensor by tensor is for the file. */
+static void cut_words(Prose *line) {
+    enum { MOST = 225 };
+    if (line->used <= MOST) {
+        prose_add(line, ".");
+        return;
+    }
+    size_t at = MOST;
+    while (at > 0 && line->text[at] != ' ') at--;
+    line->text[line->used = at] = '\0';
+    prose_add(line, " ...");
+}
+
+static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
+    const Launcher *launcher = launcher_of(report->request);
+    Prose words = {0}, line = {0};
+    if (launcher && launcher->plan_words) launcher->plan_words(report->request, first, &words);
+    if (words.used > 0) {
+        prose_add(&line, "In %s's words: %s", launcher->name, words.text);
+        cut_words(&line);
+        prose_write(out, "", "  ", line.text);
+    } else if (report->request->space.launchers == 0 && report->asked && report->asked->contender_count > 0) {
+        prose_write(out, "", "  ", "No launcher that is usual there has a plan that fits: this is a free layout.");
+    }
+}
+
+static bool write_answer(const Report *report, TextOut out) {
+    const RankedPlan *first = report->result.plans;
+    if (report->result.plan_count == 0) {
+        shortfall_write(report, out);
+        nearest_write(report, out);
+        return true;
+    }
+    write_verdict(report, first, out);
+    write_training(report->request, first, out);
+    write_words(report, first, out);
+    return true;
+}
+
+/* ---- the plans ---- */
+
+/* The launchers of a cell whose price is known: those that would lay a plan out otherwise (~), or could not (!), have a
+ * place in the long report, which explains them. */
+static void priced_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
+    char all[WORDS_SIZE];
+    cell[0] = '\0';
+    launch_text(ranked, " ", all);
+    for (char *word = all; *word;) {
+        size_t length = strcspn(word, " "), used = strlen(cell);
+        bool next = word[length] == ' ';
+        if (word[length - 1] != '~' && word[length - 1] != '!')
+            snprintf(cell + used, WORDS_SIZE - used, "%s%.*s", used ? " " : "", (int)length, word);
+        word += length + next;
+    }
+    if (!cell[0]) strcpy(cell, "-");
+}
+
+/* Why a row is there, in a word or two; what else it changes stands behind. */
+static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
+    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
+                                                      [ROW_WITH_PIPELINE] = "with a pipeline",
+                                                      [ROW_WITHOUT_PIPELINE] = "no pipeline",
+                                                      [ROW_HEADROOM] = "15% HBM free",
+                                                      [ROW_USUAL] = "fsdp and data"};
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    Prose moves = {0}, words = {0};
+    for (int kind = ROW_OF_LAUNCHER; kind < ROW_KIND_COUNT; kind++) {
+        const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
+        if (!(ranked->row_kinds >> kind & 1)) continue;
+        if (kind == ROW_OF_LAUNCHER)
+            prose_item(&words, ", ", "%s's best", own ? own->name : "another");
+        else
+            prose_item(&words, ", ", "%s", WORDS[kind]);
+    }
+    if (words.used == 0) plan_moves(report, rank, &moves);
+    snprintf(cell, WORDS_SIZE, "%.300s",
+             words.used   ? words.text
+             : moves.used ? moves.text
+             : rank == 1  ? "fastest"
+                          : "");
+}
+
+static void add_row(Table *table, const Report *report, int rank) {
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    char words[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
+    table_cell(table, "%d%s", rank, ranked->tied && rank > 1 ? "~" : " ");
+    table_cell(table, "%s", plan_label(ranked, words));
+    table_cell(table, "%s", step_text(ranked->estimate.time.seconds, text));
+    table_cell(table, "%s", share_text(ranked->estimate.mfu, text));
+    table_cell(table, "%s", number_bytes(memory_total(&ranked->estimate.memory), text));
+    priced_launchers(ranked, words);
+    table_cell(table, "%s", words);
+    which_words(report, rank, words);
+    table_cell(table, "%s", words);
+}
+
+static bool write_plans(const Report *report, TextOut out) {
+    enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, WHICH = 6, NARROW = 110 };
+    bool narrow = out.terminal.columns > 0 && out.terminal.columns < NARROW;
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|for|which is");
+    table_wrap(&table, PLAN, narrow ? 34 : 44);
+    table_wrap(&table, FOR, narrow ? 16 : 24);
+    table_wrap(&table, WHICH, narrow ? 18 : 30);
+    table_may_drop(&table, MFU);
+    table_may_drop(&table, HBM);
+    table_may_drop(&table, WHICH);
+    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1);
+    bool ok = table_write_text(&table, " ", out);
+    arena_free(&arena);
+    return ok;
+}
+
+/* What reads the table, and what no launcher can be told. */
+static void write_note(const Report *report, TextOut out) {
+    const SearchResult *result = &report->result;
+    char step[NUMBER_TEXT_SIZE];
+    bool tied = false;
+    Prose note = {0};
+    for (int i = 1; i < result->plan_count; i++) tied = tied || result->plans[i].tied;
+    if (tied) prose_item(&note, " ", "~ ties with plan 1.");
+    if (report->has_free)
+        prose_item(&note, " ", "Of layouts that no launcher can be told (--for any): %s, %+.1f%%.",
+                   step_text(report->free.estimate.time.seconds, step),
+                   100 * (report->free.ranked_seconds / result->plans[0].ranked_seconds - 1));
+    if (note.used > 0) prose_write(out, "    ", "    ", note.text);
+}
+
+/* ---- the end ---- */
+
+/* How near what was measured comes, and how the model does there. */
+static void add_measured(const Report *report, Prose *to) {
+    const MeasuredRun *run = report->measured;
+    char chips[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
+    if (!run) {
+        prose_item(to, "; ", "no measured run is near");
+        return;
+    }
+    prose_item(to, "; ", "measured nearby only: ");
+    if (strcmp(run->model, report->request->question.model.name) != 0)
+        prose_add(to, "%s, ", clean_name(run->model, name));
+    prose_add(to, "%s on %s %s, %s", clean_name(run->framework, name), number_grouped(run->chips, chips), run->chip,
+              rate_text(run->measured * run->flops_per_token, "FLOP", rate));
+    double off = 100 * (run->predicted / run->measured - 1);
+    prose_add(to, " (predicted %+.0f%%)", fabs(off) < 0.5 ? 0 : off);
+}
+
+static void write_doubt(const Report *report, TextOut out) {
+    enum { SAID = 2 };
+    Risk risks[RISKS_MAX];
+    Prose line = {0};
+    int count = plan_risks(&report->result.plans[0], risks);
+    for (int i = 0; i < min_whole(count, SAID); i++) prose_item(&line, "; ", "%s", risks[i].text);
+    add_measured(report, &line);
+    prose_add(&line, ".");
+    prose_write(out, "Doubt: ", "  ", line.text);
+}
+
+/* The command line is one line, to be copied. */
+static void write_next(const Report *report, TextOut out) {
+    const Launcher *launcher = launcher_of(report->request);
+    const EmitFormat *format = launcher && launcher->formats[0].name ? &launcher->formats[0] : NULL;
+    if (format && report->request->asked.words[0])
+        fprintf(out.file, "Next: shardopt emit %s %s%s%s\n", format->name, report->request->asked.words,
+                format->file ? " -o " : "", format->file ? format->file : "");
+}
+
+static bool write_end(const Report *report, TextOut out) {
+    if (report->asked && world_stops(&report->asked->control.world) && !report->result.interrupted)
+        prose_write(out, "", "  ", "Interrupted after the proof: some rows of other kinds may be missing.");
+    if (report->result.plan_count == 0) {
+        fputs("More: -v (what is assumed, what was searched).\n", out.file);
+        return true;
+    }
+    write_doubt(report, out);
+    write_next(report, out);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* Lines that a writer writes on this terminal; 0 where memory is out. */
+static int lines_of(bool (*write)(const Report *report, TextOut out), const Report *report, TextOut out) {
+    char *text = NULL;
+    size_t length = 0;
+    int lines = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return 0;
+    write(report, (TextOut){memory, out.terminal});
+    if (fclose(memory) == 0)
+        for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+static bool write_table(const Report *report, TextOut out) {
+    fputc('\n', out.file);
+    bool ok = write_plans(report, out);
+    write_note(report, out);
+    return ok;
+}
+
+/* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them. */
+static bool write_rows(const Report *report, TextOut out) {
+    enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4, ROWS_MOST = 6 };
+    if (report->result.plan_count == 0) return true;
+    if (!write_table(report, out)) return false;
+    int taken = lines_of(write_answer, report, out) + lines_of(write_table, report, out);
+    int left = BRIEF_LINES - taken - lines_of(write_end, report, out) - HEADING;
+    bool blank = left - BLANK >= ROWS_ENOUGH;
+    if (blank) fputc('\n', out.file);
+    brief_bars_write(&report->result.plans[0], (int)max_whole(ROWS_LEAST, min_whole(ROWS_MOST, left - blank)), out);
+    return true;
+}
+
+/* Ways out matter most where nothing fits. */
+static bool write_ways(const Report *report, TextOut out) {
+    return report->result.plan_count > 0 || alternatives_write(report, out);
+}
+
+bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error) {
+    static bool (*const WRITE[STAGE_COUNT])(const Report *report, TextOut out) = {
+        [STAGE_PLAN] = write_answer, [STAGE_ROWS] = write_rows, [STAGE_WAYS] = write_ways, [STAGE_WHOLE] = write_end};
+    if (!WRITE[stage](report, out)) return error_memory(error);
+    return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");
+}
