@@ -97,7 +97,7 @@ complete -c shardopt -n '__shardopt_in plan' -l certificate -r -F -d 'write the 
 complete -c shardopt -n '__shardopt_in plan explain check sweep' -l format -x -a 'text json markdown html csv junit' -d 'text, json or markdown; html, csv; of a check junit (text)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in plan explain emit' -l timing -d 'print on stderr how long it took'
-complete -c shardopt -n '__shardopt_in plan explain emit' -l verbose -s v -d 'print on stderr what is searched'
+complete -c shardopt -n '__shardopt_in plan explain emit' -l verbose -s v -d 'the whole report, not a screen of it; of other forms, what is searched (stderr)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l quiet -s q -d 'no warnings'
 complete -c shardopt -n '__shardopt_in plan explain' -l color -x -a 'auto always never' -d 'auto, always or never (auto)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l version -d 'print the version'

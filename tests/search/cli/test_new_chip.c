@@ -80,7 +80,7 @@ static const Row MACHINES[] = {
     {"a chip without latencies", "$P --model 8b --chip gaudi3", 2, NULL, "the catalog has no hop_seconds"},
     {"v3 over DCN", "$P --model 8b --slice v3-128 --slices 2", 2, NULL, "tpu-v3 cannot be planned in several slices"},
     {"v3", "$P --model gpt2 --slice v3-128 --top 1", 0, "8x8 of TPU v3", NULL},
-    {"16 nodes of AMD", "$P --model 8b --chip mi300x --nodes 16 --top 1 | tr '\\n' ' '", 0,
+    {"16 nodes of AMD", "$P --model 8b --chip mi300x --nodes 16 --top 1 -v | tr '\\n' ' '", 0,
      "profile mi300, software primus", NULL},
     {"software that is asked for",
      "$P --model 8b --chip h100 --nodes 2 --stack torchtitan --top 1 --format json -o $D/s.json && "
