@@ -16,14 +16,19 @@
 
 static void add_proof(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
-    char count[COUNT_TEXT_SIZE];
+    const RankedPlan *fastest = report->result.fastest;
+    char count[COUNT_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
     if (certificate->proof == PROOF_GAP) {
         prose_add(to, " ");
         gap_words(report, to);
         return;
     }
-    prose_add(to, " Proven: of %s plans none is faster in this model.",
-              count_text(certificate->plans_covered, true, count));
+    prose_add(to, " Proven: of %s plans none ", count_text(certificate->plans_covered, true, count));
+    if (fastest)
+        prose_add(to, "takes less than %s, with which plan 1 ties as the surest.",
+                  step_text(fastest->ranked_seconds, step));
+    else
+        prose_add(to, "is faster in this model.");
 }
 
 static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
@@ -58,7 +63,7 @@ static void write_training(const Request *request, const RankedPlan *first, Text
     bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || asked);
     Prose text = {0};
     prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
-    if (fails) prose_add(&text, " (%s with failures)", duration_text(failing.seconds, a));
+    if (fails && strcmp(duration_text(failing.seconds, a), b) != 0) prose_add(&text, " (%s with failures)", a);
     prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
     if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
     prose_add(&text, ".");
@@ -125,13 +130,14 @@ static void priced_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
 /* Why a row is there, in a word or two; what else it changes stands behind. */
 static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
+                                                      [ROW_SUREST] = "surest of a tie",
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "no pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",
                                                       [ROW_USUAL] = "fsdp and data"};
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     Prose moves = {0}, words = {0};
-    for (int kind = ROW_OF_LAUNCHER; kind < ROW_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
         const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
         if (!(ranked->row_kinds >> kind & 1)) continue;
         if (kind == ROW_OF_LAUNCHER)
