@@ -3,6 +3,7 @@
  * doubt, and what to type next. The rest is the long report's. */
 #include "search/report/text/parts.h"
 
+#include "base/memory_stream.h"
 #include "base/text/table.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
@@ -257,7 +258,7 @@ static int lines_of(bool (*write)(const Report *report, TextOut out), const Repo
     char *text = NULL;
     size_t length = 0;
     int lines = 0;
-    FILE *memory = open_memstream(&text, &length);
+    FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return 0;
     write(report, (TextOut){memory, out.terminal});
     if (fclose(memory) == 0)
