@@ -27,7 +27,7 @@ static const char *const CLASSES[CLASS_COUNT] = {"unknown",   "collective", "cop
                                                  "optimizer", "matmul",     "elementwise"};
 static const char *const KINDS[COLLECTIVE_KIND_COUNT] = {"collective", "all_gather", "reduce_scatter", "all_reduce",
                                                          "all_to_all", "send_recv",  "broadcast"};
-static const char *const RANGES[RANGE_COUNT] = {"none", "step", "optimizer", "backward", "recompute"};
+static const char *const RANGES[RANGE_COUNT] = {"none", "step", "optimizer", "backward", "recompute", "collective"};
 
 const char *term_name(Term term) { return TERMS[term]; }
 
@@ -62,6 +62,10 @@ static int meaning(const NameRules *rules, const char *name, int otherwise) {
 
 KernelClass kernel_class(const KernelNames *names, const char *name) {
     return (KernelClass)meaning(&names->kernels, name, CLASS_UNKNOWN);
+}
+
+KernelClass operation_class(const KernelNames *names, const char *text) {
+    return (KernelClass)meaning(&names->operations, text, CLASS_UNKNOWN);
 }
 
 RangeKind range_kind(const KernelNames *names, const char *name) {
@@ -140,10 +144,13 @@ static bool read_rules(const Reading *reading, const cJSON *json, const RuleList
 bool kernel_names_from_json(const cJSON *json, const char *where, Arena *arena, KernelNames *out, Error *error) {
     const Reading reading = {where, arena, error};
     const RuleList kernels = {"kernels", "class", CLASSES, CLASS_COUNT, false};
+    const RuleList operations = {"operations", "class", CLASSES, CLASS_COUNT, false};
     const RuleList ranges = {"ranges", "kind", RANGES, RANGE_COUNT, false};
     const RuleList collectives = {"collectives", "kind", KINDS, COLLECTIVE_KIND_COUNT, true};
     const RuleList groups = {"groups", "role", TERMS, TERM_COUNT, false};
-    return read_rules(&reading, json, &kernels, &out->kernels) && read_rules(&reading, json, &ranges, &out->ranges) &&
+    return read_rules(&reading, json, &kernels, &out->kernels) &&
+           read_rules(&reading, json, &operations, &out->operations) &&
+           read_rules(&reading, json, &ranges, &out->ranges) &&
            read_rules(&reading, json, &collectives, &out->collectives) &&
            read_rules(&reading, json, &groups, &out->groups);
 }

@@ -24,7 +24,7 @@ typedef struct {
 } NameRules;
 
 typedef struct {
-    NameRules kernels, ranges, collectives, groups;
+    NameRules kernels, operations, ranges, collectives, groups;
 } KernelNames;
 
 /* Reads strictly; every rule has a source. All of it lies in the arena. */
@@ -35,6 +35,8 @@ bool kernel_names_load(Arena *arena, KernelNames *out, Error *error);
 
 /* The meaning of a name by the first rule that fits; 0 (TERM_COUNT for groups) when there is none. */
 KernelClass kernel_class(const KernelNames *names, const char *name);
+/* The same of an operation of XLA: "category|name|path". */
+KernelClass operation_class(const KernelNames *names, const char *text);
 RangeKind range_kind(const KernelNames *names, const char *name);
 CollectiveKind collective_kind(const KernelNames *names, const char *name);
 Term group_term(const KernelNames *names, const char *description);

@@ -3,23 +3,24 @@
 
 #include "base/util.h"
 
-/* The innermost range of host code around a moment of a thread that tells a phase; RANGE_NONE: none does. */
-static RangeKind phase_at(const Recording *recording, int32_t thread, int64_t moment) {
+/* The innermost range of host code around a moment of a thread of the kinds that are asked for (bit k: kind k); NULL:
+ * there is none. */
+static const TraceRange *range_at(const Recording *recording, const TraceLaunch *launch, unsigned kinds) {
     int64_t low = 0, high = recording->range_count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         const TraceRange *range = &recording->ranges[middle];
-        if (range->thread < thread || (range->thread == thread && range->start_ns <= moment))
+        if (range->thread < launch->thread || (range->thread == launch->thread && range->start_ns <= launch->start_ns))
             low = middle + 1;
         else
             high = middle;
     }
     for (int64_t i = low - 1; i >= 0; i = recording->ranges[i].parent) {
         const TraceRange *range = &recording->ranges[i];
-        if (range->thread != thread) break;
-        if (range->end_ns > moment && range->kind != RANGE_STEP) return (RangeKind)range->kind;
+        if (range->thread != launch->thread) break;
+        if (range->end_ns > launch->start_ns && (kinds & 1u << range->kind)) return range;
     }
-    return RANGE_NONE;
+    return NULL;
 }
 
 /* ---- groups ---- */
@@ -105,10 +106,12 @@ static Term term_of_class(KernelClass class, bool host_copy) {
 }
 
 static RangeKind phase_of(const Recording *recording, const TraceEvent *event, bool *backward) {
-    if (event->launch < 0) return RANGE_NONE;
+    if (event->phase != RANGE_NONE || event->launch < 0) return (RangeKind)event->phase;
     const TraceLaunch *launch = &recording->launches[event->launch];
+    const TraceRange *range =
+        range_at(recording, launch, 1u << RANGE_OPTIMIZER | 1u << RANGE_BACKWARD | 1u << RANGE_RECOMPUTE);
     *backward = recording->threads[launch->thread].backward;
-    return phase_at(recording, launch->thread, launch->start_ns);
+    return range ? (RangeKind)range->kind : RANGE_NONE;
 }
 
 static void place_compute(const Recording *recording, TraceEvent *event, PlaceTotals *out) {
@@ -123,8 +126,17 @@ static void place_compute(const Recording *recording, TraceEvent *event, PlaceTo
     out->recompute_seen = true;
 }
 
+/* NCCL sends all that is no plain collective with one kernel: the host code around its launch says what it is for. */
+static void name_collective(const Recording *recording, TraceEvent *event) {
+    bool plain = event->kind != COLLECTIVE_KIND_UNKNOWN && event->kind != COLLECTIVE_KIND_SEND_RECV;
+    if (plain || event->launch < 0) return;
+    const TraceRange *range = range_at(recording, &recording->launches[event->launch], 1u << RANGE_COLLECTIVE);
+    if (range && range->number > COLLECTIVE_KIND_UNKNOWN) event->kind = (uint8_t)range->number;
+}
+
 /* Whether it was placed by a rule; false: by what is sent, or not at all. */
 static bool place_collective(const Recording *recording, const PlanShape *shape, TraceEvent *event) {
+    name_collective(recording, event);
     Term role = event->group >= 0 ? (Term)recording->groups[event->group].term : TERM_COLLECTIVE;
     bool by_rule = role != TERM_COLLECTIVE || !shape->known;
     if (role == TERM_COLLECTIVE) role = role_of_kind(shape, (CollectiveKind)event->kind);
@@ -163,7 +175,7 @@ void trace_messages(const Recording *recording, int64_t first, int64_t last, Mes
     out->count = 0;
     for (int64_t i = first; i < last; i++) {
         const TraceEvent *event = &recording->events[i];
-        if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV) continue;
+        if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV || !(event->bytes > 0)) continue;
         int at = message_size(out, event->bytes);
         if (at == MESSAGE_SIZES_MAX) continue;
         if (at == out->count) {
@@ -176,7 +188,7 @@ void trace_messages(const Recording *recording, int64_t first, int64_t last, Mes
 
 int64_t message_transfer_ns(const MessageSizes *sizes, const TraceEvent *event) {
     int64_t length = event->end_ns - event->start_ns;
-    if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV) return length;
+    if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV || !(event->bytes > 0)) return length;
     int at = message_size(sizes, event->bytes);
     if (at == sizes->count || (double)length <= NO_WAIT * (double)sizes->least_ns[at]) return length;
     return sizes->least_ns[at];

@@ -25,7 +25,8 @@ typedef struct {
 void trace_place(Recording *recording, const PlanShape *shape, PlaceTotals *out);
 
 /* Messages of a pipeline, whose duration holds the wait for the other side: the shortest of that size moved its bytes
- * and waited for nobody, and so did those that are little longer. */
+ * and waited for nobody, and so did those that are little longer.
+ * Messages of unknown size are not told apart. */
 enum { MESSAGE_SIZES_MAX = 32 };
 typedef struct {
     double bytes[MESSAGE_SIZES_MAX];

@@ -178,7 +178,12 @@ bool recording_add_launch(Recording *recording, TraceLaunch launch) {
     return true;
 }
 
-bool recording_add_range(Recording *recording, TraceRange range) {
+bool recording_add_range(Recording *recording, const char *name, TraceRange range) {
+    const char *number = strchr(name, '#');
+    range.kind = (uint8_t)range_kind(recording->rules, name);
+    if (range.kind == RANGE_NONE) return true;
+    range.number = number ? strtoll(number + 1, NULL, 10) : -1;
+    if (range.kind == RANGE_COLLECTIVE) range.number = collective_kind(recording->rules, name);
     if (!grow((void **)&recording->ranges, recording->range_count, &recording->range_room, sizeof range)) return false;
     recording->ranges[recording->range_count++] = range;
     return true;

@@ -31,6 +31,7 @@ typedef struct {
     uint8_t class;    /* KernelClass */
     uint8_t kind;     /* CollectiveKind */
     uint8_t term;     /* Term, after placing */
+    uint8_t phase;    /* RangeKind, where the trace tells it of the event itself; else it is that of its launch */
     bool host_copy;   /* one end is the host */
 } TraceEvent;
 
@@ -41,7 +42,7 @@ typedef struct {
 
 /* A range of host code that tells a phase. */
 typedef struct {
-    int64_t start_ns, end_ns, number; /* of a step: its number */
+    int64_t start_ns, end_ns, number; /* of a step: its number; of a collective: its kind */
     int64_t parent;                   /* the range around it in its thread, after recording_finish(); -1: none */
     int32_t thread;
     uint8_t kind; /* RangeKind */
@@ -90,6 +91,7 @@ typedef struct {
     int64_t base_ns;          /* wall time of 0; 0: the trace does not say */
     char chip[64];            /* what the trace calls the device; "" */
     int64_t peak_bytes;       /* most that was allocated on a device; -1: the trace does not say */
+    bool steps_on_device;     /* ranges of steps are the devices' own: their `thread` is a device */
     int64_t damaged, dropped; /* events that could not be read; events without a time that makes sense */
     char trouble[160];        /* what ended the reading early; "" */
 } Recording;
@@ -109,7 +111,8 @@ int32_t recording_group(Recording *recording, int32_t name, int32_t description,
  * that ends before it starts, or lies outside of what 64 bits hold, is counted as dropped and not kept. */
 bool recording_add(Recording *recording, const TraceEvent *event);
 bool recording_add_launch(Recording *recording, TraceLaunch launch);
-bool recording_add_range(Recording *recording, TraceRange range);
+/* A range whose name tells no phase is not kept; its kind and number are those of the name. */
+bool recording_add_range(Recording *recording, const char *name, TraceRange range);
 
 /* After reading: joins events and launches, and sorts events by device and start, ranges by thread and start. An
  * error names `where`: nothing ran on a device before reading failed. */

@@ -53,13 +53,17 @@ static bool make(const int64_t *starts, int count, int64_t end, Arena *arena, Tr
 
 /* ---- by annotations ---- */
 
-static int64_t *step_ranges(const Recording *recording, Arena *arena, int *count) {
+static bool is_step(const Recording *recording, const TraceRange *range, int32_t device) {
+    return range->kind == RANGE_STEP && (!recording->steps_on_device || range->thread == device);
+}
+
+static int64_t *step_ranges(const Recording *recording, int32_t device, Arena *arena, int *count) {
     int64_t found = 0;
-    for (int64_t i = 0; i < recording->range_count; i++) found += recording->ranges[i].kind == RANGE_STEP;
+    for (int64_t i = 0; i < recording->range_count; i++) found += is_step(recording, &recording->ranges[i], device);
     int64_t *starts = ARENA_NEW(arena, int64_t, (size_t)found);
     *count = 0;
     for (int64_t i = 0; starts && i < recording->range_count; i++)
-        if (recording->ranges[i].kind == RANGE_STEP) starts[(*count)++] = recording->ranges[i].start_ns;
+        if (is_step(recording, &recording->ranges[i], device)) starts[(*count)++] = recording->ranges[i].start_ns;
     if (starts) qsort(starts, (size_t)*count, sizeof *starts, by_number);
     return starts;
 }
@@ -83,8 +87,9 @@ static int first_events(const Recording *recording, int64_t first, int64_t last,
     for (int i = 0; i < count; i++) begins[i] = INT64_MAX;
     for (int64_t i = first; i < last; i++) {
         const TraceEvent *event = &recording->events[i];
-        if (event->launch < 0) continue;
-        int range = range_of(starts, count, recording->launches[event->launch].start_ns);
+        if (event->launch < 0 && !recording->steps_on_device) continue;
+        int range = range_of(
+            starts, count, recording->steps_on_device ? event->start_ns : recording->launches[event->launch].start_ns);
         if (range >= 0) begins[range] = min_whole(begins[range], event->start_ns);
     }
     int kept = 0;
@@ -139,7 +144,8 @@ static bool by_period(const Recording *recording, int64_t first, int64_t last, A
 
 bool trace_steps(const Recording *recording, int64_t first, int64_t last, Arena *arena, TraceSteps *out, Error *error) {
     int ranges;
-    int64_t *starts = step_ranges(recording, arena, &ranges), whole = recording->events[first].start_ns;
+    int64_t *starts = step_ranges(recording, recording->events[first].device, arena, &ranges),
+            whole = recording->events[first].start_ns;
     int64_t *begins = ARENA_NEW(arena, int64_t, (size_t)ranges);
     *out = (TraceSteps){.by = STEPS_ANNOTATED};
     if (!starts || !begins) return error_memory(error);

@@ -57,6 +57,14 @@ typedef enum {
 
 const char *collective_kind_name(CollectiveKind kind); /* "all_gather"; "collective" where it is not known */
 
-typedef enum { RANGE_NONE, RANGE_STEP, RANGE_OPTIMIZER, RANGE_BACKWARD, RANGE_RECOMPUTE, RANGE_COUNT } RangeKind;
+typedef enum {
+    RANGE_NONE,
+    RANGE_STEP,
+    RANGE_OPTIMIZER,
+    RANGE_BACKWARD,
+    RANGE_RECOMPUTE,
+    RANGE_COLLECTIVE,
+    RANGE_COUNT
+} RangeKind;
 
 #endif

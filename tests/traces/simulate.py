@@ -5,7 +5,7 @@ events_of(plan, ...) lays the plan's terms out as kernels: in each step and chun
 it, then what is exposed, one after the other. Writers turn that into the files of profilers. Nothing here is shared
 with the program that reads them.
 """
-import gzip, json, random
+import bisect, gzip, json, random, sqlite3
 
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
 GROUPS = {"tensor": "TENSOR_MODEL_PARALLEL_GROUP", "expert": "EXPERT_MODEL_PARALLEL_GROUP",
@@ -154,6 +154,112 @@ def kineto(events, ranges, step, rank=0, world=8, chip="NVIDIA H100 80GB HBM3", 
     out.append('],"distributedInfo": {"backend": "nccl", "rank": %d, "world_size": %d},"baseTimeNanoseconds": %d}'
                % (rank, world, BASE_NS))
     return "".join(out)
+
+
+# ---- XProf: protocol buffers, written here by hand ----
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+STATISTICS = {1: "hlo_category", 2: "tf_op", 3: "device_type_string"}
+CATEGORIES = {"matmul": "convolution fusion", "attention": "custom-call", "elementwise": "loop fusion",
+              "optimizer": "loop fusion"}
+OPS = {"_allgather_base": "all-gather", "all_to_allv": "all-to-all", "send": "collective-permute",
+       "_reduce_scatter_base": "reduce-scatter"}
+
+
+def operation(number, name, shown, category, path):
+    statistics = field(5, field(1, 1) + field(5, category)) + field(5, field(1, 2) + field(5, path))
+    return field(4, field(1, number) + field(2, field(1, number) + field(2, name) + field(4, shown) + statistics))
+
+
+def xplane(events, ranges, step, chip="TPU v5"):
+    """One device: operations, what runs beside them, and steps. The maps stand behind the lines that use them."""
+    numbers, table, lines = {}, b"", {"XLA Ops": b"", "Async XLA Ops": b"", "Steps": b""}
+    busy = sorted((e[3], e[3] + e[4]) for e in events if e[0] == "kernel")
+    for kind, role, stream, start, length, launch, size, phase in events:
+        line, path = "XLA Ops", "jit(step)/jvp(model)/" + role
+        shown, category = role + ".1", CATEGORIES.get(role, "")
+        name = "%%%s = f32[8]{0} fusion(f32[8]{0} %%x)" % shown
+        if phase == "recompute":
+            path = "jit(step)/transpose(jvp(model))/checkpoint/rematted_computation/" + role
+        if phase == "optimizer":
+            path = "jit(step)/apply_gradients/add"
+        if role == "attention":
+            shown = "splash_mha_fwd.3"
+        if kind == "collective":
+            # What hides beneath computation runs beside it; what is exposed is the wait of its -done.
+            hidden = any(a <= start < b for a, b in busy[max(0, bisect.bisect(busy, (start,)) - 2):][:4])
+            line, category = ("Async XLA Ops" if hidden else "XLA Ops"), OPS[KINDS[role][0]]
+            shown = "%s-%s.%d" % (category, "start" if hidden else "done", stream)
+            name = ("%%%s = f32[%d]{0} %s-done(f32[8]{0} %%x), channel_id=1, replica_groups=[4,%d]<=[%d], dimensions={0}"
+                    % (shown, max(1, size // 4), category, step.chips[role], 4 * step.chips[role]))
+        if kind == "copy":
+            shown, category = "copy-done.1", "copy-done"
+            name = "%copy-done.1 = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0:T(8)S(5)}) %copy-start)"
+        key = (name, shown, category, path)
+        if key not in numbers:
+            numbers[key] = len(numbers) + 1
+            table += operation(numbers[key], *key)
+        lines[line] += field(4, field(1, numbers[key]) + field(2, start * 1000) + field(3, length * 1000))
+    for number, begin, end in ranges:
+        lines["Steps"] += field(4, field(1, 1) + field(2, (begin + 2000) * 1000) + field(3, (end - begin) * 1000))
+    plane = field(2, "/device:TPU:0")
+    for number, (name, own) in enumerate(lines.items()):
+        plane += field(3, field(1, number) + own + field(2, name) + field(3, 0))
+    plane += table + b"".join(field(5, field(1, n) + field(2, field(1, n) + field(2, s))) for n, s in STATISTICS.items())
+    plane += field(6, field(1, 3) + field(5, chip))
+    host = field(2, "/host:CPU") + field(6, field(1, 1) + field(5, "planted_secret"))
+    return field(1, host) + field(1, plane) + field(4, "planted_secret")
+
+
+# ---- Nsight Systems: its SQLite export ----
+
+def nsight(path, events, ranges):
+    base = sqlite3.connect(path)
+    base.executescript("""
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+        CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+            correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+            correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER);
+        CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER,
+            globalTid INTEGER);
+        INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'planted_secret');""")
+    process, strings = 4711 << 24, {}
+    for number, begin, end in ranges:
+        base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?)", (begin, end, "ProfilerStep#%d" % number,
+                                                                        process | 1))
+    for number, (kind, role, stream, start, length, launch, size, phase) in enumerate(events, 1):
+        thread = process | (2 if phase == "recompute" else 1)
+        if phase == "recompute":
+            base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?)",
+                         (launch - 200, launch + 200, "CheckpointFunctionBackward", thread))
+        base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?)", (launch, launch + 200, thread, number))
+        if kind == "copy":
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,0,?,?,?,1,2)",
+                         (start, start + length, stream, number, process))
+            continue
+        name = NAMES[role] if kind == "kernel" else "ncclDevKernel_%s(ncclDevComm*)" % KINDS[role][1]
+        text = strings.setdefault(name, len(strings) + 1)
+        base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,0,?,?,?,?)",
+                     (start, start + length, stream, number, process, text))
+    base.executemany("INSERT INTO StringIds VALUES (?,?)", [(n, s) for s, n in strings.items()])
+    base.commit()
+    base.close()
 
 
 def write(path, text):

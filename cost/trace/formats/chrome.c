@@ -85,15 +85,10 @@ static bool add_launch(Chrome *chrome) {
 
 static bool add_range(Chrome *chrome) {
     const ChromeEvent *event = &chrome->event;
-    RangeKind kind = range_kind(chrome->to->rules, event->name);
-    if (kind == RANGE_NONE || event->duration_ns < 0) return true;
-    const char *number = strchr(event->name, '#');
-    TraceRange range = {.start_ns = event->start_ns,
-                        .number = number ? strtoll(number + 1, NULL, 10) : -1,
-                        .thread = thread_of(chrome),
-                        .kind = (uint8_t)kind};
+    if (event->duration_ns < 0 || range_kind(chrome->to->rules, event->name) == RANGE_NONE) return true;
+    TraceRange range = {.start_ns = event->start_ns, .thread = thread_of(chrome)};
     if (__builtin_add_overflow(event->start_ns, event->duration_ns, &range.end_ns)) return true;
-    return (range.thread >= 0 && recording_add_range(chrome->to, range)) || error_memory(chrome->error);
+    return (range.thread >= 0 && recording_add_range(chrome->to, event->name, range)) || error_memory(chrome->error);
 }
 
 static bool add_metadata(Chrome *chrome) {

@@ -4,10 +4,12 @@
 #include "base/file.h"
 #include "base/util.h"
 #include "cost/trace/formats/chrome.h"
+#include "cost/trace/formats/nsight.h"
+#include "cost/trace/formats/xplane.h"
 
 #include <string.h>
 
-static const char *const SUFFIXES[] = {".json", ".json.gz"};
+static const char *const SUFFIXES[] = {".json", ".json.gz", ".sqlite", ".xplane.pb"};
 
 static bool has_suffix(const char *name, const char *suffix) {
     size_t length = strlen(name), end = strlen(suffix);
@@ -28,14 +30,56 @@ bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, si
         if (!((*paths)[*count] = arena_format(arena, "%s/%s", folder, names[i]))) return error_memory(error);
         ++*count;
     }
-    return *count > 0 || error_set(error, ERROR_INPUT, folder, "holds no traces (files that end in .json, .json.gz)");
+    return *count > 0 || error_set(error, ERROR_INPUT, folder,
+                                   "holds no traces (files that end in .json, .json.gz, .sqlite, .xplane.pb)");
 }
 
-bool trace_file_read(const char *path, Recording *out, Error *error) {
+/* A source whose first bytes were looked at, and are given again. */
+enum { HEAD = 15 };
+typedef struct {
     ByteSource source;
-    if (!byte_source_open(path, &source, error)) return false;
-    bool ok = chrome_read(source, path, out, error);
-    byte_source_close(&source);
+    const char *head;
+    size_t left;
+} Peeked;
+
+static ptrdiff_t read_peeked(void *context, char *bytes, size_t room) {
+    Peeked *peeked = context;
+    if (peeked->left == 0) return peeked->source.read(peeked->source.context, bytes, room);
+    size_t count = peeked->left < room ? peeked->left : room;
+    memcpy(bytes, peeked->head, count);
+    peeked->head += count;
+    peeked->left -= count;
+    return (ptrdiff_t)count;
+}
+
+/* Opens a file, and gets its first HEAD bytes, with zeroes after those that there are. */
+static bool peek(const char *path, Peeked *out, char head[HEAD + 1], Error *error) {
+    *out = (Peeked){.head = head};
+    memset(head, 0, HEAD + 1);
+    if (!byte_source_open(path, &out->source, error)) return false;
+    while (out->left < HEAD) {
+        ptrdiff_t got = out->source.read(out->source.context, head + out->left, HEAD - out->left);
+        if (got <= 0) break;
+        out->left += (size_t)got;
+    }
+    return true;
+}
+
+/* The first plane of an XSpace, and no JSON that begins with a new line. */
+static bool is_binary(const char *head) { return head[0] == '\n' && head[1] && !strchr(" \n\r\t{[", head[1]); }
+
+bool trace_file_read(const char *path, Recording *out, Error *error) {
+    bool ok = false;
+    char head[HEAD + 1];
+    Peeked source;
+    if (!peek(path, &source, head, error)) return false;
+    if (memcmp(head, "SQLite format 3", HEAD) == 0)
+        ok = nsight_read_file(path, out, error);
+    else if (has_suffix(path, ".pb") || is_binary(head))
+        ok = xplane_read_file(path, out, error);
+    else
+        ok = chrome_read((ByteSource){read_peeked, &source}, path, out, error);
+    byte_source_close(&source.source);
     if (ok && out->rank < 0) out->rank = trace_rank_of_name(path);
     return ok;
 }
