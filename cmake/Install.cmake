@@ -15,8 +15,9 @@ install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMA
 foreach(folder models/zoo mesh/catalog cost/profiles cost/optimizers cost/serving/profiles cost/trace/names)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.json)
 endforeach()
-install(DIRECTORY cost/serving/workloads/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/serving/workloads
-        COMPONENT program FILES_MATCHING PATTERN *.tsv)
+foreach(folder cost/serving/workloads cost/serving/published)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.tsv)
+endforeach()
 install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)
 

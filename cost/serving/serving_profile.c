@@ -184,15 +184,18 @@ static void keep_tables(ServingProfile *profile, const char *engine) {
     profile->table_count = kept;
 }
 
-/* What was fitted to measured runs of this engine on chips of this generation. */
-static const cJSON *fit_of(const cJSON *json, const char *engine, const char *chip) {
-    const cJSON *entry;
+/* What was fitted to measured runs of this engine on chips of this generation (that of the entry's `fit_with`, where it
+ * names one), else on all GPUs. */
+static const cJSON *fit_of(const cJSON *json, const char *engine, const Chip *chip) {
+    const cJSON *entry, *with = json_at(entry_of(json, "chips", "chips", chip->name), "fit_with"), *general = NULL;
+    const char *name = cJSON_IsString(with) ? with->valuestring : chip->name;
     cJSON_ArrayForEach(entry, json_at(json, "fits")) {
         const cJSON *of = json_at(entry, "engine");
         bool same = cJSON_IsString(of) && strcmp(of->valuestring, engine ? engine : "none") == 0;
-        if (same && names_include(entry, "chips", chip)) return entry;
+        if (same && names_include(entry, "chips", name)) return entry;
+        if (same && chip_has_domains(chip) && names_include(entry, "chips", "@gpu")) general = entry;
     }
-    return NULL;
+    return general;
 }
 
 bool serving_profile_from_json(const cJSON *json, const char *where, const Chip *chip, const char *engine,
@@ -206,7 +209,7 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
         !json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
         !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
-        !read_figures(&to, fit_of(json, engine, chip->name)) || !all_given(&to, chip))
+        !read_figures(&to, fit_of(json, engine, chip)) || !all_given(&to, chip))
         return false;
     if (kin && (!own || cJSON_GetArraySize(json_at(own, "figures")) == 0))
         snprintf(profile.borrowed, sizeof profile.borrowed, "%s", chip_has_domains(chip) ? "H100" : "v6e");

@@ -55,8 +55,10 @@ static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *
 
 static void add_experts(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
     if (!(kind->expert_share > 0)) return;
+    /* What engines take beyond the kernels is of the weights that they read: prompts are bound by FLOPs. */
     StepKernel experts = {kind->experts_floor,
-                          kind->experts_bytes_seconds * experts_touched(kind->expert_share, batch->group_tokens),
+                          (1 + plan->expert_extra) * kind->experts_bytes_seconds *
+                              experts_touched(kind->expert_share, batch->group_tokens),
                           kind->experts_token_seconds, true, plan->knee};
     add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_work);
 }
@@ -129,11 +131,10 @@ static double total(const StepCost *cost, double overlap) {
 /* What engines take beyond the kernels' own times. */
 static void add_extras(StepCost *cost, const StepPlan *plan) {
     const double kernels = 1 + plan->kernel_extra, messages = 1 + plan->message_extra;
-    const double factors[STEP_TERMS] = {[STEP_MATMUL] = kernels,  [STEP_ATTENTION] = kernels,
-                                        [STEP_HEAD] = kernels,    [STEP_EXPERTS] = 1 + plan->expert_extra,
-                                        [STEP_REDUCE] = messages, [STEP_EXCHANGE] = messages,
-                                        [STEP_PASS] = messages,   [STEP_LAYERS] = 1,
-                                        [STEP_DRAFT] = 1,         [STEP_HOST] = 1};
+    const double factors[STEP_TERMS] = {[STEP_MATMUL] = kernels, [STEP_ATTENTION] = kernels, [STEP_HEAD] = kernels,
+                                        [STEP_EXPERTS] = 1,      [STEP_REDUCE] = messages,   [STEP_EXCHANGE] = messages,
+                                        [STEP_PASS] = messages,  [STEP_LAYERS] = 1,          [STEP_DRAFT] = 1,
+                                        [STEP_HOST] = 1};
     for (int term = 0; term < STEP_TERMS; term++) cost->terms[term] *= factors[term];
     cost->held[HELD_BY_HBM] *= kernels;
     cost->held[HELD_BY_COMPUTE] *= kernels;
@@ -157,7 +158,8 @@ void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     add_drafts(&cost, plan);
     for (int term = 0; term < STEP_TERMS; term++) cost.terms[term] *= stages / plan->pipeline_share;
     for (int held = 0; held < HELD_KINDS; held++) cost.held[held] *= stages / plan->pipeline_share;
-    cost.terms[STEP_HOST] = plan->step_seconds + plan->sequence_seconds * load->sequences;
+    /* Each rank of attention data has a scheduler of its own. */
+    cost.terms[STEP_HOST] = plan->step_seconds + plan->sequence_seconds * ceil(load->sequences / ranks);
     cost.held[HELD_BY_LATENCY] += cost.terms[STEP_HOST];
     cost.seconds = total(&cost, plan->overlap);
     *out = cost;

@@ -151,12 +151,12 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
     pool->on = *layout;
     pool->workers = layout->box->copies;
     price_layout(question, layout, links, &priced);
-    double seconds = prompt_seconds(question, &priced, pool);
-    if (!prompts_counted(to, layout, seconds)) return true;
+    PromptTime time = prompt_time(question, &priced, pool);
+    if (!prompts_counted(to, layout, time.seconds)) return true;
     point.chips_used = question_chips(question, pool->workers * layout->box->devices);
-    point.ttft_seconds = seconds;
-    point.per_user = 1 / seconds;
-    point.requests_per_second = (double)pool->workers / seconds;
+    point.ttft_seconds = time.wait_seconds;
+    point.per_user = 1 / time.wait_seconds;
+    point.requests_per_second = (double)pool->workers / time.seconds;
     point.per_chip = point.requests_per_second * question_new_tokens(question) / (double)question->machine.mesh.chips;
     if (!point_keeps_limits(question, &point)) return true;
     return front_add(to->front, &point, to->error);

@@ -88,9 +88,24 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
     out->per_chip = out->tokens_per_second / point_chips_paid(question, out);
 }
 
-/* A prompt goes through in chunks of what the batch leaves of the budget, after the prompts that are there before it.
- * These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to the budget,
- * that the steady state takes. */
+/* A step in which one rank of attention data has a chunk of a prompt. All ranks wait for it; experts and the exchange
+ * of tokens serve the chunk beside what a mean step brings to the others. */
+static double chunk_seconds(const StepPlan *plan, StepLoad load, double chunk) {
+    double ranks = (double)plan->layout.attention_data;
+    StepLoad others = load;
+    StepCost own, group;
+    load.prompt_tokens = chunk * ranks;
+    others.prompt_tokens = chunk + others.prompt_tokens * (ranks - 1) / ranks;
+    worker_step(plan, &load, &own);
+    if (ranks == 1) return own.seconds;
+    worker_step(plan, &others, &group);
+    return own.seconds + min_real(0, group.terms[STEP_EXPERTS] + group.terms[STEP_EXCHANGE] - own.terms[STEP_EXPERTS] -
+                                         own.terms[STEP_EXCHANGE]);
+}
+
+/* A prompt goes through in chunks of what the batch leaves of its rank's budget, after the prompts that are there
+ * before it. These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to
+ * the budget, that the steady state takes. */
 static double first_token(const ServingQuestion *question, const StepPlan *plan, const ServingPoint *point,
                           int64_t budget, double *load_share) {
     const ServingPool *pool = &point->pools[0];
@@ -98,15 +113,15 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     StepLoad load = load_of_batch(question, pool->batch, SERVE_AGGREGATED);
     double decoding = (double)pool->batch * (double)(question->speculation.drafts + 1);
     double free = (double)budget - decoding, prompt = question_new_tokens(question);
+    double ranks = (double)pool->on.layout.attention_data, chunk = min_real(free / ranks, prompt);
     double asked = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
     double steady = load.prompt_tokens / pool->step.seconds;
-    StepCost own, full;
-    if (!(free >= 1) || load.prompt_tokens > free) return INFINITY;
+    StepCost full;
+    if (!(free >= ranks) || load.prompt_tokens > free) return INFINITY;
+    double own = chunk_seconds(plan, load, chunk);
     load.prompt_tokens = free;
     worker_step(plan, &load, &full);
-    load.prompt_tokens = min_real(free, prompt);
-    worker_step(plan, &load, &own);
-    double seconds = ceil(prompt / load.prompt_tokens) * own.seconds + profile->first_token_seconds;
+    double seconds = ceil(prompt / chunk) * own + profile->first_token_seconds;
     *load_share = asked * steady / (free / full.seconds);
     if (!(profile->queue > 0)) return seconds;
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
@@ -151,20 +166,21 @@ bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *poi
     return !(question->rate > 0) || point->requests_per_second >= question->rate * (1 - 1e-12);
 }
 
-double prompt_seconds(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool) {
-    double best = INFINITY, prompt = question_new_tokens(question);
+PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool) {
+    PromptTime best = {INFINITY, INFINITY};
+    double prompt = question_new_tokens(question), ranks = (double)layout->on->layout.attention_data;
     for (int i = 0; i < question->budget_count; i++) {
         double chunk = min_real((double)question->budgets[i], prompt), steps = ceil(prompt / chunk);
-        StepLoad load = {.prompt_tokens = chunk, .prompt_context = question->prompt_context};
+        StepLoad load = {.prompt_tokens = chunk * ranks, .prompt_context = question->prompt_context};
         WorkerMemory memory;
         StepCost step;
-        memory_of_load(&layout->memory, 1, chunk, &memory);
+        memory_of_load(&layout->memory, ranks, load.prompt_tokens, &memory);
         if (!memory_fits(&memory)) break;
         worker_step(&layout->step, &load, &step);
-        if (!(steps * step.seconds < best)) continue;
-        best = steps * step.seconds;
-        pool->batch = 1;
-        pool->step_tokens = question->budgets[i];
+        if (!(steps * step.seconds < best.wait_seconds)) continue;
+        best = (PromptTime){steps * step.seconds, steps * step.seconds / ranks};
+        pool->batch = layout->on->layout.attention_data;
+        pool->step_tokens = question->budgets[i] * layout->on->layout.attention_data;
         pool->step = step;
         pool->memory = memory;
         if (chunk >= prompt) break;

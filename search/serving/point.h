@@ -60,9 +60,15 @@ bool point_first_token(const ServingQuestion *question, const PricedLayout *layo
 /* Whether it keeps the limits that were asked for. */
 bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point);
 
-/* What a prompt takes in a worker for prompts: chunks of at most `step_tokens`. Fills in step and memory; infinite
+/* What a prompt takes in a worker for prompts. Each rank of attention data has a prompt of its own, so that `ranks` of
+ * them go through together: one is done after `wait_seconds`, and the worker takes `seconds` for each. */
+typedef struct {
+    double wait_seconds, seconds;
+} PromptTime;
+
+/* Chunks of at most `step_tokens` for each rank, as many as go through quickest. Fills in step and memory; infinite
  * where memory lacks. */
-double prompt_seconds(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool);
+PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool);
 
 /* The chips that its rate per chip and its cost are over: those that it uses where a rate is asked for, else all. */
 double point_chips_paid(const ServingQuestion *question, const ServingPoint *point);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two pools. Each has its own list of workers of which none is beaten in the same box of chips: for prompts by requests
- * per second (a faster worker also answers sooner), for decoding by tokens per second of a user and of the worker. The
- * lists are then combined over whole numbers of workers that the machine holds. */
+/* Two pools. Each has its own list of workers of which none is beaten in the same box of chips: for prompts by
+ * requests per second and by the wait of one (ranks of attention data serve more and each later), for decoding by
+ * tokens per second of a user and of the worker. The lists are then combined over whole numbers of workers that the
+ * machine holds. */
 #include "search/serving/explore.h"
 
 #include "base/util.h"
@@ -11,15 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The best worker for prompts in one box, under one type of the cache; pool_count 0: none fits. */
-typedef struct {
-    ServingPoint point;
-    double seconds;
-} Prompts;
-
 typedef struct {
     Exploring *to;
-    Prompts *prompts; /* by box, then by type of the cache */
+    ServingFront
+        *prompts; /* by box, then by type of the cache; of one worker: per_user is 1 / a prompt's wait, per_chip
+                            * prompts per second */
     /* Chip-seconds that a request takes at least of workers for prompts, by type of the cache; infinite: none fits. */
     double least_prompt[STORED_COUNT];
     ServingFront decodes[STORED_COUNT]; /* of one box; per_chip: tokens per second of one worker */
@@ -29,20 +26,18 @@ static bool gather_prompts(void *context, const ServingLayout *layout, const Wor
     Gathering *gathering = context;
     Exploring *to = gathering->to;
     ptrdiff_t box = layout->box - to->boxes->boxes;
-    Prompts *own = &gathering->prompts[box * STORED_COUNT + layout->layout.cache];
-    ServingPool pool = {.phase = PHASE_PROMPTS, .on = *layout};
+    ServingPoint point = {.mode = SERVE_PREFILL, .pool_count = 1};
     PricedLayout priced;
+    point.pools[0] = (ServingPool){.phase = PHASE_PROMPTS, .on = *layout};
     price_layout(to->question, layout, links, &priced);
-    double seconds = prompt_seconds(to->question, &priced, &pool);
-    if (!prompts_counted(to, layout, seconds)) return true;
-    if (own->point.pool_count && !(seconds < own->seconds)) return true;
-    own->point.pools[0] = pool;
-    own->point.pool_count = 1;
-    own->seconds = seconds;
+    PromptTime time = prompt_time(to->question, &priced, &point.pools[0]);
+    if (!prompts_counted(to, layout, time.seconds)) return true;
+    point.per_user = 1 / time.wait_seconds;
+    point.per_chip = 1 / time.seconds;
     double load = to->question->profiles[to->engine].prefill_load;
     double *least = &gathering->least_prompt[layout->layout.cache];
-    *least = min_real(*least, seconds / load * (double)layout->box->devices);
-    return true;
+    *least = min_real(*least, time.seconds / load * (double)layout->box->devices);
+    return front_add(&gathering->prompts[box * STORED_COUNT + layout->layout.cache], &point, to->error);
 }
 
 /* ---- decode: a front for each box ---- */
@@ -133,7 +128,7 @@ static double transfer_seconds(const ServingQuestion *question, const ServingPoo
 
 typedef struct {
     Exploring *to;
-    const Prompts *prompts;
+    const ServingPoint *prompts;
     const int64_t *most; /* packing_most(): the first are workers for prompts */
     int64_t most_count;
     double transfer;
@@ -141,7 +136,7 @@ typedef struct {
 
 static double requests_of(const Pair *pair, int64_t x, int64_t y, const ServingPoint *decode) {
     const ServingProfile *profile = &pair->to->question->profiles[decode->pools[0].on.engine];
-    double prompts = (double)x * profile->prefill_load / pair->prompts->seconds;
+    double prompts = (double)x * profile->prefill_load * pair->prompts->per_chip;
     return min_real(prompts, (double)y * (decode->per_chip / pair->to->question->request.output));
 }
 
@@ -177,7 +172,7 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     if (!best_numbers(pair, decode, &x, &y)) return to->count->pairs_cut++, true;
     point.mode = SERVE_DISAGGREGATED;
     point.pool_count = 2;
-    point.pools[0] = pair->prompts->point.pools[0];
+    point.pools[0] = pair->prompts->pools[0];
     point.pools[1] = decode->pools[0];
     point.pools[0].workers = x;
     point.pools[1].workers = y;
@@ -189,27 +184,30 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
         point.tokens_per_second = min_real(point.tokens_per_second, question->rate * question->request.output);
     point.per_chip = point.tokens_per_second / point_chips_paid(question, &point);
     double asked = question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
-    point.prefill_load = asked * pair->prompts->seconds / (double)x;
+    point.prefill_load = asked / pair->prompts->per_chip / (double)x;
     point.transfer_seconds = pair->transfer;
-    point.ttft_seconds = pair->prompts->seconds + pair->transfer + profile->first_token_seconds;
-    if (profile->queue > 0)
-        point.ttft_seconds += pair->prompts->seconds * profile->queue * queue_wait(point.prefill_load);
+    double wait = 1 / pair->prompts->per_user;
+    point.ttft_seconds = wait + pair->transfer + profile->first_token_seconds;
+    if (profile->queue > 0) point.ttft_seconds += wait * profile->queue * queue_wait(point.prefill_load);
     if (front_beats(to->front, point.per_user, point.per_chip)) return to->count->pairs_cut++, true;
     if (!point_keeps_limits(question, &point)) return to->count->pairs_cut++, true;
     return front_add(to->front, &point, to->error);
 }
 
-static bool combine_boxes(Exploring *to, const Prompts *prompts, const ServingFront *decodes) {
-    const WorkerBox *first = prompts->point.pools[0].on.box;
-    Pair pair = {.to = to, .prompts = prompts, .most_count = first->copies + 1};
+static bool combine_boxes(Exploring *to, const ServingFront *prompts, const ServingFront *decodes) {
+    const WorkerBox *first = prompts->points[0].pools[0].on.box;
+    Pair pair = {.to = to, .most_count = first->copies + 1};
     Arena arena = {0};
     int64_t *most;
     const ServingPool *decode = &decodes->points[0].pools[0];
     bool ok = packing_most(&to->question->machine.mesh, first, decode->on.box, first->copies, &arena, &most);
     if (!ok) error_memory(to->error);
     pair.most = most;
-    pair.transfer = transfer_seconds(to->question, &prompts->point.pools[0], decode);
-    for (int i = 0; ok && i < decodes->count; i++) ok = combine(&pair, &decodes->points[i]);
+    pair.transfer = transfer_seconds(to->question, &prompts->points[0].pools[0], decode);
+    for (int p = 0; ok && p < prompts->count; p++) {
+        pair.prompts = &prompts->points[p];
+        for (int i = 0; ok && i < decodes->count; i++) ok = combine(&pair, &decodes->points[i]);
+    }
     arena_free(&arena);
     return ok;
 }
@@ -228,8 +226,8 @@ static bool decode_box(Gathering *gathering, int number) {
                                       point->per_chip});
         }
         for (int box = 0; ok && box < to->boxes->count && gathering->decodes[cache].count; box++) {
-            const Prompts *prompts = &gathering->prompts[box * STORED_COUNT + cache];
-            if (prompts->point.pool_count) ok = combine_boxes(to, prompts, &gathering->decodes[cache]);
+            const ServingFront *prompts = &gathering->prompts[box * STORED_COUNT + cache];
+            if (prompts->count) ok = combine_boxes(to, prompts, &gathering->decodes[cache]);
         }
         front_free(&gathering->decodes[cache]);
     }
@@ -244,6 +242,7 @@ bool explore_two_pools(Exploring *to) {
     for (int cache = 0; cache < STORED_COUNT; cache++) gathering.least_prompt[cache] = INFINITY;
     bool ok = space_each(&space, gather_prompts, &gathering);
     for (int box = 0; ok && box < to->boxes->count; box++) ok = decode_box(&gathering, box);
+    for (size_t i = 0; i < count; i++) front_free(&gathering.prompts[i]);
     free(gathering.prompts);
     return ok;
 }

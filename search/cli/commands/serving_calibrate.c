@@ -46,12 +46,16 @@ static Table errors_table(const ServingFit *fit, Arena *arena) {
 static Table figures_table(const ServingFit *fit, Arena *arena) {
     Table table = table_new(arena, "Figures", "engine|chips|>rows|>groups");
     for (int f = 0; f < FITTED_COUNT; f++) table_column(&table, fitted_figure_key((FittedFigure)f), true);
-    for (int c = 0; c < fit->cell_count; c++) {
-        const FitCell *cell = &fit->cells[c];
+    for (int c = 0; c < fit->cell_count + engine_count(); c++) {
+        int pooled = c - fit->cell_count;
+        const FitCell *cell = pooled < 0 ? &fit->cells[c] : &fit->pooled[pooled];
         const cJSON *first = cell->chips ? cell->chips->child : NULL;
         if (cell->rows == 0) continue;
-        table_cell(&table, "%s", engine_at(cell->engine)->name);
-        table_cell(&table, "%s", first && cJSON_IsString(first) ? first->valuestring : "others");
+        table_cell(&table, "%s", engine_at(pooled < 0 ? cell->engine : pooled)->name);
+        table_cell(&table, "%s",
+                   pooled >= 0                      ? "all as one"
+                   : first && cJSON_IsString(first) ? first->valuestring
+                                                    : "others");
         table_cell(&table, "%lld", (long long)cell->rows);
         table_cell(&table, "%lld", (long long)cell->groups);
         for (int f = 0; f < FITTED_COUNT; f++) {

@@ -29,4 +29,15 @@ int served_engine(const char *name); /* -1: none of the engines that are priced 
 StoredType served_weights(ServingReplay *with, const ServingRun *run);
 StoredType served_cache(const ServingRun *run, StoredType weights, int engine);
 
+/* So many requests that are all sent to one worker at once. */
+typedef struct {
+    double requests, prompt, output; /* tokens, means */
+    bool exponential;                /* answers' lengths; else all are alike */
+    double slots, budget;            /* sequences that the engine holds, tokens of its step */
+} ServedBurst;
+
+/* Goes through the test step by step; means over its requests, and output tokens per second of its whole time. False:
+ * memory is out. */
+bool served_burst(const StepPlan *plan, const ServedBurst *of, Arena *arena, ServingFigures *out);
+
 #endif

@@ -56,11 +56,13 @@ static bool entry_includes(const cJSON *names, const char *chip) {
     return false;
 }
 
-/* The names of the profile's entry that has figures or tables of this chip. */
+/* The names of the profile's entry that has figures or tables of this chip, or of the chip with which it is fitted. */
 static const cJSON *names_of(const cJSON *profile, const char *chip) {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, json_at(profile, "chips")) {
-        if (entry_includes(json_at(entry, "chips"), chip)) return json_at(entry, "chips");
+        const cJSON *with = json_at(entry, "fit_with");
+        if (!entry_includes(json_at(entry, "chips"), chip)) continue;
+        return cJSON_IsString(with) ? names_of(profile, with->valuestring) : json_at(entry, "chips");
     }
     return NULL;
 }
@@ -104,10 +106,12 @@ static double row_loss(const ServingOutcome *outcome, bool first_token) {
     return isnan(error) ? NAN : fabs(log1p(error));
 }
 
-/* Whether a row is told by the load and not by its source's own client: everything queued at once is an envelope. */
+/* Whether a row is told by the load and not by its source's own client: everything queued at once is an envelope. Two
+ * pools are two engines, whose rows say nothing of each alone. */
 static bool counts(const Fitting *to, int64_t row, int without_fold) {
-    return to->cell_of[row] >= 0 && to->fold_of[row] != without_fold &&
-           strcmp(to->runs->runs[row].mode, "offline-max") != 0;
+    const char *mode = to->runs->runs[row].mode;
+    return to->cell_of[row] >= 0 && to->fold_of[row] != without_fold && strcmp(mode, "offline-max") != 0 &&
+           strcmp(mode, "disagg") != 0;
 }
 
 static bool loss_of(Fitting *to, unsigned long cells, int without_fold, bool first_token, double *out) {
@@ -202,6 +206,7 @@ static bool fit_once(Fitting *to, int without_fold, const FitCell *begun) {
         for (int f = 0; f < FITTED_COUNT; f++) set_figure(to, &all, f, begun[all.first].value[f]);
         if (!descend(to, &all)) return false;
         memcpy(pooled, fit->cells[all.first].value, sizeof pooled);
+        memcpy(fit->pooled[engine].value, pooled, sizeof pooled);
         for (int c = 0; c < fit->cell_count; c++) {
             Descent one = {1ul << c, c, without_fold, pooled, weight_of(to, 1ul << c, without_fold)};
             if (fit->cells[c].engine == engine && one.groups > 0 && !descend(to, &one)) return false;
@@ -254,14 +259,18 @@ static double factor_of(const Fitting *to, const ServingOutcome *outcomes) {
 static void note_rows(Fitting *to) {
     for (int64_t i = 0; i < to->runs->count; i++) {
         if (!counts(to, i, -1)) continue;
-        FitCell *cell = &to->fit->cells[to->cell_of[i]];
+        FitCell *cell = &to->fit->cells[to->cell_of[i]], *pooled = &to->fit->pooled[cell->engine];
         bool first_of_group = true, mixture = strcmp(to->runs->runs[i].arch, "moe") == 0;
         for (int64_t j = 0; j < i && first_of_group; j++)
             first_of_group = !counts(to, j, -1) || strcmp(to->runs->runs[j].group, to->runs->runs[i].group) != 0;
         cell->rows++;
+        pooled->rows++;
         cell->groups += first_of_group;
-        for (int f = 0; f < FITTED_COUNT; f++)
+        pooled->groups += first_of_group;
+        for (int f = 0; f < FITTED_COUNT; f++) {
             cell->moved[f] |= mixture || (f != FITTED_EXPERT_EXTRA && f != FITTED_EXPERT_FLOOR);
+            pooled->moved[f] |= cell->moved[f];
+        }
     }
 }
 
@@ -270,7 +279,8 @@ static bool fit_all(Fitting *to, int folds) {
     Arena *arena = to->with->arena;
     if (!replay_all(to, to->outcomes, -1)) return false;
     for (int64_t i = 0; i < to->runs->count; i++)
-        to->cell_of[i] = to->outcomes[i].skipped[0] ? -1 : cell_at(to, &to->runs->runs[i]);
+        to->cell_of[i] =
+            to->outcomes[i].skipped[0] || to->outcomes[i].drafts_unknown ? -1 : cell_at(to, &to->runs->runs[i]);
     make_folds(to, folds);
     FitCell *begun = ARENA_NEW(arena, FitCell, FIT_CELLS_MAX);
     if (!begun || !serving_score(to->outcomes, to->runs->count, arena, &fit->before, to->error)) return false;
@@ -320,12 +330,20 @@ static void add_cell(cJSON *fits, const FitCell *cell, const char *engine, const
         if (cell->moved[f]) add_figure(figures, FIGURES[f].key, cell->value[f], source);
 }
 
+/* The engine's own cell on these chips, else what it has in common on all; NULL: no row says anything of it. */
+static const FitCell *figures_of(const ServingFit *fit, int engine, const cJSON *chips) {
+    for (int c = 0; c < fit->cell_count; c++)
+        if (fit->cells[c].engine == engine && fit->cells[c].chips == chips && fit->cells[c].rows > 0)
+            return &fit->cells[c];
+    return fit->pooled[engine].rows > 0 ? &fit->pooled[engine] : NULL;
+}
+
 /* Under no engine's rules each figure is the least of any engine's on these chips, so that no engine is quicker. */
 static void add_none(cJSON *fits, const ServingFit *fit, const cJSON *chips, const char *table) {
     FitCell least = {.chips = chips};
-    for (int c = 0; c < fit->cell_count; c++) {
-        const FitCell *cell = &fit->cells[c];
-        if (cell->chips != chips) continue;
+    for (int engine = 0; engine < engine_count(); engine++) {
+        const FitCell *cell = figures_of(fit, engine, chips);
+        if (!cell) continue;
         least.rows += cell->rows;
         least.groups += cell->groups;
         for (int f = 0; f < FITTED_COUNT; f++) {
@@ -335,6 +353,22 @@ static void add_none(cJSON *fits, const ServingFit *fit, const cJSON *chips, con
         }
     }
     add_cell(fits, &least, "none", table);
+}
+
+/* GPUs on which an engine has no rows borrow what all of its rows have in common. */
+static void add_pooled(cJSON *fits, const ServingFit *fit, const char *table) {
+    const char *const gpus[] = {"@gpu"};
+    cJSON *chips = cJSON_CreateStringArray(gpus, 1);
+    bool any = false;
+    for (int engine = 0; engine < engine_count(); engine++) {
+        FitCell pooled = fit->pooled[engine];
+        pooled.chips = chips;
+        if (pooled.rows == 0) continue;
+        add_cell(fits, &pooled, engine_at(engine)->name, table);
+        any = true;
+    }
+    if (any) add_none(fits, fit, chips, table);
+    cJSON_Delete(chips);
 }
 
 /* What was fitted before of engines and chips of which these rows say nothing. */
@@ -361,6 +395,7 @@ cJSON *serving_fit_profile(const ServingFit *fit, const cJSON *begun, const char
         for (int before = 0; before < c; before++) first = first && fit->cells[before].chips != cell->chips;
         if (first) add_none(fits, fit, cell->chips, table);
     }
+    add_pooled(fits, fit, table);
     keep_others(fits, begun);
     cJSON_DeleteItemFromObjectCaseSensitive(json, "fits");
     cJSON_AddItemToObject(json, "fits", fits);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/serving_fit.h: what engines take beyond the kernels' own times, fitted to measured runs. A
- * cell is an engine on the chips of one entry of the profile; first all cells of an engine are fitted as one, then
- * each alone, held to that by a ridge. The loss is the sum over groups of the mean |log(predicted / measured)| of their
- * rows, of the time of a token, and of the first token for the figures that it alone has. Coordinate descent, the same
- * whenever it is run. */
+ * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them; first
+ * all cells of an engine are fitted as one, then each alone, held to that by a ridge. The loss is the sum over
+ * groups of the mean |log(predicted / measured)| of their rows, of the time of a token, and of the first token for
+ * the figures that it alone has. Coordinate descent, the same whenever it is run. */
 #ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 #define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 
@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     FitCell cells[FIT_CELLS_MAX];
     int cell_count;
+    FitCell pooled[ENGINES_MAX]; /* all cells of an engine as one: what its other GPUs borrow; rows 0: there are none */
     ServingScore before, fitted, unseen; /* unseen: each row as predicted by a fit without its fold's groups */
     int folds;
     double likely_factor; /* nine of ten measured times of a token of unseen rows lie below the prediction times this */

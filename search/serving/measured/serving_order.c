@@ -32,7 +32,8 @@ static double cost(const ServingOutcome *outcome, bool chip, bool predicted) {
 }
 
 static bool usable(const ServingOutcome *outcome, bool chip) {
-    return !outcome->skipped[0] && cost(outcome, chip, false) > 0 && cost(outcome, chip, true) > 0;
+    return !outcome->skipped[0] && !outcome->drafts_unknown && cost(outcome, chip, false) > 0 &&
+           cost(outcome, chip, true) > 0;
 }
 
 /* Each load's own tau, weighed by its pairs. */

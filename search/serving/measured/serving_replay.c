@@ -57,7 +57,8 @@ static bool ask(Replaying *to) {
     to->place = served_place(to->with, run->chip, to->engine, to->error);
     if (!to->place) return false;
     if (!to->place->known) return skip(to, "the catalog has no chip %.60s", run->chip), false;
-    if (run->spec[0] && strcmp(run->spec, "none") != 0)
+    to->out->drafts_unknown = strcmp(run->spec, "unlabelled") == 0;
+    if (run->spec[0] && strcmp(run->spec, "none") != 0 && !to->out->drafts_unknown)
         return skip(to, "speculation is on, or may be: %.40s", run->spec), false;
     if (!(run->prompt > 0) || !(run->output > 0)) return skip(to, "the lengths of its requests are not fixed"), false;
     question->model = model->model;
@@ -120,6 +121,14 @@ static bool box_of(Replaying *to, int64_t devices, WorkerBox *box) {
     return box->devices == devices || (skip(to, "its degrees do not use all devices of its chips"), false);
 }
 
+/* Where experts do not divide, the fullest have redundant copies: 256 on 48 chips are 288, six on each. */
+static void add_redundant_experts(Model *model, int64_t ways) {
+    for (int i = 0; i < model->kind_count; i++) {
+        LayerKind *kind = &model->kinds[i];
+        if (kind->experts > ways) kind->experts = divide_up(kind->experts, ways) * ways;
+    }
+}
+
 /* Degrees that a row does not give are 1; experts without a degree are cut like the rest. */
 static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Pool *pool) {
     ServingQuestion *question = to->question;
@@ -134,9 +143,13 @@ static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Poo
     pool->layout = (ServingLayout){.engine = to->engine, .box = &pool->box};
     pool->layout.layout = (WorkerLayout){
         tensor, data, pipeline, expert, group / expert, 1, 1, 1, question->weights[0], question->caches[0]};
-    if (!layout_divides(&question->model, &pool->layout.layout))
-        return skip(to, "its degrees do not divide the model"), false;
-    if (!box_of(to, tensor * data * pipeline, &pool->box) || !place(to, pool)) return false;
+    Model published = question->model;
+    add_redundant_experts(&question->model, expert);
+    bool ok = layout_divides(&question->model, &pool->layout.layout);
+    if (!ok) skip(to, "its degrees do not divide the model");
+    ok = ok && box_of(to, tensor * data * pipeline, &pool->box) && place(to, pool);
+    question->model = published;
+    if (!ok) return false;
     pool->room = layout_room(&pool->priced.memory, BUDGET);
     if (pool->room == 0) pool->room = layout_room(&pool->priced.memory, 512);
     return pool->room > 0 || (skip(to, "by this model it does not fit"), false);
@@ -177,14 +190,31 @@ static void price_closed(Replaying *to, const Pool *pool, double clients) {
     to->out->predicted = (ServingFigures){point.tpot_seconds, ttft, (double)batch * pool->workers * output / life};
 }
 
-static void price_offline(Replaying *to, const Pool *pool) {
+/* A test of some requests has a beginning and an end; one of many is its steady state. */
+static bool price_offline(Replaying *to, const Pool *pool) {
+    const ServingQuestion *question = to->question;
     ServingPoint point;
     int64_t batch = min_whole(SLOTS, pool->room);
+    if (to->run->requests > 0) {
+        ServedBurst burst = {.requests = ceil(to->run->requests / pool->workers),
+                             .prompt = question->request.prompt,
+                             .output = question->request.output,
+                             .exponential = strcmp(to->run->spread, "exponential") == 0,
+                             .slots = (double)batch,
+                             .budget = BUDGET};
+        ServingFigures *out = &to->out->predicted;
+        if (!served_burst(&pool->priced.step, &burst, to->with->arena, out)) return error_memory(to->error);
+        out->ttft_seconds += question->profiles[to->engine].first_token_seconds;
+        out->tokens_per_second *= pool->workers;
+        to->out->resident = min_real((double)batch, burst.requests) * pool->workers;
+        return true;
+    }
     if (to->run->concurrency > 0)
         batch = min_whole(batch, max_whole(1, (int64_t)(to->run->concurrency / pool->workers)));
     point_of_batch(to->question, &pool->priced, batch, SERVE_AGGREGATED, &point);
     to->out->resident = (double)batch * pool->workers;
     to->out->predicted = (ServingFigures){point.tpot_seconds, 0, (double)batch * pool->workers * point.per_user};
+    return true;
 }
 
 /* All prompts first, then all decode steps of one batch. */
@@ -230,41 +260,96 @@ static bool price_open(Replaying *to, const Pool *pool) {
 
 static bool price_prompts(Replaying *to, Pool *pool) {
     ServingPool serving = {.on = pool->layout};
-    double seconds = prompt_seconds(to->question, &pool->priced, &serving);
-    if (!(seconds < INFINITY)) return skip(to, "by this model it does not fit");
-    to->out->predicted = (ServingFigures){0, seconds, pool->workers * to->question->request.prompt / seconds};
+    PromptTime time = prompt_time(to->question, &pool->priced, &serving);
+    if (!(time.seconds < INFINITY)) return skip(to, "by this model it does not fit");
+    to->out->predicted =
+        (ServingFigures){0, time.wait_seconds, pool->workers * to->question->request.prompt / time.seconds};
     to->out->measured.tokens_per_second = to->run->prompt_tokens_per_second_per_chip * (double)to->run->chips;
     return true;
 }
 
-/* As many requests as there are clients are with one pool or the other; neither is quicker than it can be. */
-static bool price_two_pools(Replaying *to) {
-    const ServingRun *run = to->run;
-    Pool *prompts = ARENA_NEW(to->with->arena, Pool, 2), *decode = prompts + 1;
-    if (!prompts) return error_memory(to->error);
-    if (run->prefill.workers < 1 || run->decode.workers < 1) return skip(to, "its numbers of workers are not given");
-    if (!(run->concurrency > 0)) return skip(to, "its number of requests in flight is not given");
-    if (!lay_out(to, &run->prefill, run->prefill.workers, prompts) ||
-        !lay_out(to, &run->decode, run->decode.workers, decode))
-        return to->out->skipped[0] != '\0';
-    ServingPool serving = {.on = prompts->layout};
-    double output = to->question->request.output, own = prompt_seconds(to->question, &prompts->priced, &serving);
-    double cap = prompts->workers / own;
-    ServingPoint point;
-    int64_t low = 1, high = decode->room; /* the most that keeps within the prompts and the clients */
+/* ---- two pools ---- */
+
+typedef struct {
+    Pool *prompts, *decode;
+    double wait_seconds;       /* of a first token: a prompt that is alone, and the share that comes in a burst */
+    double prompts_per_second; /* of all workers, steps full to the budget of each rank */
+    double clients;            /* requests in flight */
+} TwoPools;
+
+/* Each client waits for its first token, then for the others, and sends again; no more than the prompts' workers
+ * take. */
+static double clients_rate(const TwoPools *pools, double tpot_seconds, double output) {
+    return min_real(pools->prompts_per_second, pools->clients / (pools->wait_seconds + tpot_seconds * (output - 1)));
+}
+
+/* The least batch of a worker that holds what the clients have in it: the longer a token takes, the more they are. */
+static int64_t decode_batch(Replaying *to, const TwoPools *pools) {
+    int64_t low = 1, high = pools->decode->room;
+    double output = to->question->request.output;
     while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
-        point_of_batch(to->question, &decode->priced, middle, SERVE_DECODE, &point);
-        double rate = (double)middle * decode->workers / (output * point.tpot_seconds);
-        bool possible = rate <= cap && (double)middle * decode->workers + rate * own <= run->concurrency;
-        *(possible ? &low : &high) = possible ? middle : middle - 1;
+        int64_t middle = low + (high - low) / 2;
+        ServingPoint point;
+        point_of_batch(to->question, &pools->decode->priced, middle, SERVE_DECODE, &point);
+        double held = clients_rate(pools, point.tpot_seconds, output) * point.tpot_seconds * (output - 1);
+        if (held <= (double)middle * pools->decode->workers)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    point_of_batch(to->question, &decode->priced, low, SERVE_DECODE, &point);
-    double rate = min_real(cap, (double)low * decode->workers / (output * point.tpot_seconds));
-    say_layout(to, decode);
-    to->out->resident = (double)low * decode->workers;
-    to->out->predicted = (ServingFigures){
-        point.tpot_seconds, max_real(own, run->concurrency / rate - point.tpot_seconds * (output - 1)), rate * output};
+    return low;
+}
+
+static bool lay_out_two(Replaying *to, TwoPools *pools) {
+    const ServingRun *run = to->run;
+    const ServingQuestion *question = to->question;
+    if (run->prefill.workers < 1 || run->decode.workers < 1)
+        return skip(to, "its numbers of workers are not given"), false;
+    if (!(run->concurrency > 0)) return skip(to, "its number of requests in flight is not given"), false;
+    if (!lay_out(to, &run->prefill, run->prefill.workers, pools->prompts) ||
+        !lay_out(to, &run->decode, run->decode.workers, pools->decode))
+        return false;
+    ServingPool serving = {.on = pools->prompts->layout};
+    PromptTime own = prompt_time(question, &pools->prompts->priced, &serving);
+    double ranks = (double)pools->prompts->layout.layout.attention_data;
+    StepLoad all = {.prompt_tokens = BUDGET * ranks, .prompt_context = question->prompt_context};
+    const ServingProfile *profile = &question->profiles[to->engine];
+    StepCost full;
+    if (!(own.seconds < INFINITY)) return skip(to, "by this model it does not fit"), false;
+    worker_step(&pools->prompts->priced.step, &all, &full);
+    pools->prompts_per_second =
+        pools->prompts->workers / min_real(own.seconds, full.seconds * question->request.prompt / all.prompt_tokens);
+    pools->clients = run->concurrency;
+    pools->wait_seconds = own.wait_seconds + profile->first_token_seconds +
+                          profile->burst * (run->concurrency - 1) / 2 / pools->prompts_per_second;
+    return true;
+}
+
+/* Where the source has no throughput, the clients' own times have it: each sends its next request when one is done. */
+static void measure_by_clients(Replaying *to) {
+    const ServingRun *run = to->run;
+    double output = to->question->request.output;
+    if (to->out->measured.tokens_per_second > 0 || !(run->concurrency > 0) || !(run->tpot_seconds > 0)) return;
+    to->out->measured.tokens_per_second =
+        run->concurrency * output / (run->ttft_seconds + run->tpot_seconds * (output - 1));
+}
+
+static bool price_two_pools(Replaying *to) {
+    Pool *room = ARENA_NEW(to->with->arena, Pool, 2);
+    TwoPools pools = {.prompts = room, .decode = room + 1};
+    if (!room) return error_memory(to->error);
+    if (!lay_out_two(to, &pools)) return to->out->skipped[0] != '\0';
+    double output = to->question->request.output;
+    ServingPoint point;
+    int64_t batch = decode_batch(to, &pools);
+    point_of_batch(to->question, &pools.decode->priced, batch, SERVE_DECODE, &point);
+    double slots = (double)batch * pools.decode->workers;
+    double rate = min_real(clients_rate(&pools, point.tpot_seconds, output), slots / (output * point.tpot_seconds));
+    double rest = pools.clients / rate - point.tpot_seconds * (output - 1);
+    say_layout(to, pools.decode);
+    measure_by_clients(to);
+    to->out->resident = slots;
+    to->out->predicted = (ServingFigures){point.tpot_seconds, max_real(pools.wait_seconds, rest), rate * output};
     return true;
 }
 
@@ -287,7 +372,7 @@ static bool price(Replaying *to) {
             return skip(to, "its requests waited for slots, whose number is not given");
         return price_closed(to, pool, run->concurrency / (double)workers), true;
     }
-    if (strcmp(run->mode, "offline-max") == 0) return price_offline(to, pool), true;
+    if (strcmp(run->mode, "offline-max") == 0) return price_offline(to, pool);
     if (strcmp(run->mode, "static-batch") == 0) return price_static(to, pool);
     if (strcmp(run->mode, "open-loop") == 0) return price_open(to, pool);
     if (strcmp(run->mode, "prefill-only") == 0) return price_prompts(to, pool);

@@ -24,7 +24,8 @@ typedef struct {
     char skipped[SERVING_REASON_SIZE]; /* why it cannot be replayed; "": it was */
     char layout[SERVING_LAYOUT_SIZE];  /* "tensor=4 attention_data=2" */
     ServingFigures measured, predicted;
-    double resident; /* sequences in flight of all workers, as memory allows */
+    double resident;     /* sequences in flight of all workers, as memory allows */
+    bool drafts_unknown; /* drafts may have been on, which the row does not say: replayed without, and in no total */
 } ServingOutcome;
 
 /* What replays share: models, chips and profiles that were opened. Zeroed but for the first three. */

@@ -18,9 +18,11 @@ typedef struct {
 /* Texts are "" and numbers 0 where the row does not say. */
 typedef struct {
     const char *id, *source, *tier, *group, *model, *arch, *chip, *engine, *version, *weights, *cache, *mode, *spec;
+    const char *spread; /* of the answers' lengths, where they vary: "exponential" */
     int64_t chips;
     RunWorker worker, prefill, decode; /* of two pools: the last two */
     double prompt, output, concurrency, batch, rate;
+    double requests;          /* of the whole test; 0: so many that its ends do not count */
     double tokens_per_second; /* output, of all */
     double prompt_tokens_per_second_per_chip;
     double ttft_seconds, tpot_seconds, whole_seconds;

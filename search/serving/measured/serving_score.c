@@ -76,8 +76,9 @@ typedef struct {
 } Scoring;
 
 static const char *kind_of(const ServingOutcome *outcome) {
-    bool mixture = strcmp(outcome->run->arch, "moe") == 0;
-    if (strcmp(outcome->run->mode, "disagg") == 0) return "two pools";
+    bool mixture = strcmp(outcome->run->arch, "moe") == 0, pools = strcmp(outcome->run->mode, "disagg") == 0;
+    if (outcome->drafts_unknown) return pools ? "two pools, drafts?" : "mixture, drafts?";
+    if (pools) return "two pools";
     if (strcmp(outcome->run->mode, "offline-max") == 0) return mixture ? "mixture, all at once" : "dense, all at once";
     return mixture ? "mixture" : "dense";
 }
@@ -107,6 +108,7 @@ static bool stats_of(Scoring *to, ServingMetric metric, ServedBy by, const char 
     double groups = 0;
     for (int64_t i = 0; i < to->count; i++) {
         if (!(to->weights[i] > 0) || (name && strcmp(name_of(&to->outcomes[i], by), name) != 0)) continue;
+        if (to->outcomes[i].drafts_unknown && !(name && by == SERVED_BY_KIND)) continue; /* a kind of its own alone */
         to->errors[count] = serving_metric_error(&to->outcomes[i], metric);
         groups += to->weights[i];
         to->own[count++] = to->weights[i];
@@ -125,7 +127,7 @@ static bool list_names(Scoring *to, ServedBy by, ServingScore *out) {
     int count = 0;
     if (!list) return false;
     for (int64_t i = 0; i < to->count; i++) {
-        if (to->outcomes[i].skipped[0]) continue;
+        if (to->outcomes[i].skipped[0] || (to->outcomes[i].drafts_unknown && by != SERVED_BY_KIND)) continue;
         const char *name = name_of(&to->outcomes[i], by);
         int at = 0;
         while (at < count && strcmp(list[at].name, name) != 0) at++;

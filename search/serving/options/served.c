@@ -42,7 +42,7 @@ bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error) {
                                   .engines_said = asked->engines_said,
                                   .top = asked->top};
     say(words, out);
-    return served_add_nearest(out, arena, error);
+    return served_add_nearest(out, arena, error) && served_add_published(out, arena, error);
 }
 
 void served_free(Served *served) { serving_answer_free(&served->answer); }

@@ -22,6 +22,9 @@ bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error);
 /* Finds the nearest measured run of the best point; serve() does. */
 bool served_add_nearest(Served *served, Arena *arena, Error *error);
 
+/* Prices the layouts of cost/serving/published for the question's model and chip; serve() does. */
+bool served_add_published(Served *served, Arena *arena, Error *error);
+
 void served_free(Served *served); /* of a zeroed one too */
 
 /* Ends: 0 the front is there, 3 it is empty, 4 a limit ended the search. */

@@ -235,6 +235,25 @@ static void add_nearest_run(cJSON *json, const ServingNearest *run) {
     json_add_real(one, "tpot_predicted_seconds", run->predicted_seconds > 0 ? run->predicted_seconds : NAN);
 }
 
+static void add_published(cJSON *json, const ServingReport *report) {
+    cJSON *list = report->published_count > 0 ? json_add_array(json, "published") : NULL;
+    for (int i = 0; i < report->published_count; i++) {
+        const ServingPublished *from = &report->published[i];
+        cJSON *one = json_add_object(list, NULL);
+        bool priced = from->per_chip > 0;
+        json_add_text(one, "id", from->id);
+        json_add_text(one, "source", from->source);
+        json_add_text(one, "engine", from->engine);
+        json_add_text(one, "layout", from->layout);
+        json_add_whole(one, "chips", from->chips);
+        json_add_bool(one, "fits", from->fits);
+        json_add_real(one, "tokens_per_second_per_chip", priced ? from->per_chip : NAN);
+        json_add_real(one, "tpot_seconds", priced ? from->tpot_seconds : NAN);
+        json_add_real(one, "ttft_seconds", priced ? from->ttft_seconds : NAN);
+        json_add_real(one, "concurrency", priced ? from->concurrency : NAN);
+    }
+}
+
 cJSON *serving_json(const ServingReport *report) {
     const ServingAnswer *answer = report->answer;
     const ServingQuestion *q = report->question;
@@ -265,6 +284,7 @@ cJSON *serving_json(const ServingReport *report) {
     if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
     if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
     add_nearest_run(json, &report->nearest);
+    add_published(json, report);
     add_physical(json, report);
     return json;
 }

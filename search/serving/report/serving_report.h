@@ -22,6 +22,17 @@ typedef struct {
     double tpot_seconds, predicted_seconds; /* measured, and by this model; 0: it could not be replayed */
 } ServingNearest;
 
+/* A layout that others have published, at the number of requests in flight at which it serves most within the
+ * limits. */
+enum { SERVING_PUBLISHED_MAX = 8 };
+typedef struct {
+    const char *id, *source, *engine, *layout;
+    int64_t chips; /* that it takes */
+    bool fits;     /* the machine has so many */
+    double per_chip, tpot_seconds, ttft_seconds,
+        concurrency; /* per_chip: of those it takes; 0: not within the limits */
+} ServingPublished;
+
 typedef struct {
     const ServingQuestion *question;
     const ServingAnswer *answer;
@@ -36,6 +47,8 @@ typedef struct {
     const ServingSaid *said;
     int said_count;
     ServingNearest nearest;
+    ServingPublished published[SERVING_PUBLISHED_MAX];
+    int published_count;
 } ServingReport;
 
 /* One of the forms. */

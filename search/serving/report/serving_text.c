@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "search/serving/report/serving_report.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *rate_of(double value, char text[NUMBER_TEXT_SIZE]) {
@@ -83,6 +84,33 @@ static void write_emit(const ServingReport *report, const ServingPoint *point, T
     fputc('\n', out.file);
 }
 
+/* Two figures, rounded up: what a limit has to be so that a time is within it. */
+static const char *allowing(double seconds, char text[NUMBER_TEXT_SIZE]) {
+    double unit = pow(10, floor(log10(seconds)) - 1), limit = ceil(seconds / unit) * unit;
+    snprintf(text, NUMBER_TEXT_SIZE, limit < 1 ? "%.3gms" : "%.3gs", limit < 1 ? 1000 * limit : limit);
+    return text;
+}
+
+/* The point that misses the limits least, and the limits that would allow it. */
+static void write_miss(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    int rank = answer_best_rank(report->question, answer);
+    const ServingPoint *point = rank > 0 ? &answer->front.points[rank - 1] : NULL;
+    char text[POINT_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    if (!point) return;
+    prose_add(&prose, "Nearest: %s, %s, which", point_engine(point), point_notation(point, text));
+    if (point->tpot_seconds > answer->tpot_goal_seconds)
+        prose_add(&prose, " --tpot %s", allowing(point->tpot_seconds, limit));
+    if (point->ttft_seconds > answer->ttft_goal_seconds)
+        prose_add(&prose, "%s --ttft %s", point->tpot_seconds > answer->tpot_goal_seconds ? " and" : "",
+                  allowing(point->ttft_seconds, limit));
+    prose_add(&prose, " would allow.");
+    prose_write(out, "", "  ", prose.text);
+    write_rates(report, point, out);
+    write_launch(report, point, out);
+}
+
 static void write_best(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
@@ -94,6 +122,7 @@ static void write_best(const ServingReport *report, TextOut out) {
                   answer->count.complete ? "" : " so far", asked, step_text(answer->tpot_goal_seconds, tpot),
                   step_text(answer->ttft_goal_seconds, ttft));
         prose_write(out, "", "", prose.text);
+        write_miss(report, out);
         return;
     }
     const ServingPoint *best = &answer->best;
@@ -147,7 +176,7 @@ static void write_usual(const ServingReport *report, TextOut out) {
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
         prose_add(&prose, "All chips in tensor is as good under these limits.");
     else
-        prose_add(&prose, "All chips in tensor (%s) gives %s tokens/s per chip under the same limits: %.0f%% less.",
+        prose_add(&prose, "All chips in tensor (%s): %s tokens/s per chip, %.0f%% less.",
                   point_notation(&answer->usual, text), rate_of(answer->usual.per_chip, chip),
                   100 * (1 - answer->usual.per_chip / answer->best.per_chip));
     prose_write(out, "", "  ", prose.text);
@@ -155,17 +184,38 @@ static void write_usual(const ServingReport *report, TextOut out) {
 
 static void write_measured(const ServingReport *report, TextOut out) {
     const ServingNearest *run = &report->nearest;
-    char source[PROSE_NAME_SIZE], id[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE],
-        predicted[NUMBER_TEXT_SIZE];
+    char id[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE], predicted[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (!run->id) return;
-    clean_name(run->source, source);
-    source[strcspn(source, " (")] = '\0'; /* what stands behind it is where it was found */
-    prose_add(&prose, "Nearest measured (%s, %s): ", source, clean_name(run->id, id));
+    prose_add(&prose, "Nearest measured (%s): ", clean_name(run->id, id));
     if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
     prose_add(&prose, "%s, %s, %.0f in flight, %.0f+%.0f: %s", run->engine, run->layout[0] ? run->layout : "its layout",
               run->concurrency, run->prompt, run->output, step_text(run->tpot_seconds, measured));
     if (run->predicted_seconds > 0) prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+    prose_add(&prose, ".");
+    prose_write(out, "", "  ", prose.text);
+}
+
+/* What others have published for this model and chip: the best of it for this load, and what is too large. */
+static void write_published(const ServingReport *report, TextOut out) {
+    const ServingPublished *best = NULL;
+    char chip[NUMBER_TEXT_SIZE];
+    Prose prose = {0};
+    if (report->published_count == 0) return;
+    for (int i = 0; i < report->published_count; i++)
+        if (report->published[i].fits && (!best || report->published[i].per_chip > best->per_chip))
+            best = &report->published[i];
+    prose_add(&prose, "Published: ");
+    if (best && best->per_chip > 0)
+        prose_add(&prose, "%s's %s (%s) has %s tokens/s per chip within these limits, %.0f%% less", best->source,
+                  best->engine, best->layout, rate_of(best->per_chip, chip),
+                  100 * (1 - best->per_chip / report->answer->best.per_chip));
+    else if (best)
+        prose_add(&prose, "nothing that fits keeps these limits");
+    for (int i = 0; i < report->published_count; i++)
+        if (!report->published[i].fits)
+            prose_add(&prose, "%s%s's takes %lld chips", i > 0 || best ? "; " : "", report->published[i].source,
+                      (long long)report->published[i].chips);
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
@@ -187,11 +237,9 @@ static void write_physical(const ServingReport *report, TextOut out) {
     double tpot = answer->tpot_goal_seconds, ttft = answer->ttft_goal_seconds;
     double own = best_per_chip(&answer->front, tpot, ttft), all = best_per_chip(front, tpot, ttft);
     Prose prose = {0};
-    prose_add(&prose, "What divides and fits, under no engine's rules: up to %s tokens/s per user and %s per chip",
+    prose_add(&prose, "Under no engine's rules: up to %s tokens/s per user and %s per chip",
               rate_of(front->points[0].per_user, user), rate_of(front->points[front->count - 1].per_chip, chip));
-    if (own > 0 && all > own)
-        prose_add(&prose, "; within these limits %.1f%% more per chip than any engine here launches",
-                  100 * (all / own - 1));
+    if (own > 0 && all > own) prose_add(&prose, "; within these limits %.1f%% more per chip", 100 * (all / own - 1));
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
@@ -285,6 +333,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         if (!write_front(report, out)) return error_memory(error);
         write_usual(report, out);
         write_measured(report, out);
+        write_published(report, out);
         write_physical(report, out);
     }
     write_searched(report, out);

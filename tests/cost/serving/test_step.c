@@ -184,3 +184,37 @@ Test(step, measured_messages) {
     plain.some = false;
     cr_expect_eq(message_seconds(&plain, 1e6), 0, "a group of one");
 }
+
+/* What engines take beyond the kernels of experts is of the weights that a step reads: one token reads an expert of
+ * 3 x 100 x 50 numbers of 16 bits, at 1e9 B/s 30 us, twice as long with an extra of 1; 1e6 tokens are bound by
+ * their FLOPs. */
+Test(step, extras_of_experts_are_of_what_they_read) {
+    Model model = small();
+    ServingProfile plain = profile_with(0, 1), extra = plain;
+    model.kinds[0].d_ff = 0;
+    model.kinds[0].experts = 8;
+    model.kinds[0].top_k = 1;
+    model.kinds[0].d_ff_expert = 50;
+    extra.expert_extra = 1;
+    for (int i = 0; i < 2; i++) {
+        StepLoad load = i == 0 ? (StepLoad){.sequences = 1, .context = 1} : (StepLoad){.prompt_tokens = 1e6};
+        StepCost a = step_of(&model, &ONE, &plain, (Speculation){0}, load);
+        StepCost b = step_of(&model, &ONE, &extra, (Speculation){0}, load);
+        double expected = i == 0 ? 3 * 3 * 100 * 50 * 2 / 1e9 : 3 * 1e6 * 2 * 3 * 100 * 50 / 1e12;
+        cr_expect_float_eq(a.terms[STEP_EXPERTS], expected, 1e-3 * expected, "%g", a.terms[STEP_EXPERTS] / expected);
+        cr_expect_float_eq(b.terms[STEP_EXPERTS], (i == 0 ? 2 : 1) * expected, 1e-3 * expected);
+    }
+}
+
+/* Each rank of attention data has a scheduler of its own, which handles its own sequences. */
+Test(step, ranks_have_their_own_hosts) {
+    Model model = small();
+    ServingProfile profile = profile_with(0, 1);
+    WorkerLayout four = ONE;
+    profile.step_seconds = 1e-3;
+    profile.sequence_seconds = 1e-5;
+    four.attention_data = 4;
+    StepLoad load = {.sequences = 10, .context = 1};
+    cr_expect_float_eq(step_of(&model, &ONE, &profile, (Speculation){0}, load).terms[STEP_HOST], 1.1e-3, 1e-12);
+    cr_expect_float_eq(step_of(&model, &four, &profile, (Speculation){0}, load).terms[STEP_HOST], 1.03e-3, 1e-12);
+}

@@ -124,7 +124,7 @@ typedef struct {
     struct {
         const WorkerBox *box;
         StoredType cache;
-        double seconds, per_user, requests; /* of a worker */
+        double seconds, wait, per_user, requests; /* of a worker */
     } list[60000];
 } Workers;
 
@@ -134,11 +134,12 @@ static bool collect(void *context, const ServingLayout *layout, const WorkerLink
     price_layout(to->question, layout, links, &priced);
     if (to->phase == PHASE_PROMPTS) {
         ServingPool pool = {.on = *layout};
-        double seconds = prompt_seconds(to->question, &priced, &pool);
-        if (seconds < INFINITY && to->count < (int)COUNT_OF(to->list)) {
+        PromptTime time = prompt_time(to->question, &priced, &pool);
+        if (time.seconds < INFINITY && to->count < (int)COUNT_OF(to->list)) {
             to->list[to->count].box = layout->box;
             to->list[to->count].cache = layout->layout.cache;
-            to->list[to->count++].seconds = seconds;
+            to->list[to->count].wait = time.wait_seconds;
+            to->list[to->count++].seconds = time.seconds;
         }
         return true;
     }
@@ -186,8 +187,8 @@ static double limit_of_few(const Workers *prompts) {
     double best = INFINITY;
     for (int p = 0; p < prompts->count; p++) {
         int quicker = 0;
-        for (int q = 0; q < prompts->count; q++) quicker += prompts->list[q].seconds < prompts->list[p].seconds;
-        if (3 * quicker >= prompts->count) best = fmin(best, prompts->list[p].seconds);
+        for (int q = 0; q < prompts->count; q++) quicker += prompts->list[q].wait < prompts->list[p].wait;
+        if (3 * quicker >= prompts->count) best = fmin(best, prompts->list[p].wait);
     }
     return best < INFINITY ? best * (1 + 1e-9) : 0;
 }
@@ -200,7 +201,7 @@ static int pairs_are_reached(const ServingQuestion *question, uint64_t seed, con
         for (int d = 0; d < decodes->count; d++) {
             double limit = question->ttft_limit_seconds, user = decodes->list[d].per_user;
             if (prompts->list[p].cache != decodes->list[d].cache) continue;
-            if (limit > 0 && prompts->list[p].seconds > limit) continue;
+            if (limit > 0 && prompts->list[p].wait > limit) continue;
             double chip = best_pair(question, prompts, p, decodes, d);
             bool reached = chip == 0;
             for (int i = 0; i < front->count && !reached; i++)

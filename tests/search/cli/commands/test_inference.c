@@ -160,9 +160,9 @@ Test(command_inference, a_limit_of_time_says_its_gap) {
     cr_expect_eq(result.code, 4, "exit %d", result.code);
     cr_assert(cJSON_IsNumber(bound) && cJSON_IsNumber(best), "%.300s", result.out);
     cr_expect_float_eq(gap->valuedouble, bound->valuedouble / best->valuedouble - 1, 1e-9);
-    /* The best of all lies between the two: 786 tokens/s per chip, as the search to the end proves. */
-    cr_expect_leq(best->valuedouble, 800);
-    cr_expect_geq(bound->valuedouble, 780);
+    /* The best of all lies between the two, as the search to the end proves. */
+    cr_expect_leq(best->valuedouble, 1100);
+    cr_expect_geq(bound->valuedouble, 1000);
     cJSON_Delete(json);
     free(result.out);
     result = run("--model|deepseek-v3|--chip|h200|--chips|256|--time-limit|0.05");

@@ -12,13 +12,13 @@
     "kv\tmode\ttp\tdp\tisl\tosl\tconcurrency\tbatch\t"                                                                 \
     "request_rate\tout_tok_s\tttft_ms\ttpot_ms\te2e_s\tspec\n"
 
-static ServingOutcome replay(const char *row, const char *profile) {
+static ServingOutcome replay_columns(const char *names, const char *row, const char *profile) {
     static Arena arena; /* outcomes point into it until the test ends */
     ServingReplay with = {.arena = &arena};
     ServingRuns runs;
     ServingOutcome outcome;
     Error error = {0};
-    char *text = arena_format(&arena, "# a comment\n%s%s\n", NAMES, row);
+    char *text = arena_format(&arena, "# a comment\n%s%s\n", names, row);
     cr_assert(serving_runs_are(text));
     cr_assert(serving_runs_read("table", text, strlen(text), &arena, &runs, &error), "%s: %s", error.where, error.text);
     cr_assert_eq(runs.count, 1);
@@ -31,6 +31,8 @@ static ServingOutcome replay(const char *row, const char *profile) {
     cJSON_Delete(json);
     return outcome;
 }
+
+static ServingOutcome replay(const char *row, const char *profile) { return replay_columns(NAMES, row, profile); }
 
 /* Llama 3.1 8B: 8.03e9 parameters, of which 128,256 x 4,096 of the table are only looked up; 131,072 bytes of cache a
  * token; an H100 has 3.35e12 B/s and 9.895e14 FLOP/s. A prompt of 8,192 tokens takes 2 x parameters FLOPs a token and
@@ -74,7 +76,7 @@ Test(serving_replay, what_cannot_be_replayed_says_why) {
         {"r\ts\tg\tnobody-7b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "no model"},
         {"r\ts\tg\t8b\t\tgtx-1080\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "no chip"},
         {"r\ts\tg\t8b\t\th100\t1\tother\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "none of the engines"},
-        {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tunlabelled", "speculation"},
+        {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tyes", "speculation"},
         {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t\t9\t8\t\t\t\t\t10\t\tnone", "lengths"},
         {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "layout is not given"},
         {"r\ts\tg\t8b\t\th100\t3\tvllm\t\t\tclosed-loop\t3\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "do not divide"},
@@ -87,6 +89,85 @@ Test(serving_replay, what_cannot_be_replayed_says_why) {
         cr_expect(strstr(outcome.skipped, ROWS[i].why), "%s: %s", ROWS[i].why, outcome.skipped);
         cr_expect(isnan(serving_error(&outcome)));
     }
+}
+
+/* Where nobody says whether drafts were on, a row is replayed without, and is of a kind of its own: in no total. */
+Test(serving_replay, unlabelled_drafts_are_in_no_total) {
+    Arena arena = {0};
+    Error error = {0};
+    ServingScore score;
+    ServingOutcome both[2] = {
+        replay("r1\ts\tg1\t8b\tmoe\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t90\t90\t8\t\t\t\t\t10\t\tunlabelled",
+               "default"),
+        replay("r2\ts\tg2\t8b\tmoe\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t90\t90\t8\t\t\t\t\t10\t\tnone", "default")};
+    cr_expect(both[0].drafts_unknown && !both[1].drafts_unknown);
+    cr_expect_float_eq(both[0].predicted.tpot_seconds, both[1].predicted.tpot_seconds, 1e-15);
+    cr_assert(serving_score(both, 2, &arena, &score, &error));
+    cr_expect_eq(score.all[SCORE_TPOT].rows, 1);
+    cr_expect_eq(score.by_count[SERVED_BY_CHIP], 1);
+    cr_expect_eq(score.by[SERVED_BY_CHIP][0].of[SCORE_TPOT].rows, 1);
+    cr_expect_eq(score.by_count[SERVED_BY_KIND], 2);
+    arena_free(&arena);
+}
+
+#define BURST_NAMES                                                                                                    \
+    "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\ttp\tdp\tisl\tosl\trequests\tspread\t" \
+    "out_tok_s\tttft_ms\ttpot_ms\tspec\n"
+
+/* Requests that are all sent at once: a step takes one prompt of 8,192 tokens; the second waits for the first, and its
+ * first token comes after twice the time of a prompt. One request alone is a prompt and then its own steps. */
+Test(serving_replay, a_burst_is_its_prompts_and_then_its_tokens) {
+    double weights = 2 * (8.0303e9 - 128256.0 * 4096), layers = 8.0303e9 - 2 * 128256.0 * 4096;
+    double first = (2 * layers * 8192 + 2.0 * 32 * 4096 * 8192 * 8192) / 9.895e14;
+    double step = (weights + 131072.0 * (8192 + 50.5)) / 3.35e12;
+    ServingOutcome two = replay_columns(
+        BURST_NAMES, "r\ts\tg\t8b\tdense\th100\t1\tvllm\tbf16\tbf16\toffline-max\t1\t1\t8192\t1\t2\t\t9\t9\t\tnone",
+        "ideal");
+    cr_expect_float_eq(two.predicted.ttft_seconds, 1.5 * first, 3e-2 * first, "%g", two.predicted.ttft_seconds / first);
+    cr_expect_float_eq(two.predicted.tokens_per_second, 1 / first, 2e-2 / first);
+    ServingOutcome one = replay_columns(
+        BURST_NAMES, "r\ts\tg\t8b\tdense\th100\t1\tvllm\tbf16\tbf16\toffline-max\t1\t1\t8192\t101\t1\t\t9\t9\t9\tnone",
+        "ideal");
+    cr_expect_float_eq(one.predicted.tpot_seconds, step, 1e-2 * step, "%g", one.predicted.tpot_seconds / step);
+    cr_expect_float_eq(one.predicted.tokens_per_second, 101 / (first + 100 * step), 2e-2 * 101 / (first + 100 * step));
+    /* Of 200 answers whose lengths are spread as an exponential the longest has some 200 x log(400) tokens: by then the
+     * engine is all but empty, and the mean rate is that much lower. */
+    ServingOutcome even = replay_columns(
+        BURST_NAMES, "r\ts\tg\t8b\tdense\th100\t1\tvllm\tbf16\tbf16\toffline-max\t1\t1\t16\t200\t200\t\t9\t9\t9\tnone",
+        "ideal");
+    ServingOutcome spread = replay_columns(
+        BURST_NAMES,
+        "r\ts\tg\t8b\tdense\th100\t1\tvllm\tbf16\tbf16\toffline-max\t1\t1\t16\t200\t200\texponential\t9\t9\t9\tnone",
+        "ideal");
+    double ratio = even.predicted.tokens_per_second / spread.predicted.tokens_per_second;
+    cr_expect(ratio > 3 && ratio < log(400), "%g", ratio);
+}
+
+#define POOL_NAMES                                                                                                     \
+    "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\tprefill_workers\tprefill_tp\t"        \
+    "decode_workers\tdecode_tp\tisl\tosl\tconcurrency\tttft_ms\ttpot_ms\tspec\n"
+
+/* Sixteen clients of two workers that decode, eight in each; a prompt is one pass over the weights. With a long prompt
+ * and one worker for it, its FLOPs are what is served. Clients' own times are the throughput where nobody gives it. */
+Test(serving_replay, two_pools_keep_each_other_busy) {
+    double weights = 2 * (8.0303e9 - 128256.0 * 4096), layers = 8.0303e9 - 2 * 128256.0 * 4096;
+    ServingOutcome many = replay_columns(
+        POOL_NAMES, "r\ts\tg\t8b\tdense\th100\t4\tvllm\tbf16\tbf16\tdisagg\t2\t1\t2\t1\t16\t1001\t16\t10\t5\tnone",
+        "ideal");
+    double step = (weights + 8 * 131072.0 * (16 + 500.5)) / 3.35e12, wait = 2 * layers / 3.35e12;
+    cr_assert_str_empty(many.skipped, "%s", many.skipped);
+    cr_expect_float_eq(many.predicted.tpot_seconds, step, 1e-3 * step, "%g", many.predicted.tpot_seconds / step);
+    double rate = 16 * 1001 / (wait + 1000 * step);
+    cr_expect_float_eq(many.predicted.tokens_per_second, rate, 5e-3 * rate, "%g",
+                       many.predicted.tokens_per_second / rate);
+    cr_expect_float_eq(many.measured.tokens_per_second, 16 * 1001 / (0.010 + 0.005 * 1000), 1e-6);
+    ServingOutcome few = replay_columns(
+        POOL_NAMES, "r\ts\tg\t8b\tdense\th100\t4\tvllm\tbf16\tbf16\tdisagg\t1\t1\t3\t1\t8192\t2\t64\t10\t5\tnone",
+        "ideal");
+    double prompt = (2 * layers * 8192 + 2.0 * 32 * 4096 * 8192 * 8192) / 9.895e14;
+    cr_expect_float_eq(few.predicted.tokens_per_second, 2 / prompt, 2e-2 * 2 / prompt);
+    cr_expect_float_eq(few.predicted.ttft_seconds, 64 * prompt, 2e-2 * 64 * prompt, "%g",
+                       few.predicted.ttft_seconds / prompt);
 }
 
 /* Each group counts once: nine rows that are 10% off weigh as much as one that is 50% off. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a prompt waits for, and what its worker takes for it. */
+#include "search/serving/point.h"
+
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+/* 8 experts, 2 chosen; so many prompt tokens that FLOPs alone count, no floors. */
+static ServingQuestion question_of(void) {
+    ServingQuestion question = {.model = {.layers = 3, .d_model = 100, .vocab = 1000, .kind_count = 1}};
+    ServingProfile *profile = &question.profiles[NO_ENGINE];
+    question.model.kinds[0] = (LayerKind){.count = 3,
+                                          .heads = 4,
+                                          .kv_heads = 2,
+                                          .head_dim = 25,
+                                          .gated = true,
+                                          .experts = 8,
+                                          .top_k = 2,
+                                          .d_ff_expert = 50};
+    question.chip = question.device = (Chip){.bf16_flops_per_second = {.value = 1e12},
+                                             .hbm_bytes_per_second = {.value = 1e12},
+                                             .hbm_bytes = {.value = 1e12},
+                                             .devices_per_chip = 1};
+    *profile = (ServingProfile){.prefill_attention_flops_share = 1,
+                                .expert_hbm_share = 1,
+                                .expert_flops_share = 1,
+                                .attention_hbm_share = {1, 1},
+                                .page_tokens = 1,
+                                .pipeline_share = 1,
+                                .memory_fraction = 1};
+    for (int a = 0; a < ARITHMETIC_COUNT; a++) profile->matmul_hbm_share[a] = profile->matmul_flops_share[a] = 1;
+    question_lengths(&question, 4096, 64);
+    question.budgets[0] = 1024;
+    question.budget_count = 1;
+    return question;
+}
+
+static PromptTime time_of(const ServingQuestion *question, int64_t ranks) {
+    ServingLayout layout = {.engine = NO_ENGINE};
+    ServingPool pool = {.on = layout};
+    WorkerLinks links = {0};
+    PricedLayout priced;
+    layout.layout = (WorkerLayout){1, ranks, 1, ranks, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+    price_layout(question, &layout, &links, &priced);
+    PromptTime time = prompt_time(question, &priced, &pool);
+    cr_expect_eq(pool.batch, ranks);
+    cr_expect_eq(pool.step_tokens, 1024 * ranks);
+    return time;
+}
+
+/* A prompt has one rank of attention data: four of them do not bring its first token any sooner, and serve four. */
+Test(point, ranks_of_attention_data_serve_more_and_no_sooner) {
+    ServingQuestion question = question_of();
+    PromptTime one = time_of(&question, 1), four = time_of(&question, 4);
+    cr_expect_float_eq(one.wait_seconds, one.seconds, 1e-15);
+    cr_expect_float_eq(four.wait_seconds, one.wait_seconds, 1e-9 * one.wait_seconds);
+    cr_expect_float_eq(four.seconds, one.seconds / 4, 1e-9 * one.seconds);
+    /* By hand: a layer's heads 100 x (100 + 2 x 50) + 100 x 100, router 100 x 8 and two experts of 3 x 100 x 50, two
+     * FLOPs each, and attention to the mean of 2,048 keys of 4 heads of 25. */
+    double flops = 2 * (100 * 200 + 100 * 100 + 100 * 8 + 2 * 3 * 100 * 50) + 4.0 * 2048 * 4 * 25;
+    cr_expect_float_eq(one.wait_seconds, 3 * 4096 * flops / 1e12, 1e-3 * one.wait_seconds, "%g",
+                       one.wait_seconds / (3 * 4096 * flops / 1e12));
+}
