@@ -4,6 +4,7 @@
 #include "base/util.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 const char *bound_name(BoundBy bound) {
@@ -127,23 +128,32 @@ static void find_bound(const Mesh *mesh, bool offloads, Estimate *out) {
     out->bound_next_share = seconds[out->bound_by] > 0 ? seconds[out->bound_next] / seconds[out->bound_by] : 0;
 }
 
-double plan_memory(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows) {
+/* The bytes of activations that a layer of one microbatch keeps in HBM, over all layers of the fullest stage. */
+static double kept_bytes(const CostContext *setting, const Shard *shard, const Plan *plan) {
     ActivationCost costs[ACTIVATION_COUNT];
-    double weights[MOMENT_COUNT], saved = 0;
+    double kept = 0;
     stage_activations(setting, shard, &plan->knobs, &plan->layout.sharding, costs);
-    microbatches_in_flight(setting, shard, &plan->knobs, weights);
     for (int i = 0; i < ACTIVATION_COUNT; i++)
-        if (costs[i].exists) saved += layout_kept_bytes(&costs[i], &plan->layout, (Activation)i);
-    memory_rows(&(ShardedStage){setting, shard, &plan->knobs, &plan->layout.sharding}, moment, weights[moment] * saved,
-                rows);
+        if (costs[i].exists) kept += layout_kept_bytes(&costs[i], &plan->layout, (Activation)i);
+    return kept;
+}
+
+double plan_memory(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment, MemoryRows *rows) {
+    double weights[MOMENT_COUNT];
+    microbatches_in_flight(setting, shard, &plan->knobs, weights);
+    memory_rows(&(ShardedStage){setting, shard, &plan->knobs, &plan->layout.sharding}, moment,
+                weights[moment] * kept_bytes(setting, shard, plan), rows);
     return memory_total(rows);
 }
 
 static void find_peak(const CostContext *setting, const Plan *plan, Estimate *out) {
-    double most = -1;
+    double most = -1, weights[MOMENT_COUNT], kept = kept_bytes(setting, &out->shard, plan);
+    const ShardedStage stage = {setting, &out->shard, &plan->knobs, &plan->layout.sharding};
+    microbatches_in_flight(setting, &out->shard, &plan->knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;
-        double total = plan_memory(setting, &out->shard, plan, (Moment)moment, &rows);
+        memory_rows(&stage, (Moment)moment, weights[moment] * kept, &rows);
+        double total = memory_total(&rows);
         if (total <= most) continue;
         most = total;
         out->memory = rows;
@@ -166,19 +176,32 @@ void plan_resources(const CostContext *setting, const Shard *shard, const Plan *
                                     out);
 }
 
-bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
-                   Estimate *out, Error *error) {
-    const Mesh *mesh = nested_mesh->mesh;
+/* Shard, rule, resources, rates and time of a plan. False means that it cannot be used under `padding`. */
+static bool estimate_time(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan,
+                          PaddingRule padding, Estimate *out) {
     memset(out, 0, sizeof(*out));
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard))
-        return error_set(error, ERROR_INPUT, "plan",
-                         "these degrees do not divide the model and the batch; --padding any prices them padded");
-    Mesh effective = profile_mesh(setting->profile, mesh);
+        return false;
+    Mesh effective = profile_mesh(setting->profile, nested_mesh->mesh);
     step_rule(setting, &out->shard, &plan->knobs, &out->rule);
     plan_resources(setting, &out->shard, plan, &out->resources);
     NestedMesh effective_nested = {&effective, nested_mesh->nesting};
     rates_of_placement(&effective_nested, &plan->placement, &plan->knobs.methods, &out->rates);
     step_time(&out->rule, &out->resources, &out->rates, &out->time);
+    return true;
+}
+
+double estimate_seconds(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan) {
+    Estimate estimate;
+    return estimate_time(setting, nested_mesh, plan, PADDING_ANY, &estimate) ? estimate.time.seconds : INFINITY;
+}
+
+bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
+                   Estimate *out, Error *error) {
+    const Mesh *mesh = nested_mesh->mesh;
+    if (!estimate_time(setting, nested_mesh, plan, padding, out))
+        return error_set(error, ERROR_INPUT, "plan",
+                         "these degrees do not divide the model and the batch; --padding any prices them padded");
     out->updates_on_cpu = plan->knobs.offload_optimizer && setting->host_update == HOST_UPDATE_ON_CPU;
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);

@@ -64,4 +64,7 @@ double plan_memory(const CostContext *setting, const Shard *shard, const Plan *p
 bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
                    Estimate *out, Error *error);
 
+/* Its seconds alone, padded where sizes do not divide: a third of the work. INFINITY means that it cannot be used. */
+double estimate_seconds(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan);
+
 #endif

@@ -9,10 +9,16 @@
 static const double NINE_IN_TEN = 1.645; /* deviations of a normal distribution, on either side */
 static const double MOVES_LEAST = 1e-3;  /* of the step: what moves it by less is in no plan's way */
 
+/* A plan that is priced again and again, under one profile after another. */
 typedef struct {
     const Request *request;
     const RankedPlan *ranked;
+    CostContext setting; /* of it, but for the profile */
 } Priced;
+
+static Priced priced_of(const Request *request, const RankedPlan *ranked) {
+    return (Priced){request, ranked, ranked_cost_context(request, ranked)};
+}
 
 static bool price(const void *context, const Profile *composed, double *seconds) {
     const Priced *priced = context;
@@ -20,15 +26,10 @@ static bool price(const void *context, const Profile *composed, double *seconds)
     const RankedPlan *ranked = priced->ranked;
     Profile profile = profile_of_work(composed, &question->chip, question->precision, &question->model,
                                       (double)question->machine.mesh.chips, (double)question->machine.slices);
-    CostContext setting = ranked_cost_context(priced->request, ranked);
+    CostContext setting = priced->setting;
     setting.profile = &profile;
-    Estimate estimate;
-    Error error = {0};
-    if (!estimate_plan(&setting, &(NestedMesh){&ranked->machine.mesh, ranked->nesting}, &ranked->plan, PADDING_ANY,
-                       &estimate, &error))
-        return false;
-    *seconds = estimate.time.seconds;
-    return true;
+    *seconds = estimate_seconds(&setting, &(NestedMesh){&ranked->machine.mesh, ranked->nesting}, &ranked->plan);
+    return isfinite(*seconds);
 }
 
 static double square(double x) { return x * x; }
@@ -70,7 +71,8 @@ static bool doubt_alone(const Priced *priced, PlanDoubt *out) {
 }
 
 bool plan_doubt(const Request *request, RankedPlan *ranked) {
-    return doubt_alone(&(Priced){request, ranked}, &ranked->doubt);
+    Priced own = priced_of(request, ranked);
+    return doubt_alone(&own, &ranked->doubt);
 }
 
 static DoubtedPrice price_of(const Priced *priced) {
@@ -91,7 +93,7 @@ bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *er
     int n = (int)min_whole(count, DOUBT_PRICES_MAX);
     bool known = n > 1;
     for (int i = 0; i < count; i++) {
-        Priced own = {plans[i].request ? plans[i].request : request, &plans[i]};
+        Priced own = priced_of(plans[i].request ? plans[i].request : request, &plans[i]);
         bool has = doubt_alone(&own, &plans[i].doubt);
         if (i >= n) continue;
         known = known && has;
