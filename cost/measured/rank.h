@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/rank.h: whether the model puts plans in the order in which they were measured. Pure.
  *
- * It compares runs of one group: the same source, model and dimensions, machine, sequence, precision and release. It
- * compares the time of a token, so that plans with different batches can stand in one group: a planner too ranks by the
- * time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is one
- * entry. The plan predicted best is sought among those that are called fitting, as a search would; where none is, among
- * all. Pairs in which the slower takes less than RANK_APART of the faster are within the noise of such measurements
- * and do not count. */
+ * Within each group of alternatives (cost/measured/groups.h) it compares every two, and looks at the one that is
+ * predicted best, among those that are called fitting, as a search would; where none is, among all. Pairs in which the
+ * slower takes less than RANK_APART of the faster are within the noise of such measurements and do not count. */
 #ifndef SHARDOPT_COST_MEASURED_RANK_H
 #define SHARDOPT_COST_MEASURED_RANK_H
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "cost/measured/run.h"
+#include "cost/measured/groups.h"
 
 static const double RANK_APART = 1.05, RANK_BEST = 1.03;
-
-/* Whether two runs can be compared so, and whether they are of the same plan. */
-bool rank_same_group(const Run *a, const Run *b);
-bool rank_same_plan(const Run *a, const Run *b);
-
-typedef struct {
-    const Run *run;
-    double measured_seconds, predicted_seconds; /* of a step, > 0 */
-    bool too_large;                             /* predicted not to fit its HBM */
-} Ranked;
 
 /* One group of at least two plans. */
 typedef struct {

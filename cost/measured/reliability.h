@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/reliability.h: whether chances of being the best are true. In each group of alternatives that were
- * measured (cost/measured/rank.h) every plan has its chance of being the fastest, from the doubts about the figures
+ * measured (cost/measured/groups.h) every plan has its chance of being the fastest, from the doubts about the figures
  * that it rests on and the profile's errors; of the plans with a chance of about p, about p were measured fastest.
  * Pure. */
 #ifndef SHARDOPT_COST_MEASURED_RELIABILITY_H
 #define SHARDOPT_COST_MEASURED_RELIABILITY_H
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "cost/measured/run.h"
+#include "cost/measured/groups.h"
 #include "cost/profile/doubt.h"
-
-typedef struct {
-    const Run *run;
-    double measured_seconds, predicted_seconds; /* of a step, > 0 */
-} Doubted;
 
 /* What prices a run lean on. */
 typedef struct {
@@ -41,7 +34,6 @@ typedef struct {
 
 /* Of a group of more than DOUBT_PRICES_MAX plans those count that are predicted best; where another was measured
  * fastest, none of them was best. */
-bool reliability_of(const Doubted *rows, int64_t count, const ReliabilityPrices *prices, Arena *arena, Reliability *out,
-                    Error *error);
+bool reliability_of(const Ranked *rows, int64_t count, const ReliabilityPrices *prices, Reliability *out, Error *error);
 
 #endif

@@ -185,15 +185,23 @@ static void count_outcomes(Validation *out) {
     }
 }
 
+/* The runs whose steps were measured and priced; NULL: memory is out. */
+static Ranked *priced_rows(const Validation *from, Arena *arena, int64_t *count) {
+    Ranked *rows = ARENA_NEW(arena, Ranked, (size_t)from->replayed + 1);
+    *count = 0;
+    for (int64_t i = 0; rows && i < from->replayed; i++) {
+        const Outcome *outcome = from->of_scored[i];
+        if (outcome->measured_seconds > 0)
+            rows[(*count)++] = (Ranked){outcome->run, outcome->measured_seconds, outcome->prediction.seconds,
+                                        outcome->prediction.needed_bytes > outcome->limit_bytes};
+    }
+    return rows;
+}
+
 static bool rank_all(Validation *out, Arena *arena, Error *error) {
-    Ranked *rows = ARENA_NEW(arena, Ranked, (size_t)out->replayed);
-    int64_t n = 0;
+    int64_t n;
+    const Ranked *rows = priced_rows(out, arena, &n);
     if (!rows) return error_memory(error);
-    for (int64_t i = 0; i < out->replayed; i++)
-        if (out->scored[i].measured_seconds > 0)
-            rows[n++] =
-                (Ranked){out->of_scored[i]->run, out->scored[i].measured_seconds, out->scored[i].predicted_seconds,
-                         out->of_scored[i]->prediction.needed_bytes > out->of_scored[i]->limit_bytes};
     return rank_runs(rows, n, NULL, arena, &out->ranking, error) &&
            rank_runs(rows, n, "bloom", arena, &out->ranking_elsewhere, error);
 }
@@ -221,18 +229,13 @@ static bool prepare_price(void *context, int place, const Run *run, DoubtedPrice
 }
 
 static bool weigh_chances(const ReplayWith *with, Validation *out, Arena *arena, Error *error) {
-    Doubted *rows = ARENA_NEW(arena, Doubted, (size_t)out->replayed);
+    int64_t n;
+    const Ranked *rows = priced_rows(out, arena, &n);
     Weighed *weighed = ARENA_NEW(arena, Weighed, 1);
-    int64_t n = 0;
     if (!rows || !weighed) return error_memory(error);
     weighed->with = with;
-    for (int64_t i = 0; i < out->replayed; i++) {
-        const Outcome *outcome = out->of_scored[i];
-        if (outcome->measured_seconds > 0)
-            rows[n++] = (Doubted){outcome->run, outcome->measured_seconds, outcome->prediction.seconds};
-    }
-    return reliability_of(rows, n, &(ReliabilityPrices){weighed, prepare_price, with->threads}, arena,
-                          &out->reliability, error);
+    return reliability_of(rows, n, &(ReliabilityPrices){weighed, prepare_price, with->threads}, &out->reliability,
+                          error);
 }
 
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,

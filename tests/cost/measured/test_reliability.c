@@ -26,7 +26,7 @@ static double normal(uint32_t *state) {
 typedef struct {
     double said; /* how far off the model says they are */
     Run *runs;
-    Doubted *rows;
+    Ranked *rows;
 } Invented;
 
 static void make(Invented *out) {
@@ -53,13 +53,13 @@ static void make(Invented *out) {
                              .data = i % PLANS + 1,
                              .line = i};
         double predicted = exp(0.2 * uniform(&state));
-        out->rows[i] = (Doubted){&out->runs[i], predicted * exp(DEVIATION * normal(&state)), predicted};
+        out->rows[i] = (Ranked){&out->runs[i], predicted * exp(DEVIATION * normal(&state)), predicted, false};
     }
 }
 
 static bool price(const void *context, const Profile *composed, double *seconds) {
     (void)composed;
-    *seconds = ((const Doubted *)context)->predicted_seconds;
+    *seconds = ((const Ranked *)context)->predicted_seconds;
     return true;
 }
 
@@ -76,16 +76,13 @@ static bool prepare(void *context, int place, const Run *run, DoubtedPrice *out)
 }
 
 static Reliability reliability(double said) {
-    Arena arena = {0};
-    Invented invented = {said, calloc(GROUPS * PLANS, sizeof(Run)), calloc(GROUPS * PLANS, sizeof(Doubted))};
+    Invented invented = {said, calloc(GROUPS * PLANS, sizeof(Run)), calloc(GROUPS * PLANS, sizeof(Ranked))};
     Reliability out;
     Error error = {0};
     cr_assert(invented.runs && invented.rows);
     make(&invented);
-    cr_assert(reliability_of(invented.rows, GROUPS * PLANS, &(ReliabilityPrices){&invented, prepare, 1}, &arena, &out,
-                             &error),
+    cr_assert(reliability_of(invented.rows, GROUPS * PLANS, &(ReliabilityPrices){&invented, prepare, 1}, &out, &error),
               "%s", error.text);
-    arena_free(&arena);
     free(invented.runs);
     free(invented.rows);
     return out;
