@@ -9,6 +9,7 @@
 #include "search/bound/range_bound.h"
 #include "search/explore/admission.h"
 #include "search/explore/family_frontier.h"
+#include "search/explore/larger_batch.h"
 
 #include <math.h>
 
@@ -203,8 +204,10 @@ typedef struct {
     int64_t first_index, index_step; /* numbers of their methods */
     StageSplit split;
     Methods methods;             /* of the first */
-    const int64_t *microbatches; /* numbers of those that may divide, in rising order */
+    const int64_t *microbatches; /* numbers of those in question, in rising order */
     int64_t microbatch_count;
+    const int64_t *numbers[2]; /* of those that may divide; of these, what no larger batch beats */
+    int64_t counts[2];
     double context_seconds; /* context_bound() */
 } MethodFamily;
 
@@ -294,38 +297,55 @@ static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_
     return true;
 }
 
+/* Sets the methods, the split being known, and which microbatches are in question under them. */
+static void set_methods(const OpenTuple *tuple, int64_t index, MethodFamily *methods) {
+    methods->first_index = index;
+    methods->methods = method_space_at(&tuple->space.methods, index);
+    bool fewer = methods->counts[1] < methods->counts[0] &&
+                 !larger_batch_takes_more(tuple->problem, tuple->degrees, &methods->methods, methods->split);
+    methods->microbatches = methods->numbers[fewer];
+    methods->microbatch_count = methods->counts[fewer];
+}
+
 /* One grid, layout of the parameters and split; `like` has all but the methods. */
 static bool list_methods(KnobListing *listing, int64_t index, const MethodFamily *like) {
     OpenTuple *tuple = listing->tuple;
     const KnobSpace *space = &tuple->space;
     MethodFamily methods = *like;
     Bounds bounds = explorer_bounds(tuple->explorer);
-    methods.first_index = index;
-    methods.methods = method_space_at(&space->methods, index);
+    set_methods(tuple, index, &methods);
     Count each = tuple->placement_total * (Count)knob_family_size(space) * (Count)space->methods.context_count;
     if (!contexts_admitted(&bounds, tuple->degrees, &space->methods, &methods.methods, methods.split)) {
         stats_of(listing)->pruned[PRUNED_REQUIRE] += each * (Count)space->microbatch_count;
         return true;
     }
     if (!listing->brute && !methods_divide(&bounds, tuple->degrees, &methods.methods, methods.split))
-        methods.microbatch_count = 0;
-    stats_of(listing)->pruned[PRUNED_INDIVISIBLE] += each * (Count)(space->microbatch_count - methods.microbatch_count);
+        methods.microbatch_count = methods.counts[0] = 0;
+    stats_of(listing)->pruned[PRUNED_INDIVISIBLE] += each * (Count)(space->microbatch_count - methods.counts[0]);
+    stats_of(listing)->pruned[PRUNED_KNOB_BOUND] += each * (Count)(methods.counts[0] - methods.microbatch_count);
     bool ok = methods.microbatch_count == 0 || list_range(listing, &methods, 0, methods.microbatch_count - 1);
     family_frontier_free(&listing->frontier);
     return ok;
 }
 
 /* The numbers of the microbatches that may divide: unless replicas are padded, those of which a whole number is a
- * replica's share. */
+ * replica's share; and of these, those of which a larger batch has not more. */
 static bool list_microbatches(const KnobListing *listing, MethodFamily *methods) {
     OpenTuple *tuple = listing->tuple;
     const KnobSpace *space = &tuple->space;
     bool any = listing->brute || tuple->problem->padding == PADDING_ANY;
+    const LargerBatch larger = larger_batch(tuple->problem, tuple->degrees);
     int64_t *numbers = ARENA_NEW(tuple->arena, int64_t, (size_t)space->microbatch_count);
-    if (!numbers) return error_memory(&tuple->explorer->error);
-    for (int64_t i = 0; i < space->microbatch_count; i++)
-        if (any || space->per_replica % space->microbatch_sequences[i] == 0) numbers[methods->microbatch_count++] = i;
-    methods->microbatches = numbers;
+    int64_t *kept = ARENA_NEW(tuple->arena, int64_t, (size_t)space->microbatch_count);
+    if (!numbers || !kept) return error_memory(&tuple->explorer->error);
+    for (int64_t i = 0; i < space->microbatch_count; i++) {
+        int64_t size = space->microbatch_sequences[i];
+        if (!any && space->per_replica % size != 0) continue;
+        numbers[methods->counts[0]++] = i;
+        if (!larger_batch_beats(&larger, space->per_replica, size)) kept[methods->counts[1]++] = i;
+    }
+    methods->numbers[0] = numbers;
+    methods->numbers[1] = kept;
     return true;
 }
 
@@ -372,11 +392,9 @@ bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
 
 /* A range; `methods` has what its split was last begun with. */
 static bool go_on_with_range(KnobListing *listing, const Left *left, MethodFamily *methods) {
-    const KnobSpace *space = &listing->tuple->space;
     if (methods->context_seconds < 0 || methods->split != (StageSplit)left->split)
         begin_split(listing, (StageSplit)left->split, methods);
-    methods->first_index = left->index;
-    methods->methods = method_space_at(&space->methods, left->index);
+    set_methods(listing->tuple, left->index, methods);
     return list_parts(listing, methods, left->first, left->last);
 }
 

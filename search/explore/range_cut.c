@@ -5,6 +5,7 @@
 #include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
 #include "search/explore/explore.h"
+#include "search/explore/larger_batch.h"
 
 #include <math.h>
 
@@ -20,6 +21,8 @@ typedef struct {
     bool refused;                /* no launcher that was asked for takes anything */
     double context_seconds[2];   /* context_bound(), by split */
     double bound, missing;       /* the least so far of what is too slow, and of what is too large */
+    int64_t least_size;          /* of microbatches that no larger batch beats */
+    bool beaten;                 /* smaller ones were left out */
 } RangeCut;
 
 /* Whether microbatches of low .. high sequences are all too slow or too large, in halves where one bound does not say
@@ -64,12 +67,16 @@ static bool methods_are_cut(RangeCut *cut) {
         cut->split = (StageSplit)split;
         if (!contexts_admitted(&bounds, degrees, cut->contexts, &cut->methods, cut->split)) continue;
         cut->refused = false;
-        if (!microbatch_range_is_cut(cut, 1, most)) return false;
+        bool beaten = cut->least_size > 1 && !larger_batch_takes_more(problem, degrees, &cut->methods, cut->split);
+        int64_t least = beaten ? cut->least_size : 1;
+        cut->beaten = cut->beaten || beaten;
+        if (least <= most && !microbatch_range_is_cut(cut, least, most)) return false;
     }
     return true;
 }
 
-bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double threshold, RangeVerdict *out) {
+bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewest, double threshold,
+                        RangeVerdict *out) {
     MethodSpace space, contexts;
     RangeCut cut = {.explorer = explorer,
                     .degrees = degrees,
@@ -81,6 +88,10 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double thres
     method_space(degrees, &explorer->problem->offers, &space);
     contexts = space;
     Bounds bounds = explorer_bounds(explorer);
+    const LargerBatch larger = larger_batch(explorer->problem, degrees);
+    int64_t replicas = degrees_replicas(degrees);
+    cut.least_size =
+        larger_batch_least_size(&larger, fewest / replicas, explorer->problem->setting.work.sequences / replicas);
     for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
         cut.context_seconds[split] =
             context_bound(&bounds, explorer->problem->least, degrees, &space, (StageSplit)split);
@@ -89,6 +100,6 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, double thres
         cut.methods = method_space_at(&space, index);
         if (!methods_are_cut(&cut)) return false;
     }
-    *out = (RangeVerdict){.refused = cut.refused, .bound = cut.bound, .missing = cut.missing};
+    *out = (RangeVerdict){.refused = cut.refused, .beaten = cut.beaten, .bound = cut.bound, .missing = cut.missing};
     return true;
 }

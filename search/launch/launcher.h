@@ -63,6 +63,7 @@ typedef struct {
     const char *(*refuses)(const PlanFacts *);
     bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
     HostUpdate host_update;                        /* who updates the state there */
+    bool counts_microbatches; /* it has a rule about microbatches that are no multiple of the stages */
 
     /* ---- where it puts roles ---- */
     /* Adds its placements to none. NULL means ranks in the order of its nestings, as torchrun numbers them. */

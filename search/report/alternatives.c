@@ -119,17 +119,28 @@ static bool begin_way(Report *report, Alternative number, Request *changed) {
     return !way->skipped;
 }
 
+/* There are so many batches that one which is slower than plan 1 is not worth the search. */
+static bool only_faster(const Report *report, Alternative way) {
+    return way == ALTERNATIVE_BATCH && report->result.plan_count > 0;
+}
+
 /* Asks some of the ways out side by side. */
 static bool ask_ways(Report *report, const Alternative *ways, int count, Error *error) {
     AlternativeResult *asked[ALTERNATIVE_COUNT];
     int asked_count = 0;
     SideSearch *questions = side_searches_new(count, error);
     if (!questions) return false;
-    for (int i = 0; i < count; i++)
-        if (begin_way(report, ways[i], &questions[asked_count].changed))
-            asked[asked_count++] = &report->alternatives[ways[i]];
+    for (int i = 0; i < count; i++) {
+        if (!begin_way(report, ways[i], &questions[asked_count].changed)) continue;
+        questions[asked_count].patient = ways[i] != ALTERNATIVE_BATCH;
+        questions[asked_count].no_slower = only_faster(report, ways[i]);
+        asked[asked_count++] = &report->alternatives[ways[i]];
+    }
     bool ok = report_ask_all(report, questions, asked_count, error);
-    for (int i = 0; ok && i < asked_count; i++) take(asked[i], &questions[i].answer);
+    for (int i = 0; ok && i < asked_count; i++) {
+        take(asked[i], &questions[i].answer);
+        asked[i]->none_faster = questions[i].no_slower && !asked[i]->found && !asked[i]->cut_short;
+    }
     free(questions);
     return ok;
 }

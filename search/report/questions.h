@@ -19,6 +19,7 @@ typedef struct {
     Request changed;      /* as request_copy() has it, and then changed */
     bool no_slower;       /* only what is no slower per token than plan 1 is of interest (there is a plan 1) */
     double limit_seconds; /* only plans up to this ranked time are; 0: all */
+    bool patient;         /* a search of all that there is: it may take twice the work of the others */
     SideAnswer answer;
 } SideSearch;
 SideSearch *side_searches_new(int count, Error *error); /* free with free() */

@@ -26,19 +26,20 @@ void request_copy(const Request *request, Request *copy) {
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */
-static bool ask_within(Report *report, Request *changed, double limit, SideAnswer *out, Error *error) {
+static bool ask_within(Report *report, Request *changed, double limit, int64_t work_limit, SideAnswer *out,
+                       Error *error) {
     Arena arena = {0};
     SearchResult result = {0};
     *out = (SideAnswer){.cut_short = report->seconds_left == 0 || world_stops(&changed->control.world)};
     if (out->cut_short) return true;
     changed->control.limit_seconds = limit;
     changed->control.within_limit_is_little = false;
-    changed->control.work_limit = report->work_limit;
+    changed->control.work_limit = work_limit;
     changed->control.time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
-        out->left_out = out->cut_short && report->work_limit > 0 && result.work > report->work_limit;
+        out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit;
         out->found = result.plan_count > 0 && !out->left_out; /* what it has so far is the best of nothing */
         if (out->found) out->best = result.plans[0];
         out->best.request = NULL; /* it ends with this search */
@@ -87,7 +88,7 @@ static double as_fast(const Report *report, const Request *changed) {
 }
 
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error) {
-    bool ok = ask_within(report, changed, 0, out, error);
+    bool ok = ask_within(report, changed, 0, report->work_limit, out, error);
     report->left_out += out->left_out;
     return ok;
 }
@@ -102,7 +103,8 @@ static bool ask_question(Report *report, SideSearch *question, Error *error) {
     IN_LOCALE_C; /* a thread of its own */
     double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
     if (report->result.plan_count > 0) request_seed(report->request, &report->result.plans[0], &question->changed);
-    return ask_within(report, &question->changed, limit, &question->answer, error);
+    int64_t work_limit = report->work_limit * (question->patient ? 2 : 1);
+    return ask_within(report, &question->changed, limit, work_limit, &question->answer, error);
 }
 
 bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error) {
@@ -156,7 +158,7 @@ static bool tell(Report *report, const ReportReader *reader, ReportStage stage, 
 /* What surrounds a plan that is proven. */
 static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. */
-    static const int64_t WORK_LEAST = 600000;
+    static const int64_t WORK_LEAST = 120000;
     Helps helps = report->asked->control.helps;
     bool none = helps == HELPS_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);

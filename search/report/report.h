@@ -23,9 +23,10 @@ static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where 
 
 typedef struct {
     bool tried, found;
-    bool cut_short; /* a time limit ended its search */
-    bool left_out;  /* cut short because it took more work than --helps fast lets it have */
-    bool skipped;   /* not searched: more batches of a mixture on GPUs than a side question is worth */
+    bool cut_short;   /* a time limit ended its search */
+    bool left_out;    /* cut short because it took more work than --helps fast lets it have */
+    bool none_faster; /* only what is no slower than plan 1 was looked for, and there is nothing */
+    bool skipped;     /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;
 } AlternativeResult;
 

@@ -132,6 +132,7 @@ static bool ask_free(const Report *report, SideSearch *question) {
     question->changed.question.offload = report->request->question.offload;
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
+    question->patient = true;
     return true;
 }
 

@@ -24,6 +24,12 @@ int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {
     return batch > high ? 0 : batch;
 }
 
+int64_t batch_most(const Request *request, int64_t replicas) {
+    int64_t low, high;
+    batch_range(request, &low, &high);
+    return high / replicas * replicas;
+}
+
 int64_t batch_count(const Request *request, int64_t replicas) {
     int64_t low, high;
     if (request->space.batch_tolerance <= 0) return 1;

@@ -43,5 +43,7 @@ bool plans_on_mesh(PlanCounter *counter, const CountedMesh *of, PlanCount *out, 
  * the replicas divide, in rising order; 0 after the last. */
 int64_t batch_at(const Request *request, int64_t replicas, int64_t index);
 int64_t batch_count(const Request *request, int64_t replicas); /* with the asked one */
+/* The largest multiple of the replicas within the tolerance; below them: there is none. */
+int64_t batch_most(const Request *request, int64_t replicas);
 
 #endif

@@ -60,7 +60,8 @@ static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, dou
     ExploreProblem problem =
         tuple_list_problem(tuples, entry->group, tuple_batches_sequences(tuples, entry, entry->last));
     explorer->problem = &problem;
-    bool cut = tuple_range_is_cut(explorer, degrees, limit, &verdict);
+    int64_t fewest = tuple_batches_sequences(tuples, entry, entry->first);
+    bool cut = tuple_range_is_cut(explorer, degrees, fewest, limit, &verdict);
     explorer->problem = NULL;
     if (!cut) return false;
     explore_note_missing(stats, degrees, &(Knobs){0}, verdict.missing);
@@ -68,6 +69,7 @@ static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, dou
     if (*above == INFINITY)
         stats->pruned[verdict.refused              ? PRUNED_REQUIRE
                       : verdict.missing < INFINITY ? PRUNED_MEMORY
+                      : verdict.beaten             ? PRUNED_KNOB_BOUND
                                                    : PRUNED_INDIVISIBLE] += tuple_batches_plans(tuples, entry);
     return true;
 }

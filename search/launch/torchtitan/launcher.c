@@ -13,6 +13,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .refuses = torchtitan_refuses,
     .offloads_optimizer = torchtitan_offloads_optimizer,
     .host_update = HOST_UPDATE_ON_CPU,
+    .counts_microbatches = true,
     .remat = torchtitan_remat_rules,
     .remat_words = torchtitan_remat_words,
     .plan_words = torchtitan_plan_words,

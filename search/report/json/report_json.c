@@ -418,7 +418,7 @@ static bool add_ways(cJSON *to, const Report *report) {
         cJSON *json = json_add_object(ways, NULL);
         ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) &&
              json_add_bool(json, "cut_short", way->cut_short) && json_add_bool(json, "skipped", way->skipped) &&
-             json_add_bool(json, "left_out", way->left_out) &&
+             json_add_bool(json, "left_out", way->left_out) && json_add_bool(json, "none_faster", way->none_faster) &&
              (!way->found ||
               (add_identity(json, report->request, &way->best) && add_numbers(json, report->request, &way->best)));
     }

@@ -225,10 +225,11 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
     snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
     if (!result->found) {
         const Request *request = report->request;
-        const char *none = result->skipped     ? "not searched (many batches): ask with --batch-tolerance 10%"
-                           : result->left_out  ? "takes more work than the plan itself: ask with --helps all"
-                           : result->cut_short ? "the search ended early"
-                                               : "no plan is possible";
+        const char *none = result->skipped       ? "not searched (many batches): ask with --batch-tolerance 10%"
+                           : result->left_out    ? "takes more work than the plan itself: ask with --helps all"
+                           : result->cut_short   ? "the search ended early"
+                           : result->none_faster ? "none is faster than plan 1"
+                                                 : "no plan is possible";
         if (way == ALTERNATIVE_IDLE)
             snprintf(cells[1], WORDS_SIZE, "up to %s idle: %s", share_text(request->space.max_idle, step), none);
         else if (way == ALTERNATIVE_BATCH)
