@@ -16,8 +16,8 @@ _shardopt_options() { # COMMAND
     emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
-    validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --help' ;;
-    calibrate) echo '--output --profile --begin --only --exclude-flagged --folds --date --format --threads --verbose --help' ;;
+    validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --facts --help' ;;
+    calibrate) echo '--output --profile --begin --only --exclude-flagged --folds --date --format --threads --verbose --facts --help' ;;
     check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
     layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
     diff) echo '--format --output --exit-code --quiet --help' ;;

@@ -44,6 +44,14 @@ typedef struct {
     .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
     .details = "Threads to use (all cores). The answer is the same for any number."
 
+#define OPTION_ROW_FACTS                                                                                               \
+    .name = "facts", .takes = "WORDS",                                                                                 \
+    .help = "of a load test's JSON, what it does not say: \"chip=h100 engine=vllm tp=4 dp=2\"",                        \
+    .details =                                                                                                         \
+        "FILE may be the JSON of `vllm bench serve`, of SGLang's bench_serving or of genai-perf, or several of "       \
+        "them. What it does not say is given here with the names of the table's columns: model, chip, chips, "         \
+        "engine, tp, pp, attn_dp, ep, dp, prec_w, prec_kv. Scripts of `emit` put these into the report."
+
 enum { OPTIONS_MAX = 64 };
 
 #endif

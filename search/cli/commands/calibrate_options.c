@@ -8,7 +8,7 @@
 
 enum { FOLDS_DEFAULT = 10, FOLDS_MAX = 1000 };
 
-enum { OUTPUT, PROFILE, BEGIN, ONLY, EXCLUDE, FOLDS, DATE, FORMAT, THREADS, VERBOSE, OPTIONS_COUNT };
+enum { OUTPUT, PROFILE, BEGIN, ONLY, EXCLUDE, FOLDS, DATE, FORMAT, THREADS, VERBOSE, FACTS, OPTIONS_COUNT };
 
 _Static_assert((int)OPTIONS_COUNT == (int)CALIBRATE_OPTION_COUNT, "the header says how many");
 
@@ -55,6 +55,7 @@ const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT] = {
                 .help = "text, json or markdown (text)",
                 .values = "text json markdown"},
     [THREADS] = {OPTION_ROW_THREADS},
+    [FACTS] = {OPTION_ROW_FACTS},
     [VERBOSE] = {.name = "verbose", .letter = 'v', .help = "list the runs that were not replayed, with the reason"},
 };
 
@@ -76,6 +77,7 @@ bool calibrate_options_read(const CommandLine *line, CalibrateWords *out, Error 
         !line_choice(line, FORMAT, &format, error) || !line_threads(line, THREADS, &words.threads, error))
         return false;
     words.profile = text[PROFILE];
+    words.facts = text[FACTS];
     words.only = text[ONLY];
     if (words.profile && !words.profile[0])
         return error_set(error, ERROR_INPUT, where[PROFILE], "is empty; give default, or the file of a set");

@@ -17,11 +17,12 @@ typedef struct {
     const char *only;    /* a stack: only its figures move; NULL: all */
     CalibrateFormat format;
     CalibrateBegin begin;
+    const char *facts; /* of a load test's JSON; NULL: none */
     int folds, threads; /* threads 0: OpenMP's own choice */
     bool exclude_flagged, verbose;
 } CalibrateWords;
 
-enum { CALIBRATE_OPTION_COUNT = 10 };
+enum { CALIBRATE_OPTION_COUNT = 11 };
 extern const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT];
 
 /* Texts are those of the line. */

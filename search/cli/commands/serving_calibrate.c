@@ -133,7 +133,7 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
     cJSON *begun = serving_profile_open(words->profile ? words->profile : "default", arena, &with.where, error);
     if (begun && words->begin != BEGIN_VALUES) cJSON_DeleteItemFromObjectCaseSensitive(begun, "fits");
     with.profile = begun;
-    bool ok = begun && serving_runs_load(words->file, arena, &runs, error) &&
+    bool ok = begun && serving_runs_load(words->file, words->facts, arena, &runs, error) &&
               serving_fit(&with, &runs, words->folds, fit, error) &&
               (!words->output || write_profile(words, fit, begun, streams, error)) &&
               ((words->output && strcmp(words->output, "-") == 0) || write_answer(words, fit, streams, error));

@@ -63,7 +63,7 @@ bool serving_validate(const ValidateOptions *options, Arena *arena, Streams stre
     ServingValidateView view = {.path = options->path, .profile = options->profile ? options->profile : "default"};
     cJSON *profile = serving_profile_open(view.profile, arena, &with.where, error);
     with.profile = profile;
-    bool ok = profile && serving_runs_load(options->path, arena, &runs, error) &&
+    bool ok = profile && serving_runs_load(options->path, options->facts, arena, &runs, error) &&
               replay_all(options, &runs, &with, &view, &score, error) && write_view(options, &view, streams, error);
     cJSON_Delete(profile);
     return ok;

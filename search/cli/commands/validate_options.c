@@ -7,7 +7,21 @@
 
 enum { WORST_DEFAULT = 10, WORST_MAX = 1000000 };
 
-enum { FORMAT, OUTPUT, PLOT, PROFILE, SOURCE, CHIP, MAX_ERROR, MIN_RANKING, WORST, THREADS, VERBOSE, OPTIONS_COUNT };
+enum {
+    FORMAT,
+    OUTPUT,
+    PLOT,
+    PROFILE,
+    SOURCE,
+    CHIP,
+    MAX_ERROR,
+    MIN_RANKING,
+    WORST,
+    THREADS,
+    VERBOSE,
+    FACTS,
+    OPTIONS_COUNT
+};
 
 _Static_assert((int)OPTIONS_COUNT == (int)VALIDATE_OPTION_COUNT, "the header says how many");
 
@@ -53,6 +67,7 @@ const CommandOption VALIDATE_OPTIONS[VALIDATE_OPTION_COUNT] = {
              "plan predicted best was measured within 3% of the best)."},
     [WORST] = {.name = "worst", .takes = "N", .help = "how many of the worst runs to show (10)"},
     [THREADS] = {OPTION_ROW_THREADS},
+    [FACTS] = {OPTION_ROW_FACTS},
     [VERBOSE] = {.name = "verbose",
                  .letter = 'v',
                  .help = "show every run",
@@ -80,6 +95,7 @@ bool validate_options_read(const CommandLine *line, ValidateOptions *out, Error 
     ValidateOptions options = {.worst = WORST_DEFAULT, .profile = line->text[PROFILE], .verbose = line->text[VERBOSE]};
     const char *const *text = line->text, *const *where = line->where;
     RunFilter *filter = &options.filter;
+    options.facts = text[FACTS];
     int format = VALIDATE_TEXT;
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &options.output, error) ||
         !line_file(line, PLOT, &options.plot, error) || !line_threads(line, THREADS, &options.threads, error))

@@ -16,11 +16,12 @@ typedef struct {
     RunFilter filter;
     ValidationLimits gate;
     int64_t worst;
+    const char *facts; /* of a load test's JSON; NULL: none */
     int threads; /* 0: as OpenMP decides */
     bool verbose;
 } ValidateOptions;
 
-enum { VALIDATE_OPTION_COUNT = 11 };
+enum { VALIDATE_OPTION_COUNT = 12 };
 extern const CommandOption VALIDATE_OPTIONS[VALIDATE_OPTION_COUNT];
 
 /* Texts are those of the line. */

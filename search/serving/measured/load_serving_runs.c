@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "cost/measured/tsv.h"
+#include "search/serving/measured/bench_report.h"
 #include "search/serving/measured/serving_runs.h"
 
 #include <stddef.h>
@@ -68,6 +69,7 @@ static const struct {
 };
 
 bool serving_runs_are(const char *text) {
+    if (bench_report_is(text)) return true;
     static const char *const NEEDED[] = {"model", "chip", "engine", "isl", "osl"};
     while (*text == '#' || *text == '\n') { /* comments stand before the names */
         text = strchr(text, '\n');
@@ -134,9 +136,14 @@ bool serving_runs_read(const char *where, char *text, size_t length, Arena *aren
     return result == TSV_END;
 }
 
-bool serving_runs_load(const char *path, Arena *arena, ServingRuns *out, Error *error) {
+bool serving_runs_load(const char *path, const char *facts, Arena *arena, ServingRuns *out, Error *error) {
     char *text;
     size_t length;
-    return file_read(path, 64 << 20, arena, &text, &length, error) &&
-           serving_runs_read(path, text, length, arena, out, error);
+    if (!file_read(path, 64 << 20, arena, &text, &length, error)) return false;
+    if (!bench_report_is(text)) {
+        if (facts) return error_set(error, ERROR_INPUT, "--facts", "are of a load test's JSON; %s is a table", path);
+        return serving_runs_read(path, text, length, arena, out, error);
+    }
+    text = bench_report_table(path, text, facts, arena, error);
+    return text && serving_runs_read(path, text, strlen(text), arena, out, error);
 }

@@ -256,21 +256,47 @@ static double factor_of(const Fitting *to, const ServingOutcome *outcomes) {
     return max_real(1, ratios[(int64_t)(0.9 * (double)(count - 1))]);
 }
 
+/* Whether a row of the cell is predicted otherwise when a figure is: else the rows say nothing of it. */
+static bool says(Fitting *to, int cell, int figure, bool *out) {
+    FitCell *of = &to->fit->cells[cell];
+    double was = of->value[figure];
+    bool ok = true;
+    *out = false;
+    for (int64_t i = 0; i < to->runs->count && ok && !*out; i++) {
+        ServingOutcome other;
+        if (!counts(to, i, -1) || to->cell_of[i] != cell) continue;
+        of->value[figure] = was + FIGURES[figure].scale;
+        apply(to, cell);
+        ok = serving_replay(to->with, &to->runs->runs[i], &other, to->error);
+        of->value[figure] = was;
+        apply(to, cell);
+        double loss = row_loss(&to->outcomes[i], FIGURES[figure].of_first_token);
+        *out = ok && !isnan(loss) && row_loss(&other, FIGURES[figure].of_first_token) != loss;
+    }
+    return ok;
+}
+
+static bool note_figures(Fitting *to) {
+    for (int c = 0; c < to->fit->cell_count; c++)
+        for (int f = 0; f < FITTED_COUNT; f++) {
+            FitCell *cell = &to->fit->cells[c];
+            if (!says(to, c, f, &cell->moved[f])) return false;
+            to->fit->pooled[cell->engine].moved[f] |= cell->moved[f];
+        }
+    return true;
+}
+
 static void note_rows(Fitting *to) {
     for (int64_t i = 0; i < to->runs->count; i++) {
         if (!counts(to, i, -1)) continue;
         FitCell *cell = &to->fit->cells[to->cell_of[i]], *pooled = &to->fit->pooled[cell->engine];
-        bool first_of_group = true, mixture = strcmp(to->runs->runs[i].arch, "moe") == 0;
+        bool first_of_group = true;
         for (int64_t j = 0; j < i && first_of_group; j++)
             first_of_group = !counts(to, j, -1) || strcmp(to->runs->runs[j].group, to->runs->runs[i].group) != 0;
         cell->rows++;
         pooled->rows++;
         cell->groups += first_of_group;
         pooled->groups += first_of_group;
-        for (int f = 0; f < FITTED_COUNT; f++) {
-            cell->moved[f] |= mixture || (f != FITTED_EXPERT_EXTRA && f != FITTED_EXPERT_FLOOR);
-            pooled->moved[f] |= cell->moved[f];
-        }
     }
 }
 
@@ -292,7 +318,7 @@ static bool fit_all(Fitting *to, int folds) {
     if (folds > 0 && !serving_score(to->unseen, to->runs->count, arena, &fit->unseen, to->error)) return false;
     if (!fit_once(to, -2, begun) || !replay_all(to, to->outcomes, -1)) return false;
     note_rows(to);
-    return serving_score(to->outcomes, to->runs->count, arena, &fit->fitted, to->error);
+    return note_figures(to) && serving_score(to->outcomes, to->runs->count, arena, &fit->fitted, to->error);
 }
 
 bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, ServingFit *out, Error *error) {

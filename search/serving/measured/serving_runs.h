@@ -33,14 +33,15 @@ typedef struct {
     int64_t count;
 } ServingRuns;
 
-/* Whether a text of a table has the columns of serving runs: a model, a chip, an engine, isl and osl. */
+/* Whether a text of a table has the columns of serving runs: a model, a chip, an engine, isl and osl. JSON
+ * is taken for that of a load test. */
 bool serving_runs_are(const char *text);
 
 /* Reads a table; columns by their names, in any order, others are passed over. `text` has a NUL behind `length` and is
  * written to; what is read points into it. */
 bool serving_runs_read(const char *where, char *text, size_t length, Arena *arena, ServingRuns *out, Error *error);
 
-/* Opens one. */
-bool serving_runs_load(const char *path, Arena *arena, ServingRuns *out, Error *error);
+/* Opens one, or the JSON of a load test (bench_report.h), to which `facts` add what it lacks; NULL: none. */
+bool serving_runs_load(const char *path, const char *facts, Arena *arena, ServingRuns *out, Error *error);
 
 #endif

@@ -11,7 +11,7 @@ static bool find(Served *served, const char *path, Arena *arena, ServingOutcome 
     ServingReplay with = {.arena = arena};
     cJSON *profile = serving_profile_open(served->asked.profile, arena, &with.where, error);
     with.profile = profile;
-    bool ok = profile && serving_runs_load(path, arena, &runs, error) &&
+    bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error) &&
               serving_nearest(&with, &runs, &served->asked.question, &served->answer.best, outcome, error);
     cJSON_Delete(profile);
     return ok;

@@ -94,7 +94,7 @@ static bool add_all(Served *served, const char *path, Arena *arena, Error *error
     ServingReplay with = {.arena = arena};
     cJSON *profile = serving_profile_open(served->asked.profile, arena, &with.where, error);
     with.profile = profile;
-    bool ok = profile && serving_runs_load(path, arena, &runs, error);
+    bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error);
     for (int64_t i = 0; ok && i < runs.count; i++)
         if (is_asked(&served->asked.question, &runs.runs[i])) ok = add(served, &with, &runs.runs[i], arena, error);
     cJSON_Delete(profile);

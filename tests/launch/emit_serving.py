@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Start scripts of serving engines, read by the engines' own argument classes on a CPU.
+
+bash runs each script with programs that only note their words. The words of a worker go to vLLM's or SGLang's parser, and
+to their classes of parallelism; those of the load test and of the router to theirs; what they understood has to be what
+the point of the report has. TensorRT-LLM is in no package that a CPU takes: its options and keys stand in a list below, read
+from its source.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import shardopt
+
+CASES = [
+    "--model 70b --chip h100 --nodes 1",
+    "--model 70b --chip h100 --nodes 2 --mode disaggregated --kv-dtype fp8",
+    "--model 405b --chip h100 --nodes 2 --precision fp8 --mode aggregated --require tensor=16",
+    "--model deepseek-v3 --chip h200 --nodes 2 --mode aggregated --speculate 2:0.7",
+    "--model deepseek-v3 --chip h200 --nodes 4 --mode disaggregated --require expert_tensor=1",
+    "--model 8b --chip h100 --nodes 1 --speculate 3:0.6 --rate 5",
+    "--model gpt-oss-120b --chip b200 --nodes 1 --mode aggregated",
+]
+NOTE = """#!/usr/bin/env python3
+import json, os, sys
+config = [open(word).read() for word in sys.argv[1:] if "/tmp." in word]
+line = json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:], *config])
+with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
+    log.write(line + "\\n")
+import time
+time.sleep(0.3)
+"""
+PROGRAMS = "vllm python vllm-router trtllm-serve nginx genai-perf mpirun".split()
+
+# tensorrt_llm/commands/serve.py @00209af, the options of `serve`; tensorrt_llm/llmapi/llm_args.py, keys of TorchLlmArgs.
+TRTLLM_OPTIONS = set("""--host --port --backend --max_beam_width --max_batch_size --max_num_tokens --max_seq_len
+    --tensor_parallel_size --tp_size --pipeline_parallel_size --pp_size --context_parallel_size --cp_size
+    --moe_expert_parallel_size --ep_size --gpus_per_node --free_gpu_memory_fraction
+    --kv_cache_free_gpu_memory_fraction --trust_remote_code --config --extra_llm_api_options
+    --enable_chunked_prefill""".split())
+TRTLLM_KEYS = {"enable_attention_dp": set(), "enable_chunked_prefill": set(), "disable_overlap_scheduler": set(),
+               "kv_cache_config": {"free_gpu_memory_fraction", "dtype"},
+               "cuda_graph_config": {"enable_padding", "max_batch_size"},
+               "cache_transceiver_config": {"backend", "max_tokens_in_buffer"},
+               "speculative_config": {"decoding_type", "num_nextn_predict_layers", "max_draft_len", "speculative_model"}}
+
+
+def need(holds, sentence):
+    if not holds:
+        raise SystemExit(f"FAIL {sentence}")
+
+
+def noted(script, way, rank):
+    """What each program was given when the script is run on a host."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in PROGRAMS:
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(NOTE.replace("/usr/bin/env python3", sys.executable))
+            os.chmod(os.path.join(folder, name), 0o755)
+        os.symlink("/bin/true", os.path.join(folder, "sleep"))  # what waits for another host waits no longer
+        hosts = " ".join(f"host{i}" for i in range(64))
+        environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", MODEL="a/b", DRAFT="c/d", HOSTS=hosts,
+                           NODE_RANK=str(rank))
+        subprocess.run(["bash", script, way], env=environment, capture_output=True)
+        path = os.path.join(folder, "log")
+        if not os.path.exists(path):
+            return []
+        with open(path) as file:
+            return [json.loads(line) for line in file]
+
+
+# ---- the packages ----
+
+def vllm_package():
+    import vllm.platforms as platforms
+    from vllm.platforms.cpu import CpuPlatform
+    platforms._current_platform = CpuPlatform()
+    from vllm.benchmarks.serve import add_cli_args
+    from vllm.config import KVTransferConfig, ParallelConfig
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    serve, bench = FlexibleArgumentParser(), FlexibleArgumentParser()
+    AsyncEngineArgs.add_cli_args(serve)
+    for own in ("--host", "--port"):  # of the server around the engine
+        serve.add_argument(own)
+    serve.add_argument("--headless", action="store_true")
+    add_cli_args(bench)
+
+    def worker(words, pool, devices):
+        words = words[2:]
+        need(words[0] == "a/b", f"the model is {words[0]}")
+        args = serve.parse_args(words[1:])
+        axes, sequences = pool["axes"], pool["batch"]
+        parallel = ParallelConfig(tensor_parallel_size=args.tensor_parallel_size,
+                                  pipeline_parallel_size=args.pipeline_parallel_size,
+                                  data_parallel_size=args.data_parallel_size,
+                                  enable_expert_parallel=args.enable_expert_parallel,
+                                  decode_context_parallel_size=args.decode_context_parallel_size)
+        need(parallel.world_size * args.data_parallel_size == devices, f"{words}: ranks are not {devices}")
+        need((args.tensor_parallel_size, args.data_parallel_size, args.enable_expert_parallel) ==
+             (axes["tensor"], axes["attention_data"], axes["expert"] > 1), f"{words}: not {axes}")
+        if pool["phase"] != "prefill":
+            need(args.max_num_seqs == -(-sequences // axes["attention_data"]), f"{words}: not {sequences} in flight")
+        need(args.max_num_batched_tokens >= args.max_num_seqs, f"{words}: the budget is below the batch")
+        if args.kv_transfer_config:
+            role = args.kv_transfer_config["kv_role"] if isinstance(args.kv_transfer_config, dict) \
+                else args.kv_transfer_config.kv_role
+            KVTransferConfig(kv_connector="NixlConnector", kv_role=role)
+            need(role == ("kv_producer" if pool["phase"] == "prefill" else "kv_consumer"), f"{words}: {role}")
+        if args.speculative_config:
+            need(args.speculative_config["method"] in ("mtp", "eagle3"), f"{words}: {args.speculative_config}")
+
+    return worker, lambda words: bench.parse_args(words[3:])
+
+
+def sglang_package():
+    from sglang.srt.server_args import ServerArgs
+
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    ServerArgs.add_cli_args(parser)
+
+    def worker(words, pool, devices):
+        args = ServerArgs.from_cli_args(parser.parse_args(words[3:]))
+        axes = pool["axes"]
+        need(args.tp_size * args.pp_size == devices, f"{words}: ranks are not {devices}")
+        need(args.attn_dp_size == axes["attention_data"], f"{words}: not {axes}")
+        need(args.ep_size == axes["expert"], f"{words}: not {axes}")
+        if pool["phase"] != "prefill":
+            need(args.max_running_requests == pool["batch"], f"{words}: not {pool['batch']} in flight")
+        need(args.disaggregation_mode == {"both": "null", "prefill": "prefill", "decode": "decode"}[pool["phase"]],
+             f"{words}: another pool")
+
+    return worker, None  # its load test asks for more than its arguments: see test_serving_emit.c
+
+
+def trtllm_words(words, pool, devices):
+    config = words.pop()
+    if words[0] == "mpirun":
+        need(int(words[2]) == devices, f"{words}: ranks are not {devices}")
+        words = words[words.index("trtllm-serve"):]
+    flags = [word for word in words if word.startswith("--")]
+    need(set(flags) <= TRTLLM_OPTIONS, f"{set(flags) - TRTLLM_OPTIONS} are no options of trtllm-serve")
+    value = dict(zip(words, words[1:]))
+    need(int(value["--tp_size"]) * int(value.get("--pp_size", 1)) == devices, f"{words}: ranks are not {devices}")
+    over = None
+    for line in config.splitlines():
+        key = line.strip().split(":")[0]
+        if line[0] != " ":
+            need(key in TRTLLM_KEYS, f"{key} is no key of TensorRT-LLM")
+            over = key
+        else:
+            need(key in TRTLLM_KEYS[over], f"{over}.{key} is no key of TensorRT-LLM")
+
+
+def router(words):
+    if words[0] == "vllm-router":
+        from vllm_router.router_args import RouterArgs
+        words = words[1:]
+    else:
+        from sglang_router.router_args import RouterArgs
+        words = words[3:]
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    RouterArgs.add_cli_args(parser, use_router_prefix=False, exclude_host_port=False)
+    return parser.parse_args(words)
+
+
+def check(program, engine, case, folder, worker, bench):
+    script, report = os.path.join(folder, "s.sh"), os.path.join(folder, "r.json")
+    code, _, said = shardopt.run(program, "inference", *case.split(), "--engine", engine, "--format", "json", "-o", report)
+    need(code == 0, f"{engine} {case}: exit {code}: {said}")
+    code, _, said = shardopt.run(program, "emit", engine, "--from", report, "-o", script)
+    need(code == 0, f"emit {engine} {case}: exit {code}: {said}")
+    with open(report) as file:
+        point = json.load(file)["best_point"]
+    asked, workers = 0, 0
+    for rank in range(4):
+        started = noted(script, "start", rank)
+        if not started and rank > 0:
+            break
+        for words in started:
+            two = len(point["pools"]) == 2
+            text = " ".join(words)
+            phase = "both" if not two else "prefill" if ("kv_producer" in text or "--disaggregation-mode prefill" in text
+                                                         or "disable_overlap_scheduler" in text) else "decode"
+            pool = next(pool for pool in point["pools"] if pool["phase"] == phase)
+            axes = pool["axes"]
+            worker(words, pool, axes["tensor"] * axes["pipeline"] * axes["attention_data"])
+            asked += 1
+    need(asked > 0, f"{engine} {case}: nothing was started")
+    for words in noted(script, "test", 0):
+        if bench and words[:3] == ["vllm", "bench", "serve"]:
+            bench(words)
+    routed = noted(script, "route", 0)
+    if routed and engine in ("vllm", "sglang"):
+        try:
+            router(routed[0])
+        except ImportError:
+            pass
+    return asked
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shardopt", required=True)
+    parser.add_argument("--only", help="one engine")
+    options = parser.parse_args()
+    program = os.path.abspath(options.shardopt)
+    packages = {"vllm": vllm_package, "sglang": sglang_package}
+    checks, missing = {"tensorrt-llm": (trtllm_words, None)}, []
+    for engine, package in packages.items():
+        try:
+            checks[engine] = package()
+        except (ImportError, RuntimeError) as error:
+            missing.append(f"{engine}: not installed ({error})")
+    with tempfile.TemporaryDirectory() as folder:
+        for engine, (worker, bench) in checks.items():
+            if options.only and engine != options.only:
+                continue
+            for case in CASES[:2] if len(missing) == 2 else CASES:
+                count = check(program, engine, case, folder, worker, bench)
+                print(f"ok {engine} {case}: {count} commands", flush=True)
+    print("\n".join(missing))
+    sys.exit(shardopt.SKIPPED if len(missing) == 2 else 0)
+
+
+if __name__ == "__main__":
+    main()
