@@ -10,23 +10,38 @@
 
 static double steps(double a, double b) { return a > 0 && b > 0 ? fabs(log2(a / b)) : 1; }
 
+/* How far the way it was served is from the point's: chips and sequences of a worker, one pool or two. What was
+ * queued at once has no number of sequences that was measured. */
+static double way_distance(const ServingPoint *point, const ServingRun *run) {
+    const ServingPool *pool = &point->pools[point->pool_count - 1];
+    bool two = strcmp(run->mode, "disagg") == 0, once = strcmp(run->mode, "offline-max") == 0;
+    const RunWorker *worker = two ? &run->decode : &run->worker;
+    int64_t devices =
+        max_whole(1, worker->tensor) * max_whole(1, worker->attention_data) * max_whole(1, worker->pipeline);
+    double away = steps((double)devices, (double)pool->on.box->devices) + (two != (point->pool_count == 2));
+    double workers = max_real(1, (double)worker->workers);
+    return away + (once ? 3 : steps(run->concurrency / workers, (double)pool->batch));
+}
+
+/* A first token that takes longer than all others waited for a slot, so that the time of a token is of another batch. */
+static bool says_something(const ServingRun *run) {
+    bool waited = run->ttft_seconds > run->tpot_seconds * (run->output - 1);
+    if (strcmp(run->mode, "offline-max") == 0) return run->tokens_per_second > 0;
+    bool steady = strcmp(run->mode, "closed-loop") == 0 || strcmp(run->mode, "disagg") == 0;
+    return steady && run->tpot_seconds > 0 && run->concurrency > 0 && !waited;
+}
+
 double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
                         const ServingRun *run) {
-    const ServingPool *pool = &point->pools[point->pool_count - 1];
     Parameters own = model_parameters(&question->model), other = model_parameters(model);
-    bool spec = run->spec[0] && strcmp(run->spec, "none") != 0;
+    bool unlabelled = strcmp(run->spec, "unlabelled") == 0;
     double size = steps((double)own.active, (double)other.active);
-    bool waited = run->ttft_seconds > run->tpot_seconds * (run->output - 1);
-    if (spec || waited || !(run->tpot_seconds > 0) || strcmp(run->mode, "closed-loop") != 0) return INFINITY;
-    if (model_has_experts(&question->model) != model_has_experts(model) || size > 1) return INFINITY;
-    int64_t devices = max_whole(1, run->worker.tensor) * max_whole(1, run->worker.attention_data) *
-                      max_whole(1, run->worker.pipeline);
-    double workers = max_real(1, (double)run->worker.workers);
-    double away = strcmp(question->model.name, model->name) == 0 ? 0 : 1 + size;
+    if ((run->spec[0] && strcmp(run->spec, "none") != 0 && !unlabelled) || !says_something(run)) return INFINITY;
+    if (model_has_experts(&question->model) != model_has_experts(model) || size > 3) return INFINITY;
+    double away = strcmp(question->model.name, model->name) == 0 ? 0 : 4 + 2 * size;
     away += steps(run->prompt, question->request.prompt) + steps(run->output, question->request.output);
-    away += steps((double)devices, (double)pool->on.box->devices);
-    away += steps(run->concurrency / workers, (double)pool->batch);
-    if (served_engine(run->engine) != pool->on.engine) away += 2;
+    away += way_distance(point, run) + (unlabelled ? 1.5 : 0);
+    if (served_engine(run->engine) != point->pools[0].on.engine) away += 2;
     return away;
 }
 

@@ -38,6 +38,9 @@ bool served_add_nearest(Served *served, Arena *arena, Error *error) {
                                               .output = run->output,
                                               .concurrency = run->concurrency,
                                               .tpot_seconds = run->tpot_seconds,
-                                              .predicted_seconds = outcome.predicted.tpot_seconds};
+                                              .predicted_seconds = outcome.predicted.tpot_seconds,
+                                              .rate = run->tokens_per_second,
+                                              .predicted_rate = outcome.predicted.tokens_per_second,
+                                              .drafts_unknown = outcome.drafts_unknown};
     return true;
 }

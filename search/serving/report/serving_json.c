@@ -231,7 +231,10 @@ static void add_nearest_run(cJSON *json, const ServingNearest *run) {
     json_add_real(one, "prompt", run->prompt);
     json_add_real(one, "output", run->output);
     json_add_real(one, "concurrency", run->concurrency);
-    json_add_real(one, "tpot_measured_seconds", run->tpot_seconds);
+    json_add_real(one, "tpot_measured_seconds", run->tpot_seconds > 0 ? run->tpot_seconds : NAN);
+    json_add_real(one, "output_tokens_per_second_measured", run->rate > 0 ? run->rate : NAN);
+    json_add_real(one, "output_tokens_per_second_predicted", run->predicted_rate > 0 ? run->predicted_rate : NAN);
+    json_add_bool(one, "drafts_unknown", run->drafts_unknown);
     json_add_real(one, "tpot_predicted_seconds", run->predicted_seconds > 0 ? run->predicted_seconds : NAN);
 }
 

@@ -19,7 +19,9 @@ typedef struct {
     const char *id, *source, *model, *engine, *layout;
     int64_t chips;
     double prompt, output, concurrency;
-    double tpot_seconds, predicted_seconds; /* measured, and by this model; 0: it could not be replayed */
+    double tpot_seconds, predicted_seconds; /* measured, and by this model; 0: not measured, or not replayed */
+    double rate, predicted_rate;            /* the same of output tokens per second, for runs without the first */
+    bool drafts_unknown;
 } ServingNearest;
 
 /* A layout that others have published, at the number of requests in flight at which it serves most within the

@@ -189,9 +189,20 @@ static void write_measured(const ServingReport *report, TextOut out) {
     if (!run->id) return;
     prose_add(&prose, "Nearest measured (%s): ", clean_name(run->id, id));
     if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
-    prose_add(&prose, "%s, %s, %.0f in flight, %.0f+%.0f: %s", run->engine, run->layout[0] ? run->layout : "its layout",
-              run->concurrency, run->prompt, run->output, step_text(run->tpot_seconds, measured));
-    if (run->predicted_seconds > 0) prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+    bool timed = run->tpot_seconds > 0 && run->concurrency > 0;
+    prose_add(&prose, "%s, %s%s, ", run->engine, run->layout[0] ? run->layout : "its layout",
+              run->drafts_unknown ? ", drafts not said" : "");
+    if (timed)
+        prose_add(&prose, "%.0f in flight", run->concurrency);
+    else
+        prose_add(&prose, "%lld chips, all at once", (long long)run->chips);
+    if (run->prompt > 0) prose_add(&prose, ", %.0f+%.0f", run->prompt, run->output);
+    prose_add(&prose, ": %s", timed ? step_text(run->tpot_seconds, measured) : rate_of(run->rate, measured));
+    if (!timed) prose_add(&prose, " tokens/s");
+    if (timed && run->predicted_seconds > 0)
+        prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+    else if (!timed && run->predicted_rate > 0)
+        prose_add(&prose, ", here %s", rate_of(run->predicted_rate, predicted));
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }

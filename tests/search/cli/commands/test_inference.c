@@ -52,6 +52,64 @@ Test(command_inference, first_answers_fit_a_screen) {
     }
 }
 
+/* Each first answer stands beside a number that somebody measured on its chip: of a token, or of all at once. */
+Test(command_inference, answers_name_the_nearest_run) {
+    static const struct {
+        const char *words, *beside;
+    } ROWS[] = {
+        {"--model|70b|--chip|h100|--nodes|1", "in flight, 1024+1024: "},
+        {"--model|70b|--chip|mi300x|--nodes|1", "Nearest measured (amd-"},
+        {"--model|405b|--chip|v6e|--slice|8x8", "Nearest measured (tpu-recipes-"},
+        {"--model|8b|--chip|v5e|--slice|2x4", "Nearest measured (jetstream-"},
+        {"--model|deepseek-v3|--chip|gb200|--nodes|1", "drafts not said"},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Run result = run(ROWS[i].words);
+        cr_expect(strstr(result.out, ROWS[i].beside), "%s: %s", ROWS[i].beside, result.out);
+        free(result.out);
+    }
+}
+
+/* Layouts that others have published stand beside, priced where the machine has their chips. */
+Test(command_inference, published_layouts_stand_beside) {
+    Run result = run("--model|deepseek-v3|--chip|h200|--chips|32|--format|json");
+    Error error = {0};
+    cJSON *json = json_parse(result.out, strlen(result.out), "report", &error);
+    const cJSON *list = json_at(json, "published"), *one;
+    int priced = 0, larger = 0;
+    cJSON_ArrayForEach(one, list) {
+        double chips = json_at(one, "chips")->valuedouble;
+        bool fits = cJSON_IsTrue(json_at(one, "fits"));
+        cr_expect_eq(fits, chips <= 32);
+        larger += !fits;
+        priced += cJSON_IsNumber(json_at(one, "tokens_per_second_per_chip"));
+        if (!cJSON_IsNumber(json_at(one, "tpot_seconds"))) continue;
+        cr_expect_leq(json_at(one, "tpot_seconds")->valuedouble, 0.05);
+        cr_expect_leq(json_at(one, "ttft_seconds")->valuedouble, 2);
+    }
+    cr_expect_geq(priced, 2);
+    cr_expect_eq(larger, 2); /* DeepSeek's own units and SGLang's twelve nodes */
+    cJSON_Delete(json);
+    free(result.out);
+    result = run("--model|70b|--chip|h200|--chips|32");
+    cr_expect(!strstr(result.out, "Published"), "of another model");
+    free(result.out);
+}
+
+/* Where nothing keeps the limits, what misses them least stands there with the limit that would allow it; it does. */
+Test(command_inference, a_miss_says_what_would_allow_it) {
+    Run result = run("--model|70b|--chip|h100|--nodes|1|--prompt|128000|--output|1000");
+    char words[160], limit[16] = "";
+    const char *at = result.out ? strstr(result.out, "which --ttft ") : NULL;
+    cr_assert(at, "%s", result.out);
+    sscanf(at, "which --ttft %15s", limit);
+    free(result.out);
+    snprintf(words, sizeof words, "--model|70b|--chip|h100|--nodes|1|--prompt|128000|--output|1000|--ttft|%s", limit);
+    result = run(words);
+    cr_expect(strstr(result.out, "Best: "), "%s: %s", words, result.out);
+    free(result.out);
+}
+
 /* The first point of the front, of the JSON report. */
 static double first_point(const char *words, const char *path) {
     Run result = run(words);
