@@ -23,7 +23,7 @@ static double way_distance(const ServingPoint *point, const ServingRun *run) {
     return away + (once ? 3 : steps(run->concurrency / workers, (double)pool->batch));
 }
 
-/* A first token that takes longer than all others waited for a slot, so that the time of a token is of another batch. */
+/* A first token that takes longer than all others waited for a slot: the time of a token is of another batch. */
 static bool says_something(const ServingRun *run) {
     bool waited = run->ttft_seconds > run->tpot_seconds * (run->output - 1);
     if (strcmp(run->mode, "offline-max") == 0) return run->tokens_per_second > 0;
