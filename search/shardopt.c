@@ -3,6 +3,7 @@
  * callers may search side by side. */
 #include "search/shardopt.h"
 #include "search/answer/doubts.h"
+#include "search/answer/gap.h"
 
 #include "base/build.h"
 #include "base/clock.h"
@@ -127,7 +128,7 @@ static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_re
 
 static int code_of_result(const SearchResult *result) {
     if (result->interrupted) return SHARDOPT_INTERRUPTED;
-    if (result->certificate.proof == PROOF_GAP) return SHARDOPT_LIMIT;
+    if (search_left_open(result)) return SHARDOPT_LIMIT;
     return result->plan_count > 0 ? SHARDOPT_DONE : SHARDOPT_NO_PLAN;
 }
 

@@ -3,6 +3,7 @@
 #include "search/cli/progress.h"
 
 #include "base/clock.h"
+#include "base/text/prose.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,15 +16,31 @@ struct Progress {
     FILE *err;
     const char *what;
     int done, all;
+    SearchProgress search; /* of the search that told last */
+    bool searches;
     double start;
     bool over;
 };
+
+/* "best 23.22 s, bound 22.67 s (gap 2.4%), 1,705 of 4,368 tuples, ". */
+static void show_search(const SearchProgress *search, FILE *err) {
+    char best[NUMBER_TEXT_SIZE], bound[NUMBER_TEXT_SIZE], gap[NUMBER_TEXT_SIZE], done[NUMBER_TEXT_SIZE],
+        all[NUMBER_TEXT_SIZE];
+    double open = search->found ? 1 - search->bound_seconds / search->best_seconds : 0;
+    if (search->found)
+        fprintf(err, "best %s, bound %s (gap %s), ", step_text(search->best_seconds, best),
+                step_text(search->bound_seconds, bound), share_text(open > 0 ? open : 0, gap));
+    else
+        fprintf(err, "no plan yet, bound %s, ", step_text(search->bound_seconds, bound));
+    fprintf(err, "%s of %s tuples, ", number_grouped(search->done, done), number_grouped(search->all, all));
+}
 
 static void show(const Progress *progress) {
     double seconds = clock_seconds() - progress->start;
     if (seconds < 1) return;
     fprintf(progress->err, "\rshardopt: %s, ", progress->what);
     if (progress->all > 0) fprintf(progress->err, "%d of %d, ", progress->done, progress->all);
+    if (progress->searches) show_search(&progress->search, progress->err);
     fprintf(progress->err, "%.0f s\033[K", seconds);
     fflush(progress->err);
 }
@@ -65,6 +82,15 @@ void progress_tell(void *of, const char *what, int done, int all) {
     progress->what = what;
     progress->done = done;
     progress->all = all;
+    pthread_mutex_unlock(&progress->mutex);
+}
+
+void progress_search(void *of, const SearchProgress *search) {
+    Progress *progress = of;
+    if (!progress) return;
+    pthread_mutex_lock(&progress->mutex);
+    progress->search = *search;
+    progress->searches = true;
     pthread_mutex_unlock(&progress->mutex);
 }
 

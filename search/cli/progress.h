@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "search/request/world.h"
+
 typedef struct Progress Progress;
 
 /* Says `what` on `err` from the second second on. NULL: nobody looks (`err` is no terminal, `quiet`), or there is no
@@ -14,6 +16,9 @@ Progress *progress_start(FILE *err, bool quiet, const char *what);
 
 /* What is done now (it outlives the progress); `all` 0: how much there is is not known. Like PageProgress.tell. */
 void progress_tell(void *progress, const char *what, int done, int all);
+
+/* How far the search is, beside what it is called: the best so far, its gap to the bound, the share that is done. */
+void progress_search(void *progress, const SearchProgress *search);
 
 /* Takes the line away. */
 void progress_stop(Progress *progress);

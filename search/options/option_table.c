@@ -337,6 +337,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .help = "stop after this many seconds and report the remaining gap (exit code 4)",
          .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
                     "code 4."},
+    [OPTION_GAP] = {.name = "gap",
+                    .takes = "SHARE",
+                    .use = USE_PLAN | USE_SWEEP,
+                    .help = "a first plan that a limit leaves open by no more counts as proven (0.5%)",
+                    .details = "What a limit may leave open of the first plan for it to count as proven: the exit code "
+                               "is 0 then. The default, 0.5%, is what the cost model cannot tell apart."},
     [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
     [OPTION_PLAN] =
         {.name = "plan",

@@ -374,6 +374,10 @@ static bool read_search(const Resolving *to) {
     Request *request = to->request;
     int64_t threads = 0;
     if (!read_whole(to, OPTION_THREADS, 1, THREADS_MAX, &threads)) return false;
+    request->control.gap = TIE;
+    if (given(to, OPTION_GAP) &&
+        !number_share(given(to, OPTION_GAP), to->options->where[OPTION_GAP], 0, 1, &request->control.gap, to->error))
+        return false;
     if (given(to, OPTION_TIME_LIMIT) &&
         !number_seconds(given(to, OPTION_TIME_LIMIT), to->options->where[OPTION_TIME_LIMIT],
                         &request->control.time_limit_seconds, to->error))

@@ -130,6 +130,7 @@ typedef struct {
     bool brute_force;
     bool keep_ledger;          /* the result keeps what --certificate writes */
     int threads;               /* 0 means OpenMP's own choice */
+    double gap;                /* a share: a first plan that is open by no more counts as proven */
     double time_limit_seconds; /* 0 means none; it is kept only where the world has a clock */
     World world;               /* clock, interrupt and progress, handed in by the caller */
     struct CachePool *caches;  /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* How far a search is. */
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
     bool found;           /* whether some plan is known */
     double best_seconds;  /* ranked time of the best plan so far */
     double bound_seconds; /* ranked; no plan that has not been looked at is faster */
+    int64_t done, all;    /* tuples of degrees looked at, of those that this pass has to look at as far as is known */
 } SearchProgress;
 
 /* All zero is a world without a clock, in which nobody interrupts and nobody looks. */

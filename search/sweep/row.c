@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
+#include "search/answer/gap.h"
 #include "search/answer/plan_words.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static void message_of(const Report *report, PointState state, char *text, size_
     char label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];
     text[0] = '\0';
     if (state == POINT_NOT_PROVEN && result->plan_count > 0)
-        snprintf(text, size, "at most %.2g%% slower than the best", 100 * result->certificate.gap);
+        snprintf(text, size, "at most %.2g%% slower than the best", 100 * search_gap(result));
     else if (state == POINT_NOT_PROVEN)
         snprintf(text, size, "no plan was found before the limit");
     else if (state == POINT_NO_PLAN && report->nearest_count > 0)
@@ -122,9 +123,7 @@ static bool finish(FILE *out, bool ok, SweepText *row, Error *error) {
 bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
                          SweepText *row, Error *error) {
     const SearchResult *result = &report->result;
-    PointState state = result->certificate.proof == PROOF_GAP ? POINT_NOT_PROVEN
-                       : result->plan_count > 0               ? POINT_OK
-                                                              : POINT_NO_PLAN;
+    PointState state = search_left_open(result) ? POINT_NOT_PROVEN : result->plan_count > 0 ? POINT_OK : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
     FILE *out = memory_stream_open(&row->text, &row->length);

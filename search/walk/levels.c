@@ -234,13 +234,29 @@ static bool run_block(Walk *walk, int64_t from, int64_t to, Error *error) {
 
 /* ---- levels ---- */
 
-static void tell_progress(const Search *search, double bound) {
+/* Entries of the level that are not beaten: those before the first one that is. */
+static int64_t unbeaten(const Walk *walk) {
+    int64_t from = 0, to = walk->count;
+    while (from < to) {
+        int64_t middle = from + (to - from) / 2;
+        if (search_beats(walk->search, walk->order[middle].bound))
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+static void tell_progress(const Walk *walk, int64_t at) {
+    const Search *search = walk->search;
     const World *world = &search->request->control.world;
     if (!world->progress) return;
     SearchProgress progress = {.seconds = world_clock(world) - search->started,
                                .found = search->best_count > 0,
                                .best_seconds = search->best_count > 0 ? search->best[0].ranked_seconds : INFINITY,
-                               .bound_seconds = bound};
+                               .bound_seconds = walk->order[at].bound,
+                               .done = at,
+                               .all = unbeaten(walk)};
     world->progress(world->context, &progress);
 }
 
@@ -250,7 +266,7 @@ static bool run_level(Walk *walk, Error *error) {
     int64_t block = 1, blocks = 0;
     for (int64_t at = 0; at < walk->count;) {
         if (search_beats(search, walk->order[at].bound) || search_is_over(search)) return true;
-        tell_progress(search, walk->order[at].bound);
+        tell_progress(walk, at);
         /* Where the level is what limits, another block before it would tighten little. */
         if (walk->level <= search_threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, walk->count / 16));
         int64_t to = min_whole(walk->count, at + block);

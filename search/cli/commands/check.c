@@ -8,6 +8,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
 #include "search/cli/commands/serving_reports.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/options/data_hash.h"
@@ -164,14 +165,15 @@ static bool check_all(const Options *options, const CheckChoice *choice, Baselin
     int descriptor = fileno(streams.err);
     bool watched = !options->text[OPTION_QUIET] && descriptor >= 0 && isatty(descriptor);
     cJSON *json = json_read_file(choice->baseline, error);
-    bool ok = json && baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
-              check_baseline(options, &baseline, &choice->tolerance, gate->data_sha256, watched ? streams.err : NULL,
-                             arena, &entries, &documents, error) &&
-              (!choice->update || write_baseline(choice, &baseline, entries, &documents, error));
+    bool ok =
+        json && baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
+        check_baseline(options, &baseline, &choice->tolerance, gate->data_sha256, watched ? streams.err : NULL, arena,
+                       &entries, &documents, error) &&
+        (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, &documents, error));
     if (ok) {
         gate->entries = entries;
         gate->count = baseline.count;
-        gate->updated = choice->update;
+        gate->updated = choice->update && !interrupt_came(NULL);
         ok = write_all(gate, choice, streams, error);
         *code = code_of(gate);
     }
@@ -215,8 +217,14 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
                           .tolerance = choice.tolerance,
                           .version = program_version(),
                           .data_sha256 = data_sha256};
+    InterruptScope scope;
+    interrupt_begin(&scope);
     (choice.baseline ? check_all : check_one)(&options, &choice, &gate, line->arena, streams, &code, error);
-    return code;
+    interrupt_end(&scope);
+    if (!interrupt_came(NULL) || error->kind != ERROR_NONE) return code;
+    fprintf(streams.err, "shardopt: check: interrupted; what was not planned to the end is not proven%s\n",
+            choice.update ? ", and the baseline is as it was" : "");
+    return EXIT_INTERRUPTED;
 }
 
 /* What the manual says beside the options. */

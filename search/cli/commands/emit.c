@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
+#include "search/answer/gap.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
@@ -135,7 +136,7 @@ static void say_interrupted(const EmitFormat *format, const SearchResult *result
     else
         fprintf(err, "shardopt: emit %s: interrupted; the best so far takes %s (gap %s); nothing is written\n",
                 format->name, step_text(result->plans[0].estimate.time.seconds, step),
-                share_text(result->certificate.gap, gap));
+                share_text(search_gap(result), gap));
 }
 
 static bool emit(const Options *options, const EmitFormat *format, Arena *arena, Streams streams, SearchResult *result,

@@ -22,7 +22,13 @@ typedef struct {
     Streams streams;
     Arena *arena;
     Progress *progress;
+    bool proven; /* the first search is over: what is told now is of searches around the plan */
 } Making;
+
+static void watch(void *of, const SearchProgress *search) {
+    const Making *making = of;
+    if (!making->proven) progress_search(making->progress, search);
+}
 
 /* Text that goes to the standard output is printed as it comes: the plan is there before what surrounds it. A
  * certificate that cannot be written shall leave nothing printed. */
@@ -53,6 +59,7 @@ static bool take_stage(void *of, Report *report, ReportStage stage, Error *error
     if (stage == STAGE_PLAN &&
         (!data_files_name_all(report, making->arena, error) || !measured_run_add(report, making->arena, error)))
         return false;
+    making->proven = true;
     if (!prints_at_once(making->choice)) return true;
     progress_stop(making->progress);
     making->progress = NULL;
@@ -91,17 +98,21 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
 }
 
 /* The search, and for a page what its pictures need around it. */
-static bool answer(const Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
+static bool answer(Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
                    PageFacts **facts, Error *error) {
-    Making making = {choice, streams, arena, progress_start(streams.err, choice->quiet, "searching")};
-    ReportReader reader = {take_stage, &making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice)};
+    Making *making = ARENA_NEW(arena, Making, 1); /* as long as requests that know of it */
+    if (!making) return error_memory(error);
+    *making = (Making){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
+    ReportReader reader = {take_stage, making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice)};
+    request->control.world.context = making;
+    request->control.world.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
-        ok = *facts ? page_facts(report, (PageProgress){progress_tell, making.progress}, *facts, error)
+        ok = *facts ? page_facts(report, (PageProgress){progress_tell, making->progress}, *facts, error)
                     : error_memory(error);
     }
-    progress_stop(making.progress);
+    progress_stop(making->progress);
     return ok;
 }
 

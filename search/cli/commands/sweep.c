@@ -6,6 +6,7 @@
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_reports.h"
+#include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
@@ -179,6 +180,7 @@ typedef struct {
 static int64_t next_point(void *of) {
     Ledger *ledger = of;
     const SweepHeader *header = &ledger->sweep->header;
+    if (interrupt_came(NULL)) return -1;
     while (ledger->next < header->grid.points) {
         int64_t point = ledger->order ? ledger->order[ledger->next] : ledger->next;
         ledger->next++;
@@ -233,7 +235,8 @@ static bool take_row(void *of, const char *row, size_t length, Error *error) {
     SweepRow read;
     if (!sweep_row_read(&ledger->sweep->header.grid, (SweepLine){row, length, "sweep"}, ledger->table.arena, &read,
                         error) ||
-        (ledger->resume.descriptor >= 0 && !sweep_resume_append(&ledger->resume, row, length, error)))
+        (ledger->resume.descriptor >= 0 && !interrupt_came(NULL) && /* a point that was cut short is planned again */
+         !sweep_resume_append(&ledger->resume, row, length, error)))
         return false;
     ledger->table.rows[read.point] = read;
     ledger->done++;
@@ -293,11 +296,43 @@ static bool start_ledger(Ledger *ledger, const Sweep *sweep, Streams streams, Ar
     return true;
 }
 
+/* After an interrupt the table has the points that were planned, and says of the others that they were not. */
+static bool fill_unplanned(Ledger *ledger, Error *error) {
+    const SweepGrid *grid = &ledger->sweep->header.grid;
+    Error unplanned = {0};
+    error_set(&unplanned, ERROR_INPUT, "sweep", "interrupted before this point");
+    for (int64_t point = 0; point < grid->points; point++) {
+        SweepText row = {0};
+        if (ledger->table.rows[point].line) continue;
+        bool ok = sweep_row_of_failure(grid, point, &unplanned, &row, error);
+        const char *line = ok ? arena_text(ledger->table.arena, row.text) : NULL;
+        ok = ok && (line || error_memory(error)) &&
+             sweep_row_read(grid, (SweepLine){line, row.length, "sweep"}, ledger->table.arena,
+                            &ledger->table.rows[point], error);
+        free(row.text);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it is
+ * whole, so that a sharded one ends at once. */
+static bool plan_alone(const Sweep *sweep, Ledger *ledger, const SweepLedger *own, bool *interrupted, Error *error) {
+    InterruptScope scope;
+    if (sweep->sharded) return plan_all(sweep, own, error);
+    interrupt_begin(&scope);
+    bool ok = plan_all(sweep, own, error);
+    *interrupted = interrupt_came(NULL);
+    interrupt_end(&scope);
+    return ok && (!*interrupted || fill_unplanned(ledger, error));
+}
+
 /* Rank 0, or the only process: keeps the ledger, and prints. */
 static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
     Ledger ledger = {.resume = {.descriptor = -1}};
     int code = EXIT_DONE;
+    bool interrupted = false;
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
     if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
     ok = ok && (sweep->answered || start_ledger(&ledger, sweep, streams, arena, error));
@@ -309,8 +344,9 @@ static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams str
     if (crew.ranks > 1)
         ok = spread_serve(crew, works ? &own : NULL, mark, error) && ok;
     else if (works)
-        ok = plan_all(sweep, &own, error);
+        ok = plan_alone(sweep, &ledger, &own, &interrupted, error);
     if (works && ok) ok = answer(&ledger, streams, &code, error);
+    if (interrupted) code = EXIT_INTERRUPTED;
     sweep_resume_close(&ledger.resume);
     return ok ? code : exit_of_error(error);
 }

@@ -193,10 +193,10 @@ static void write_note(const Report *report, TextOut out) {
     Prose note = {0};
     for (int i = 1; i < result->plan_count; i++) tied = tied || result->plans[i].tied;
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
-    if (report->has_free)
+    double gain = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0;
+    if (gain <= -0.0005)
         prose_item(&note, " ", "Of layouts that no launcher can be told (--for any): %s, %+.1f%%.",
-                   step_text(report->free.estimate.time.seconds, step),
-                   100 * (report->free.ranked_seconds / result->plans[0].ranked_seconds - 1));
+                   step_text(report->free.estimate.time.seconds, step), 100 * gain);
     if (note.used > 0) prose_write(out, "    ", "    ", note.text);
 }
 

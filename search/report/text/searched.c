@@ -3,6 +3,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/util.h"
+#include "search/answer/gap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -56,15 +57,21 @@ static void add_nearest(const Report *report, double last, Prose *to) {
 
 void gap_words(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
+    const SearchControl *control = &report->request->control;
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || report->request->control.time_limit_seconds > 0;
-    prose_add(to, "Not proven: %s",
-              report->result.interrupted ? "the search was interrupted"
-              : limited                  ? "a limit ended the search"
-                                         : "the layout solver reached its work limit and left a layout open");
+    bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || control->time_limit_seconds > 0;
+    double gap = search_gap(&report->result);
+    const char *what = report->result.interrupted ? "the search was interrupted"
+                       : limited                  ? "a limit ended the search"
+                                                  : "the layout solver reached its work limit and left a layout open";
+    if (gap == 0) {
+        prose_add(to, "Plan 1 is proven the fastest, rows below it are not: %s.", what);
+        return;
+    }
+    prose_add(to, "%s: %s", gap <= control->gap ? "Proven but for a tie" : "Not proven", what);
     if (certificate->best_bound_seconds > 0 && isfinite(certificate->best_bound_seconds))
         prose_add(to, "; an undecided plan might take %s", step_text(certificate->best_bound_seconds, seconds));
-    prose_add(to, " (gap %s).", share_text(certificate->gap, share));
+    prose_add(to, " (gap %s).", share_text(gap, share));
 }
 
 static void write_proof(const Report *report, TextOut out) {

@@ -151,12 +151,12 @@ Test(program, rows) {
 
 /* Starts a large search whose report goes to `path`, and interrupts it after `seconds`; returns its exit code, and how
  * long it took to end in *took. */
-static int interrupt_search(const char *path, double seconds, int interrupts, double *took) {
+static int interrupt_words(char *const words[], const char *path, double seconds, int interrupts, double *took) {
     pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
         if (!freopen(path, "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
-        execl(SHARDOPT_PROGRAM, "shardopt", "--model", "deepseek-v3", "--chip", "h100", "--nodes", "256", (char *)NULL);
+        execv(SHARDOPT_PROGRAM, words);
         _exit(1);
     }
     int status = 0;
@@ -166,6 +166,11 @@ static int interrupt_search(const char *path, double seconds, int interrupts, do
     cr_assert_eq(waitpid(child, &status, 0), child);
     *took = clock_seconds() - start;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int interrupt_search(const char *path, double seconds, int interrupts, double *took) {
+    char *words[] = {"shardopt", "--model", "deepseek-v3", "--chip", "h100", "--nodes", "256", "-v", NULL};
+    return interrupt_words(words, path, seconds, interrupts, took);
 }
 
 /* Control-C ends a search with 130 within a second, and the report says so. */
@@ -185,6 +190,30 @@ Test(program, interrupted) {
         fclose(in);
         cr_expect(strstr(text, "interrupted"), "after %g s: %.300s", AFTER[i], text);
     }
+    unlink(path);
+    close(file);
+}
+
+/* A sweep that is interrupted has the points that it planned, and says of the others that it did not. */
+Test(program, interrupted_sweep) {
+    if (access(SHARDOPT_PROGRAM, X_OK) != 0) cr_skip_test("%s is not built", SHARDOPT_PROGRAM);
+    char *words[] = {"shardopt", "sweep",   "--model", "8b,deepseek-v3", "--chip", "h100", "--nodes",
+                     "1,2,256",  "--batch", "64Mi",    "--format",       "json",   NULL};
+    char path[] = "/tmp/shardopt-test-XXXXXX", text[65536];
+    double took;
+    int file = mkstemp(path);
+    cr_assert(file >= 0);
+    cr_expect_eq(interrupt_words(words, path, 1.5, 1, &took), 130);
+    cr_expect(took < INTERRUPT_SECONDS, "it took %g s to end", took);
+    FILE *in = fopen(path, "r");
+    cr_assert(in);
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    int rows = 0;
+    for (const char *at = text; (at = strstr(at, "\"point\":")) != NULL; at++) rows++;
+    cr_expect_eq(rows, 6, "%.300s", text);
+    cr_expect(strstr(text, "interrupted before this point"), "%.300s", text);
+    cr_expect(strstr(text, "\"ok\""), "%.300s", text);
     unlink(path);
     close(file);
 }

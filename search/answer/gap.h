@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/answer/gap.h: how far a search that did not end is from having proven its first plan. */
+#ifndef SHARDOPT_SEARCH_ANSWER_GAP_H
+#define SHARDOPT_SEARCH_ANSWER_GAP_H
+
+#include "search/answer/search_result.h"
+
+/* By how much what is undecided might be faster than the fastest plan, as a share of its time: 0 where that is proven,
+ * though a row below may be open; 1 where there is no plan. Certificate.gap is that of the last row. */
+double search_gap(const SearchResult *result);
+
+/* Whether a limit that was asked for, or an interrupt, left the first plan open by more than counts as proven (--gap). */
+bool search_left_open(const SearchResult *result);
+
+#endif

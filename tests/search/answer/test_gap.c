@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/answer/gap.h"
+
+#include "base/util.h"
+#include "search/request/request.h"
+
+#include <criterion/criterion.h>
+
+/* A search with one plan of `best` seconds (0: none), whose rest may take `bound`. */
+Test(gap, is_of_the_first_plan) {
+    static const struct {
+        const char *name;
+        Proof proof;
+        double best, bound, limit, counts, gap; /* limit: --time-limit; counts: --gap */
+        bool interrupted, open;
+    } ROWS[] = {
+        {"proven", PROOF_OPTIMAL, 10, 11, 5, 0.005, 0, false, false},
+        {"a row below is open", PROOF_GAP, 10, 12, 5, 0.005, 0, false, false},
+        {"open by a tenth", PROOF_GAP, 10, 9, 5, 0.005, 0.1, false, true},
+        {"open by a tenth, nobody asked for a limit", PROOF_GAP, 10, 9, 0, 0.005, 0.1, false, false},
+        {"open by a tenth, interrupted", PROOF_GAP, 10, 9, 0, 0.005, 0.1, true, true},
+        {"open by less than a tie", PROOF_GAP, 10, 9.96, 5, 0.005, 0.004, false, false},
+        {"open by a tie, and less counts", PROOF_GAP, 10, 9.96, 5, 0.001, 0.004, false, true},
+        {"no plan", PROOF_GAP, 0, 9, 5, 0.005, 1, false, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        static Request request;
+        static RankedPlan plan;
+        request.control.time_limit_seconds = ROWS[i].limit;
+        request.control.gap = ROWS[i].counts;
+        plan.ranked_seconds = ROWS[i].best;
+        SearchResult result = {.request = &request,
+                               .plans = &plan,
+                               .plan_count = ROWS[i].best > 0,
+                               .interrupted = ROWS[i].interrupted,
+                               .certificate = {.proof = ROWS[i].proof, .best_bound_seconds = ROWS[i].bound, .gap = 1}};
+        cr_expect_float_eq(search_gap(&result), ROWS[i].gap, 1e-12, "%s: %g", ROWS[i].name, search_gap(&result));
+        cr_expect_eq(search_left_open(&result), ROWS[i].open, "%s", ROWS[i].name);
+    }
+}
