@@ -9,7 +9,7 @@
  * though a row below may be open; 1 where there is no plan. Certificate.gap is that of the last row. */
 double search_gap(const SearchResult *result);
 
-/* Whether a limit that was asked for, or an interrupt, left the first plan open by more than counts as proven (--gap). */
+/* Whether a limit that was asked for, or an interrupt, left the first plan open by more than counts as proven. */
 bool search_left_open(const SearchResult *result);
 
 #endif

@@ -315,8 +315,8 @@ static bool fill_unplanned(Ledger *ledger, Error *error) {
     return true;
 }
 
-/* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it is
- * whole, so that a sharded one ends at once. */
+/* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it
+ * is whole, so that a sharded one ends at once. */
 static bool plan_alone(const Sweep *sweep, Ledger *ledger, const SweepLedger *own, bool *interrupted, Error *error) {
     InterruptScope scope;
     if (sweep->sharded) return plan_all(sweep, own, error);
