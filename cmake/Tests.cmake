@@ -121,7 +121,7 @@ endif()
 
 # Traces: made from plans and read back; public ones where they are at hand ($SHARDOPT_TRACES).
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
-  foreach(name round_trip samples)
+  foreach(name round_trip samples bench)
     add_test(NAME traces_${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/traces/${name}.py
              $<TARGET_FILE:shardopt>)
     set_tests_properties(traces_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "${environment}")

@@ -29,7 +29,7 @@ static const char *const KINDS[COLLECTIVE_KIND_COUNT] = {"collective", "all_gath
                                                          "all_to_all", "send_recv",  "broadcast"};
 static const char *const RANGES[RANGE_COUNT] = {"none", "step", "optimizer", "backward", "recompute", "collective"};
 
-const char *term_name(Term term) { return TERMS[term]; }
+const char *term_name(TraceTerm term) { return TERMS[term]; }
 
 const char *collective_kind_name(CollectiveKind kind) { return KINDS[kind]; }
 
@@ -76,8 +76,8 @@ CollectiveKind collective_kind(const KernelNames *names, const char *name) {
     return (CollectiveKind)meaning(&names->collectives, name, COLLECTIVE_KIND_UNKNOWN);
 }
 
-Term group_term(const KernelNames *names, const char *description) {
-    return (Term)meaning(&names->groups, description, TERM_COUNT);
+TraceTerm group_term(const KernelNames *names, const char *description) {
+    return (TraceTerm)meaning(&names->groups, description, TERM_COUNT);
 }
 
 /* ---- reading ---- */

@@ -13,7 +13,7 @@
 /* A rule fits a name that begins with one of `begins` or holds one of `holds`, holds one of `also` where that is not
  * empty, and holds none of `unless`. Lists end with NULL. */
 typedef struct {
-    int meaning; /* a KernelClass, RangeKind, CollectiveKind or Term, by its list */
+    int meaning; /* a KernelClass, RangeKind, CollectiveKind or TraceTerm, by its list */
     bool ignore_case;
     const char *const *begins, *const *holds, *const *also, *const *unless;
 } NameRule;
@@ -39,6 +39,6 @@ KernelClass kernel_class(const KernelNames *names, const char *name);
 KernelClass operation_class(const KernelNames *names, const char *text);
 RangeKind range_kind(const KernelNames *names, const char *name);
 CollectiveKind collective_kind(const KernelNames *names, const char *name);
-Term group_term(const KernelNames *names, const char *description);
+TraceTerm group_term(const KernelNames *names, const char *description);
 
 #endif

@@ -25,19 +25,19 @@ static const TraceRange *range_at(const Recording *recording, const TraceLaunch 
 
 /* ---- groups ---- */
 
-static bool has_role(const PlanShape *shape, Term role) { return shape->degree[role] > 1; }
+static bool has_role(const PlanShape *shape, TraceTerm role) { return shape->degree[role] > 1; }
 
-static Term first_role(const PlanShape *shape, const Term *roles, int count) {
+static TraceTerm first_role(const PlanShape *shape, const TraceTerm *roles, int count) {
     for (int i = 0; i < count; i++)
         if (has_role(shape, roles[i])) return roles[i];
     return TERM_COLLECTIVE;
 }
 
 /* The role of a plan that has a group of this size and stride, where only one does. */
-static Term role_of_size(const PlanShape *shape, const TraceGroup *group) {
-    Term found = TERM_COLLECTIVE;
+static TraceTerm role_of_size(const PlanShape *shape, const TraceGroup *group) {
+    TraceTerm found = TERM_COLLECTIVE;
     int matches = 0;
-    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
+    for (TraceTerm role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
         bool stride = group->stride <= 0 || shape->stride[role] <= 0 || shape->stride[role] == group->stride;
         if (!has_role(shape, role) || shape->degree[role] != group->size || !stride) continue;
         found = role;
@@ -47,10 +47,11 @@ static Term role_of_size(const PlanShape *shape, const TraceGroup *group) {
 }
 
 /* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. */
-static Term role_of_kind(const PlanShape *shape, CollectiveKind kind) {
-    static const Term GATHERS[] = {TERM_FSDP, TERM_TENSOR, TERM_SEQUENCE, TERM_DATA},
-                      REDUCES[] = {TERM_TENSOR, TERM_DATA, TERM_FSDP},
-                      SENDS[] = {TERM_PIPELINE, TERM_SEQUENCE, TERM_EXPERT}, SWAPS[] = {TERM_EXPERT, TERM_SEQUENCE};
+static TraceTerm role_of_kind(const PlanShape *shape, CollectiveKind kind) {
+    static const TraceTerm GATHERS[] = {TERM_FSDP, TERM_TENSOR, TERM_SEQUENCE, TERM_DATA},
+                           REDUCES[] = {TERM_TENSOR, TERM_DATA, TERM_FSDP},
+                           SENDS[] = {TERM_PIPELINE, TERM_SEQUENCE, TERM_EXPERT},
+                           SWAPS[] = {TERM_EXPERT, TERM_SEQUENCE};
     if (!shape->known) return TERM_COLLECTIVE;
     switch (kind) {
     case COLLECTIVE_KIND_ALL_GATHER:
@@ -69,7 +70,7 @@ static Term role_of_kind(const PlanShape *shape, CollectiveKind kind) {
 
 /* A plan that shards parameters over the ranks that hold data has no group of its own for them: what a framework calls
  * the data group then is the plan's fsdp, and the other way about. */
-static Term as_the_plan_calls_it(const PlanShape *shape, Term role) {
+static TraceTerm as_the_plan_calls_it(const PlanShape *shape, TraceTerm role) {
     if (!shape->known || has_role(shape, role)) return role;
     if (role == TERM_DATA && has_role(shape, TERM_FSDP)) return TERM_FSDP;
     if (role == TERM_FSDP && has_role(shape, TERM_DATA)) return TERM_DATA;
@@ -79,7 +80,7 @@ static Term as_the_plan_calls_it(const PlanShape *shape, Term role) {
 static void place_groups(Recording *recording, const PlanShape *shape) {
     for (int32_t i = 0; i < recording->group_count; i++) {
         TraceGroup *group = &recording->groups[i];
-        Term role = group_term(recording->rules, recording_text(recording, group->description));
+        TraceTerm role = group_term(recording->rules, recording_text(recording, group->description));
         if (role == TERM_COUNT) role = group_term(recording->rules, recording_text(recording, group->name));
         if (role == TERM_COUNT) role = shape->known ? role_of_size(shape, group) : TERM_COLLECTIVE;
         group->term = (uint8_t)as_the_plan_calls_it(shape, role);
@@ -88,7 +89,7 @@ static void place_groups(Recording *recording, const PlanShape *shape) {
 
 /* ---- events ---- */
 
-static Term term_of_class(KernelClass class, bool host_copy) {
+static TraceTerm term_of_class(KernelClass class, bool host_copy) {
     switch (class) {
     case CLASS_MATMUL:
         return TERM_MATMUL;
@@ -119,7 +120,7 @@ static void place_compute(const Recording *recording, TraceEvent *event, PlaceTo
     RangeKind phase = phase_of(recording, event, &backward);
     event->term = (uint8_t)term_of_class((KernelClass)event->class, event->host_copy);
     out->backward_launches += backward || phase == RANGE_BACKWARD || phase == RANGE_RECOMPUTE;
-    if (!term_is_compute((Term)event->term)) return;
+    if (!term_is_compute((TraceTerm)event->term)) return;
     if (phase == RANGE_OPTIMIZER) event->term = TERM_OPTIMIZER;
     if (phase != RANGE_RECOMPUTE) return;
     event->term = TERM_RECOMPUTE;
@@ -137,7 +138,7 @@ static void name_collective(const Recording *recording, TraceEvent *event) {
 /* Whether it was placed by a rule; false: by what is sent, or not at all. */
 static bool place_collective(const Recording *recording, const PlanShape *shape, TraceEvent *event) {
     name_collective(recording, event);
-    Term role = event->group >= 0 ? (Term)recording->groups[event->group].term : TERM_COLLECTIVE;
+    TraceTerm role = event->group >= 0 ? (TraceTerm)recording->groups[event->group].term : TERM_COLLECTIVE;
     bool by_rule = role != TERM_COLLECTIVE || !shape->known;
     if (role == TERM_COLLECTIVE) role = role_of_kind(shape, (CollectiveKind)event->kind);
     event->term = (uint8_t)role;

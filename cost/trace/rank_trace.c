@@ -83,10 +83,10 @@ static uint8_t idle_term(const void *context, int64_t from, int64_t to, int32_t 
 static SpanWindow term_window(const Device *device, const TraceStep *step) {
     SpanWindow window = {.start = step->start_ns, .end = step->end_ns, .idle = idle_term, .context = device};
     for (int term = 0; term < TERM_COUNT; term++)
-        window.level[term] = term_is_compute((Term)term)      ? 0
-                             : term_is_collective((Term)term) ? 1
-                             : term == TERM_WAITS             ? 2
-                                                              : 3;
+        window.level[term] = term_is_compute((TraceTerm)term)      ? 0
+                             : term_is_collective((TraceTerm)term) ? 1
+                             : term == TERM_WAITS                  ? 2
+                                                                   : 3;
     return window;
 }
 
@@ -131,7 +131,7 @@ static void add_uses(const Device *device, const TraceStep *step, CollectiveUse 
     for (int64_t i = first_within(device, step->start_ns); i < device->last; i++) {
         const TraceEvent *event = &device->recording->events[i];
         if (event->start_ns >= step->end_ns) break;
-        if (event->start_ns < step->start_ns || !term_is_collective((Term)event->term)) continue;
+        if (event->start_ns < step->start_ns || !term_is_collective((TraceTerm)event->term)) continue;
         CollectiveUse *use = &uses[event->term * COLLECTIVE_KIND_COUNT + event->kind];
         use->count++;
         use->bytes += event->bytes * passes(device->recording, event);
@@ -168,7 +168,7 @@ static bool add_steps(const Device *device, const TraceSteps *steps, Arena *aren
     }
     for (int i = 0; i < COLLECTIVE_USES_MAX; i++) {
         if (uses[i].count == 0) continue;
-        uses[i].term = (Term)(i / COLLECTIVE_KIND_COUNT);
+        uses[i].term = (TraceTerm)(i / COLLECTIVE_KIND_COUNT);
         uses[i].kind = (CollectiveKind)(i % COLLECTIVE_KIND_COUNT);
         uses[i].count /= used;
         uses[i].bytes /= used;

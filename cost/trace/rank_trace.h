@@ -9,7 +9,7 @@
 
 /* Collectives of one kind on behalf of one term, over a step of the mean. */
 typedef struct {
-    Term term;
+    TraceTerm term;
     CollectiveKind kind;
     double count, bytes, seconds; /* bytes of whole arrays, counted as a plan's `communication_bytes`; 0:
                                       * the trace does not say. Seconds are a sum of durations */

@@ -30,7 +30,7 @@ typedef struct {
     int32_t sequence; /* of the collective within its group; -1: the trace does not say */
     uint8_t class;    /* KernelClass */
     uint8_t kind;     /* CollectiveKind */
-    uint8_t term;     /* Term, after placing */
+    uint8_t term;     /* TraceTerm, after placing */
     uint8_t phase;    /* RangeKind, where the trace tells it of the event itself; else it is that of its launch */
     bool host_copy;   /* one end is the host */
 } TraceEvent;
@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
     int32_t name, description; /* of Names; -1: none */
     int64_t size, first, stride;
-    uint8_t term; /* Term, after placing */
+    uint8_t term; /* TraceTerm, after placing */
 } TraceGroup;
 
 /* Each name once. */

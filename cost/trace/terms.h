@@ -26,12 +26,12 @@ typedef enum {
     TERM_BUBBLE,     /* idle of a pipeline, and waits inside its messages */
     TERM_OTHER,      /* idle otherwise: launches that came late, gaps */
     TERM_COUNT
-} Term;
+} TraceTerm;
 
-static inline bool term_is_compute(Term term) { return term <= TERM_UNPLACED; }
-static inline bool term_is_collective(Term term) { return term >= TERM_TENSOR && term <= TERM_COLLECTIVE; }
+static inline bool term_is_compute(TraceTerm term) { return term <= TERM_UNPLACED; }
+static inline bool term_is_collective(TraceTerm term) { return term >= TERM_TENSOR && term <= TERM_COLLECTIVE; }
 
-const char *term_name(Term term); /* "matmul" */
+const char *term_name(TraceTerm term); /* "matmul" */
 
 typedef enum {
     CLASS_UNKNOWN,

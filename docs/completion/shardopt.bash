@@ -7,7 +7,7 @@ _shardopt_names() {
         sed -n 's/^    "name": "\(.*\)",$/\1/p; /^    "aliases": \[$/,/\]/s/^      "\([^"]*\)",*$/\1/p'
 }
 
-_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace help'
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace bench help'
 
 _shardopt_options() { # COMMAND
     case $1 in
@@ -24,7 +24,8 @@ _shardopt_options() { # COMMAND
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --help' ;;
-    trace) echo '--from --rank --format --output --help' ;;
+    trace) echo '--from --rank --refit --format --output --help' ;;
+    bench) echo '--from --rank --read --refit --format --output --help' ;;
     esac
 }
 
@@ -96,6 +97,16 @@ _shardopt_values() { # COMMAND OPTION
     trace)
         case $2 in
         --from) echo '@files' ;;
+        --refit) echo '@files' ;;
+        --format) echo 'text json' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
+    bench)
+        case $2 in
+        --from) echo '@files' ;;
+        --read) echo '@files' ;;
+        --refit) echo '@files' ;;
         --format) echo 'text json' ;;
         --output) echo '@files' ;;
         esac

@@ -70,6 +70,12 @@ static bool doubt_alone(const Priced *priced, PlanDoubt *out) {
     return count >= 0;
 }
 
+int plan_effects(const Request *request, const RankedPlan *ranked, DoubtEffect out[SET_FIGURES_MAX]) {
+    const ProfileDoubts *doubts = request->question.doubts;
+    Priced own = priced_of(request, ranked);
+    return doubts ? doubt_effects(doubts, price, &own, out) : -1;
+}
+
 bool plan_doubt(const Request *request, RankedPlan *ranked) {
     Priced own = priced_of(request, ranked);
     return doubt_alone(&own, &ranked->doubt);

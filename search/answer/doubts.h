@@ -14,6 +14,10 @@ bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *er
 /* The same of one plan alone, without its chance. False: nothing is known of its doubts. */
 bool plan_doubt(const Request *request, RankedPlan *ranked);
 
+/* What a deviation of each figure in doubt changes the logarithm of the step by. Returns their number; -1 means that
+ * nothing is known. */
+int plan_effects(const Request *request, const RankedPlan *ranked, DoubtEffect out[SET_FIGURES_MAX]);
+
 /* Between which seconds its measured step lies nine times in ten: its own range where it has one, else the profile's.
  * False means that it is not known. */
 bool plan_likely(const Request *request, const RankedPlan *ranked, double *low, double *high);

@@ -9,7 +9,7 @@
 const Command *const COMMANDS[COMMAND_COUNT] = {
     &COMMAND_PLAN,     &COMMAND_EXPLAIN,   &COMMAND_EMIT,      &COMMAND_MODELS, &COMMAND_CHIPS,
     &COMMAND_VALIDATE, &COMMAND_CALIBRATE, &COMMAND_CHECK,     &COMMAND_LAYOUT, &COMMAND_DIFF,
-    &COMMAND_SWEEP,    &COMMAND_MERGE,     &COMMAND_INFERENCE, &COMMAND_TRACE};
+    &COMMAND_SWEEP,    &COMMAND_MERGE,     &COMMAND_INFERENCE, &COMMAND_TRACE,  &COMMAND_BENCH};
 
 /* Whether the zoo has it: a first word is often what to plan. */
 static bool is_model(const char *name) {

@@ -13,7 +13,7 @@ static void add_row(Beside *beside, BesideRow row) {
     beside->rows[beside->row_count++] = row;
 }
 
-static double transfer_of(const Beside *beside, Term term, double length) {
+static double transfer_of(const Beside *beside, TraceTerm term, double length) {
     const RankMatch *match = &beside->match;
     if (!match->known || !term_is_collective(term) || !(match->lasted[term] > 0)) return -1;
     return length * min_real(1, match->transfer[term] / match->lasted[term]);
@@ -25,7 +25,7 @@ static double mean(const Beside *beside, size_t offset) {
     return sum / beside->rank_count;
 }
 
-static double bytes_of(const Beside *beside, Term term) {
+static double bytes_of(const Beside *beside, TraceTerm term) {
     double bytes = 0;
     for (int r = 0; r < beside->rank_count; r++)
         for (int u = 0; u < beside->ranks[r].use_count; u++)
@@ -42,7 +42,7 @@ static bool recompute_seen(const Beside *beside) {
 /* The plan's terms as this trace can see them: recomputation that the trace cannot tell apart runs the forward again,
  * so its share goes to the kinds of work that it is made of, in proportion. */
 static void predicted_as_seen(const Beside *beside, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
-    static const Term MADE_OF[] = {TERM_MATMUL, TERM_ATTENTION, TERM_ELEMENTWISE};
+    static const TraceTerm MADE_OF[] = {TERM_MATMUL, TERM_ATTENTION, TERM_ELEMENTWISE};
     double sum = 0;
     for (int term = 0; term < TERM_COUNT; term++) {
         length[term] = beside->plan ? beside->plan->length[term] : 0;
@@ -65,14 +65,20 @@ static void fill_rows(Beside *beside) {
         double measured = mean(beside, offsetof(RankTrace, length) + (size_t)term * sizeof(double));
         double shown = mean(beside, offsetof(RankTrace, exposed) + (size_t)term * sizeof(double));
         if (term >= TERM_BUBBLE) measured = shown; /* idle is nobody's interval */
-        add_row(beside, (BesideRow){.term = (Term)term,
+        add_row(beside, (BesideRow){.term = (TraceTerm)term,
                                     .measured = measured,
                                     .predicted = length[term],
                                     .exposed_measured = shown,
                                     .exposed_predicted = exposed[term],
-                                    .transfer = transfer_of(beside, (Term)term, measured),
-                                    .bytes = bytes_of(beside, (Term)term)});
+                                    .transfer = transfer_of(beside, (TraceTerm)term, measured),
+                                    .bytes = bytes_of(beside, (TraceTerm)term)});
     }
+}
+
+void beside_price(Beside *beside, const PlanTerms *plan) {
+    beside->plan = plan;
+    beside->row_count = 0;
+    fill_rows(beside);
 }
 
 static double placed_share(const Beside *beside) {

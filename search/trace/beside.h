@@ -8,7 +8,7 @@
 #include "search/trace/plan_terms.h"
 
 typedef struct {
-    Term term;
+    TraceTerm term;
     double measured, predicted;                 /* seconds of a step */
     double exposed_measured, exposed_predicted; /* shares of the two steps, which they add up to */
     double transfer;                            /* of `measured`, what moved bytes; -1: not told apart from waiting */
@@ -34,8 +34,12 @@ typedef struct {
 /* `ranks` are one or more, and outlive *out. In the arena. */
 bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena *arena, Beside *out, Error *error);
 
+/* The same beside another pricing of the plan; differences and notes stay. */
+void beside_price(Beside *beside, const PlanTerms *plan);
+
 bool beside_write_text(const Beside *beside, TextOut out, Error *error);
-bool beside_write_json(const Beside *beside, FILE *out, Error *error);
+/* As JSON, to which a command may add; NULL: memory is out. The caller owns it. */
+struct cJSON *beside_json(const Beside *beside);
 
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
 bool beside_find_differences(Beside *beside, Arena *arena);

@@ -93,9 +93,9 @@ static void add_match(cJSON *json, const RankMatch *match) {
     json_add_real(item, "ends_apart_most_seconds", match->end_most);
 }
 
-bool beside_write_json(const Beside *beside, FILE *out, Error *error) {
+cJSON *beside_json(const Beside *beside) {
     cJSON *json = cJSON_CreateObject();
-    if (!json) return error_memory(error);
+    if (!json) return NULL;
     double steps = 0;
     for (int r = 0; r < beside->rank_count; r++) steps += beside->ranks[r].steps_used;
     json_add_whole(json, "format_version", 1);
@@ -115,7 +115,5 @@ bool beside_write_json(const Beside *beside, FILE *out, Error *error) {
     add_match(json, &beside->match);
     cJSON *devices = json_add_array(json, "devices");
     for (int r = 0; r < beside->rank_count; r++) add_device(devices, beside, r);
-    bool ok = json_print(out, json);
-    cJSON_Delete(json);
-    return ok || error_memory(error);
+    return json;
 }

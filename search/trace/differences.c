@@ -24,7 +24,7 @@ static int by_difference(const void *a, const void *b) {
 }
 
 /* The kinds of collectives that a term's time went to, the largest first: "all_gathers and reduce_scatters". */
-static void kinds_of(const Beside *beside, Term term, Prose *out) {
+static void kinds_of(const Beside *beside, TraceTerm term, Prose *out) {
     double seconds[COLLECTIVE_KIND_COUNT] = {0}, all = 0;
     for (int r = 0; r < beside->rank_count; r++)
         for (int u = 0; u < beside->ranks[r].use_count; u++) {
@@ -45,7 +45,7 @@ static void kinds_of(const Beside *beside, Term term, Prose *out) {
 }
 
 /* Bytes per second that one rank sends or receives; `bytes` are of whole arrays. */
-static double link_rate(const Beside *beside, Term term, double bytes, double seconds) {
+static double link_rate(const Beside *beside, TraceTerm term, double bytes, double seconds) {
     double n = beside->plan->group[term];
     if (term == TERM_EXPERT) bytes /= n; /* the plan counts what all ranks send together */
     return n > 1 && term != TERM_PIPELINE ? bytes * (n - 1) / n / seconds : bytes / seconds;

@@ -10,19 +10,21 @@
 static const double SECONDS_MOST = 1e9, BYTES_MOST = 1e24;
 
 /* The term that a report calls by a name; TERM_COUNT: there is none. */
-static Term term_named(const char *name) {
+static TraceTerm term_named(const char *name) {
     for (int term = 0; term < TERM_COUNT; term++)
-        if (strcmp(name, term_name((Term)term)) == 0) return (Term)term;
+        if (strcmp(name, term_name((TraceTerm)term)) == 0) return (TraceTerm)term;
     return TERM_COUNT;
 }
 
 /* What a report calls `weights` are gathers of parameters where no role is fsdp; their traffic stands under fsdp. */
-static Term term_of_report(const char *name) { return strcmp(name, "weights") == 0 ? TERM_FSDP : term_named(name); }
+static TraceTerm term_of_report(const char *name) {
+    return strcmp(name, "weights") == 0 ? TERM_FSDP : term_named(name);
+}
 
 static bool read_degrees(const cJSON *plan, const char *where, PlanShape *out, Error *error) {
     char path[64];
     out->known = true;
-    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
+    for (TraceTerm role = TERM_TENSOR; role <= TERM_PIPELINE; role++) {
         snprintf(path, sizeof path, "axes.%s", term_name(role));
         if (!json_whole(plan, path, 1, INT32_MAX, where, &out->degree[role], error)) return false;
     }
@@ -43,7 +45,7 @@ static void read_strides(const cJSON *plan, PlanShape *out) {
         const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "role"));
         const char *axis = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "axis"));
         const cJSON *stride = cJSON_GetObjectItemCaseSensitive(pin, "stride");
-        Term term = role ? term_named(role) : TERM_COUNT;
+        TraceTerm term = role ? term_named(role) : TERM_COUNT;
         if (!axis || term == TERM_COUNT || !cJSON_IsNumber(stride)) continue;
         if (!first) first = axis;
         if (out->stride[term] != 0) continue;
@@ -52,11 +54,38 @@ static void read_strides(const cJSON *plan, PlanShape *out) {
     }
 }
 
+static const char *link_figure(const cJSON *report, const char *axis) {
+    const cJSON *item;
+    if (strcmp(axis, "network") == 0) return "network_efficiency";
+    if (strcmp(axis, "dcn") == 0) return "dcn_efficiency";
+    if (strcmp(axis, "nvlink") == 0 || strcmp(axis, "xgmi") == 0) return "nvlink_efficiency";
+    cJSON_ArrayForEach(item, json_at(report, "mesh.axes")) {
+        const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "kind"));
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        if (kind && name && strcmp(name, axis) == 0 && strcmp(kind, "switch") != 0) return "ici_efficiency";
+    }
+    return NULL;
+}
+
+/* Roles are placed from the inside out: the last axis of a role is the one that its group leaves over. Parameters that
+ * are gathered where no role is fsdp lie over sequence and data. */
+static void read_links(const cJSON *report, const cJSON *plan, PlanTerms *out) {
+    const cJSON *pin;
+    cJSON_ArrayForEach(pin, cJSON_GetObjectItemCaseSensitive(plan, "placement")) {
+        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "role"));
+        const char *axis = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "axis"));
+        TraceTerm term = role ? term_named(role) : TERM_COUNT;
+        if (axis && term != TERM_COUNT) out->link[term] = link_figure(report, axis);
+    }
+    for (TraceTerm other = TERM_SEQUENCE; other <= TERM_DATA; other++)
+        if (!out->link[TERM_FSDP]) out->link[TERM_FSDP] = out->link[other];
+}
+
 /* Adds the numbers of an object, by the terms that its keys name. */
 static bool add_terms(const cJSON *object, const char *where, double most, double out[TERM_COUNT], Error *error) {
     const cJSON *item;
     cJSON_ArrayForEach(item, object) {
-        Term term = term_of_report(item->string);
+        TraceTerm term = term_of_report(item->string);
         if (!cJSON_IsNumber(item) || !(item->valuedouble >= -most) || item->valuedouble > most)
             return error_set(error, ERROR_INPUT, where, "%.60s is no number that a step has", item->string);
         if (term == TERM_COUNT)
@@ -70,11 +99,11 @@ static bool add_terms(const cJSON *object, const char *where, double most, doubl
  * degree of fsdp. */
 static void read_groups(const cJSON *plan, PlanShape *shape, double group[TERM_COUNT]) {
     const cJSON *item;
-    for (Term role = TERM_TENSOR; role <= TERM_PIPELINE; role++) group[role] = (double)shape->degree[role];
+    for (TraceTerm role = TERM_TENSOR; role <= TERM_PIPELINE; role++) group[role] = (double)shape->degree[role];
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(plan, "communication")) {
         const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "role"));
         const cJSON *chips = cJSON_GetObjectItemCaseSensitive(item, "chips");
-        Term term = role ? term_of_report(role) : TERM_COUNT;
+        TraceTerm term = role ? term_of_report(role) : TERM_COUNT;
         if (term == TERM_COUNT || !cJSON_IsNumber(chips) || !(chips->valuedouble >= 1)) continue;
         group[term] = max_real(group[term], chips->valuedouble);
         if (chips->valuedouble < 1e9) shape->degree[term] = max_whole(shape->degree[term], (int64_t)chips->valuedouble);
@@ -92,7 +121,7 @@ static bool read_step(const cJSON *plan, const char *where, PlanTerms *out, Erro
         !add_terms(json_at(plan, "step.communication_bytes"), where, BYTES_MOST, out->bytes, error))
         return false;
     for (int term = 0; term < TERM_COUNT; term++)
-        if (!term_is_collective((Term)term)) out->length[term] = out->exposed[term];
+        if (!term_is_collective((TraceTerm)term)) out->length[term] = out->exposed[term];
     return true;
 }
 
@@ -116,6 +145,7 @@ bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanT
         !json_real_or(plan, "memory.total_bytes", 0, BYTES_MOST, 0, where, &out->memory_bytes, error))
         return false;
     read_strides(plan, &out->shape);
+    read_links(report, plan, out);
     read_groups(plan, &out->shape, out->group);
     return read_step(plan, where, out, error);
 }

@@ -16,7 +16,10 @@ typedef struct {
     double exposed[TERM_COUNT]; /* adds up to the step */
     double bytes[TERM_COUNT];   /* of communication, of whole arrays; 0: none */
     double group[TERM_COUNT];   /* ranks of the role's largest group */
-    double memory_bytes;        /* of a chip, at the peak; 0: the report does not say */
+    /* The figure of a profile that a role's link has, "nvlink_efficiency": of the link that its group leaves over.
+     * NULL: it has no group, or the report does not say where. Constant. */
+    const char *link[TERM_COUNT];
+    double memory_bytes; /* of a chip, at the peak; 0: the report does not say */
     PlanShape shape;
 } PlanTerms;
 

@@ -86,6 +86,37 @@ def write_forms(plan, folder, name, **more):
     yield "sqlite", folder / f"{name}.sqlite"
 
 
+# What a slower machine is planted as, the figures that a refit has to find, as a share of what they were, and whether
+# the plan priced with them takes what was measured. Hidden work that no longer hides is the schedule's, not a figure's.
+REFITS = [("dense", {"attention": 2}, {"attention_factor": 0.5}, 0.01),
+          ("dense", {"matmul": 1.25, "attention": 1.6}, {"compute_factor": 0.8, "attention_factor": 1 / 1.6}, 0.01),
+          ("dense", {"fsdp": 2.5}, {"network_efficiency": 0.4}, 0.1),
+          ("pipeline", {"tensor": 2.5, "pipeline": 1}, {"nvlink_efficiency": 0.4}, 0.1)]
+
+
+def check_refits(program, folder, plans):
+    for name, scale, expected, step_tolerance in REFITS:
+        _, path = next(write_forms(plans[name], folder, "refit", scale=scale))
+        mine = folder / "mine.json"
+        read = json.loads(run(program, "trace", path, "--from", folder / f"{name}.report.json", "--format", "json",
+                              "--refit", mine))
+        refit = read["refit"]
+        found = {f["figure"]: f["now"] / f["was"] for f in refit["figures"]}
+        print(f"{name} {scale}: {found}, the plan takes {refit['plan_seconds']:.2f} s, measured "
+              f"{read['step_seconds']:.2f} s; now wins {refit['best']['plan']}: {refit['best']['seconds']:.2f} s")
+        for figure, share in expected.items():
+            if abs(found.get(figure, 1) / share - 1) > 0.03:
+                faults.append(f"refit {name} {scale}: {figure} x {found.get(figure)}, planted x {share}")
+        if set(found) - set(expected):
+            faults.append(f"refit {name} {scale}: moved {set(found) - set(expected)}, which nothing asks for")
+        if abs(refit["plan_seconds"] / read["step_seconds"] - 1) > step_tolerance:
+            faults.append(f"refit {name} {scale}: the plan takes {refit['plan_seconds']}, not {read['step_seconds']}")
+        if refit["best"]["seconds"] > 1.0001 * refit["plan_seconds"]:
+            faults.append(f"refit {name} {scale}: what wins is slower than the plan")
+        # A set that plans with it, as --profile takes it.
+        run(program, "--model", "8b", "--chip", "h100", "--nodes", "1", "--batch", "64Ki", "--profile", mine, "-q")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -104,6 +135,7 @@ def main():
             print(f"{name} {scale}: {first}")
             if not all(word in first for word in words):
                 faults.append(f"{name} {scale}: expected {words}, it says {first}")
+        check_refits(program, folder, plans)
     print("\n".join(faults) or "all terms return")
     sys.exit(bool(faults))
 

@@ -7,12 +7,13 @@
 #include "base/util.h"
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/refitting.h"
 #include "search/trace/beside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FROM, RANK, FORMAT, OUTPUT };
+enum { FROM, RANK, REFIT, FORMAT, OUTPUT };
 
 static const CommandOption OPTIONS[] = {
     [FROM] = {.name = "from",
@@ -22,6 +23,14 @@ static const CommandOption OPTIONS[] = {
                          "what was measured stands alone.",
               .values = "@files"},
     [RANK] = {.name = "rank", .takes = "N", .help = "which of the report's plans was run (1)"},
+    [REFIT] = {.name = "refit",
+               .takes = "FILE",
+               .help = "write the profile moved to this trace, search again with it, and say what now wins",
+               .details =
+                   "Write the profile that priced the plan, with the figures that this trace determines moved to "
+                   "what was measured, and no others; then price the plan with it, search again, and say what "
+                   "now wins. `--profile ./FILE` plans with it.",
+               .values = "@files"},
     [FORMAT] = {.name = "format",
                 .takes = "FORMAT",
                 .help = "how the answer is written: text or json (text)",
@@ -98,7 +107,21 @@ static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *s
     return true;
 }
 
-static bool write_beside(const Beside *beside, const CommandLine *line, Streams streams, Error *error) {
+static bool print_json(const Beside *beside, const RefitAnswer *refit, FILE *out, Error *error) {
+    cJSON *json = beside_json(beside);
+    bool ok = json && (!refit || refitting_add_json(refit, json)) && json_print(out, json);
+    cJSON_Delete(json);
+    return ok || error_memory(error);
+}
+
+static bool print_text(const Beside *beside, const RefitAnswer *refit, TextOut out, Error *error) {
+    if (!beside_write_text(beside, out, error)) return false;
+    if (refit) refitting_write_text(refit, beside->step_measured, out);
+    return true;
+}
+
+static bool write_beside(const Beside *beside, const RefitAnswer *refit, const CommandLine *line, Streams streams,
+                         Error *error) {
     int format = 0;
     const char *path = NULL;
     char *text = NULL;
@@ -106,8 +129,8 @@ static bool write_beside(const Beside *beside, const CommandLine *line, Streams 
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = format == 1 ? beside_write_json(beside, memory, error)
-                          : beside_write_text(beside, (TextOut){memory, output_terminal(streams, path)}, error);
+    bool ok = format == 1 ? print_json(beside, refit, memory, error)
+                          : print_text(beside, refit, (TextOut){memory, output_terminal(streams, path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
@@ -126,18 +149,47 @@ static bool read_plan(const CommandLine *line, cJSON **json, PlanTerms *plan, Er
     return *json && plan_terms_read(*json, path, rank, plan, error);
 }
 
+/* Terms depend on each other's figures a little: after so many steps they have settled. */
+enum { REFIT_STEPS = 4 };
+
+static bool step_towards(void *context, const RefitInto *into, const Report *report, const PlanTerms *terms, Refit *out,
+                         Error *error) {
+    (void)report;
+    Beside *beside = context;
+    beside_price(beside, terms);
+    return refit_step(beside, into, out, error);
+}
+
+/* What --refit asks for; *out stays NULL without it. */
+static bool refit(const CommandLine *line, const cJSON *report, const Beside *beside, RefitAnswer **out, Error *error) {
+    Beside *own = ARENA_NEW(line->arena, Beside, 1);
+    RefitAsk ask = {.report = line->text[FROM], .json = report, .rank = line->text[RANK], .steps = REFIT_STEPS};
+    if (!own) return error_memory(error);
+    *own = *beside;
+    ask.step = step_towards;
+    ask.context = own;
+    if (!line_file(line, REFIT, &ask.path, error)) return false;
+    if (!ask.path) return true;
+    if (!report) return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from");
+    *out = ARENA_NEW(line->arena, RefitAnswer, 1);
+    ask.source = arena_format(line->arena, "shardopt trace --refit: %d devices, %d steps of the first",
+                              beside->rank_count, beside->ranks[0].steps_used);
+    return *out && ask.source ? refitting_run(&ask, line->arena, *out, error) : error_memory(error);
+}
+
 static bool answer(const CommandLine *line, Streams streams, cJSON **report, Error *error) {
     Traces traces = {.arena = line->arena};
     PlanTerms plan = {0};
     int format;
     Beside *beside = ARENA_NEW(line->arena, Beside, 1);
+    RefitAnswer *moved = NULL;
     if (!beside) return error_memory(error);
     if (line->argument_count == 0)
         return error_set(error, ERROR_INPUT, "trace", "give the file that a profiler wrote, or a folder of one a rank");
     return line_choice(line, FORMAT, &format, error) && read_plan(line, report, &plan, error) &&
            read_all(&traces, line, &plan.shape, error) &&
            beside_make(traces.ranks, traces.count, *report ? &plan : NULL, line->arena, beside, error) &&
-           write_beside(beside, line, streams, error);
+           refit(line, *report, beside, &moved, error) && write_beside(beside, moved, line, streams, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
@@ -150,7 +202,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_TRACE = {
     .name = "trace",
     .summary = "a profiler's trace of a run beside its plan, term by term",
-    .usage = "trace FILE... [--from REPORT [--rank N]] [--format text|json] [-o OUT]",
+    .usage = "trace FILE... [--from REPORT [--rank N] [--refit FILE]] [--format text|json] [-o OUT]",
     .about = "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
              "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
              "rank.",

@@ -107,7 +107,7 @@ Test(chrome, phases_by_launch) {
                         ",\"correlation\":2") "," KERNEL("vectorized_elementwise_kernel", "7", "1020", "5",
                                                          ",\"correlation\":3") "," KERNEL("mystery", "7", "1030", "5",
                                                                                           ",\"correlation\":4") "]";
-    static const Term EXPECTED[] = {TERM_RECOMPUTE, TERM_MATMUL, TERM_OPTIMIZER, TERM_UNPLACED};
+    static const TraceTerm EXPECTED[] = {TERM_RECOMPUTE, TERM_MATMUL, TERM_OPTIMIZER, TERM_UNPLACED};
     Recording recording;
     Error error;
     PlaceTotals totals;
@@ -116,7 +116,8 @@ Test(chrome, phases_by_launch) {
     cr_assert_eq(recording.event_count, 4);
     for (int i = 0; i < 4; i++)
         cr_expect_eq(recording.events[i].term, EXPECTED[i], "%s: %s",
-                     recording_text(&recording, recording.events[i].name), term_name((Term)recording.events[i].term));
+                     recording_text(&recording, recording.events[i].name),
+                     term_name((TraceTerm)recording.events[i].term));
     cr_expect(totals.recompute_seen && totals.backward_launches == 2);
     cr_expect_eq(totals.unplaced_ns, 5000);
     recording_free(&recording);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/trace/formats/bench_log.h"
+
+#include "base/util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 512, COLUMNS_MAX = 24, HOSTS_MAX = 256 };
+
+static const char *const KINDS[] = {"none",       "all_reduce",     "all_gather",     "reduce_scatter",
+                                    "all_to_all", "host_to_device", "device_to_host", "matmul"};
+
+const char *bench_kind_name(BenchKind kind) { return KINDS[kind]; }
+
+typedef struct {
+    BenchKind collective; /* by the name of the log, or a command in it */
+    int bus_column;       /* of the first `busbw` behind a header; -1: no header yet */
+    BenchResult table;    /* of nccl-tests, so far */
+    uint64_t hosts[HOSTS_MAX];
+    int host_count;
+    BenchKind copying; /* of nvbandwidth: which matrix follows */
+    double sum;
+    int cells;
+    BenchResult *out;
+    int count;
+} Log;
+
+static BenchKind collective_of(const char *text) {
+    static const struct {
+        const char *word;
+        BenchKind kind;
+    } WORDS[] = {{"all_reduce", BENCH_ALL_REDUCE},         {"allreduce", BENCH_ALL_REDUCE},
+                 {"all_gather", BENCH_ALL_GATHER},         {"allgather", BENCH_ALL_GATHER},
+                 {"reduce_scatter", BENCH_REDUCE_SCATTER}, {"reducescatter", BENCH_REDUCE_SCATTER},
+                 {"alltoall", BENCH_ALL_TO_ALL},           {"all_to_all", BENCH_ALL_TO_ALL}};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (text_has(text, WORDS[i].word)) return WORDS[i].kind;
+    return BENCH_NONE;
+}
+
+static void add(Log *log, BenchResult result) {
+    if (log->count < BENCH_RESULTS_MAX && isfinite(result.rate) && result.rate > 0) log->out[log->count++] = result;
+}
+
+/* Prefixes of launchers: "[1,0]<stdout>:" and "0: ". */
+static char *after_prefix(char *line) {
+    char *mark = strstr(line, "<stdout>:");
+    if (mark) return mark + strlen("<stdout>:");
+    char *digits = line + strspn(line, "0123456789");
+    return digits > line && digits[0] == ':' && digits[1] == ' ' ? digits + 2 : line;
+}
+
+static int split(char *line, char *columns[COLUMNS_MAX]) {
+    int count = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " \t\r|", &rest); word && count < COLUMNS_MAX;
+         word = strtok_r(NULL, " \t\r|", &rest))
+        columns[count++] = word;
+    return count;
+}
+
+/* "#  Rank  0 Group  0 Pid 1 on host device  0 [0x00] ...": ranks, and the hosts that they are on. */
+static void count_rank(Log *log, const char *line) {
+    char host[128];
+    const char *on = strstr(line, " on ");
+    if (!on || sscanf(on + 4, "%127s", host) != 1) return;
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = host; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    int i = 0;
+    while (i < log->host_count && log->hosts[i] != hash) i++;
+    if (i == log->host_count && i < HOSTS_MAX) log->hosts[log->host_count++] = hash;
+    log->table.ranks++;
+    log->table.hosts = log->host_count;
+}
+
+/* "# size count type redop root time algbw busbw ...": old tables lack columns, so that they are counted here. */
+static void read_header(Log *log, char *line) {
+    char *columns[COLUMNS_MAX];
+    int count = split(line + strspn(line, "# "), columns);
+    log->bus_column = -1;
+    for (int i = 0; i < count && log->bus_column < 0; i++)
+        if (strcmp(columns[i], "busbw") == 0) log->bus_column = i;
+}
+
+static void read_row(Log *log, char *line) {
+    char *columns[COLUMNS_MAX], *end, *bus_end;
+    int count = split(line, columns);
+    if (log->bus_column < 0 || count <= log->bus_column) return;
+    double size = strtod(columns[0], &end), rate = strtod(columns[log->bus_column], &bus_end) * 1e9;
+    if (*end || *bus_end || !(size >= log->table.size) || !(rate > 0)) return;
+    log->table.size = size;
+    log->table.rate = rate;
+}
+
+/* "Running host_to_device_memcpy_ce." begins a matrix, "SUM ..." ends it; kernels and both ways at once are others. */
+static void read_copies(Log *log, char *line) {
+    char *columns[COLUMNS_MAX], *end;
+    if (strncmp(line, "Running ", 8) == 0) {
+        log->copying = strncmp(line + 8, "host_to_device_memcpy_ce.", 25) == 0   ? BENCH_HOST_TO_DEVICE
+                       : strncmp(line + 8, "device_to_host_memcpy_ce.", 25) == 0 ? BENCH_DEVICE_TO_HOST
+                                                                                 : BENCH_NONE;
+        log->sum = log->cells = 0;
+        return;
+    }
+    if (log->copying == BENCH_NONE) return;
+    if (strncmp(line, "SUM ", 4) == 0) {
+        if (log->cells > 0) add(log, (BenchResult){.kind = log->copying, .rate = 1e9 * log->sum / log->cells});
+        log->copying = BENCH_NONE;
+        return;
+    }
+    int count = split(line, columns);
+    if (count < 2 || strspn(columns[0], "0123456789") != strlen(columns[0])) return;
+    for (int i = 1; i < count; i++) {
+        double value = strtod(columns[i], &end);
+        if (*end || !strchr(columns[i], '.') || !(value > 0)) continue; /* N/A, and the heading's numbers */
+        log->sum += value;
+        log->cells++;
+    }
+}
+
+/* "median: 712.3 TFLOPS @ 8192x28672x8192": the median of a sweep; its best is no rate to plan with. */
+static bool read_matmul(Log *log, const char *line) {
+    const char *unit = strstr(line, "TFLOPS"), *median = strcasestr(line, "median");
+    double rate;
+    if (!unit || !median || sscanf(median + 6, "%*[^0-9]%lf", &rate) != 1) return false;
+    add(log, (BenchResult){.kind = BENCH_MATMUL, .rate = 1e12 * rate});
+    return true;
+}
+
+static void read_line(Log *log, char *own) {
+    char *line = after_prefix(own);
+    char *text = line + strspn(line, " \t");
+    if (log->collective == BENCH_NONE && strstr(text, "_perf")) log->collective = collective_of(text);
+    if (read_matmul(log, text)) return;
+    if (text[0] == '#') {
+        if (strstr(text, "Rank ") && strstr(text, " on ")) count_rank(log, text);
+        if (strstr(text, "busbw")) read_header(log, text);
+        return;
+    }
+    if (log->bus_column >= 0 && text[0] >= '0' && text[0] <= '9')
+        read_row(log, text);
+    else
+        read_copies(log, text);
+}
+
+int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]) {
+    const char *slash = strrchr(name, '/');
+    Log log = {.bus_column = -1, .out = out, .collective = collective_of(slash ? slash + 1 : name)};
+    for (const char *at = text, *end = text + length; at < end;) {
+        char line[LINE_MAX_BYTES];
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((next ? next : end) - at);
+        size_t kept = size < sizeof line - 1 ? size : sizeof line - 1;
+        memcpy(line, at, kept);
+        line[kept] = '\0';
+        read_line(&log, line);
+        at += size + 1;
+    }
+    log.table.kind = log.collective;
+    if (log.collective != BENCH_NONE) add(&log, log.table);
+    return log.count;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, nvbandwidth, and sweeps of
+ * matmuls (mamf-finder). Lines of others between them (NCCL INFO, prefixes of mpirun) are passed. */
+#ifndef SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
+#define SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    BENCH_NONE,       /* nothing that is known */
+    BENCH_ALL_REDUCE, /* nccl-tests: bus bandwidth at the largest size */
+    BENCH_ALL_GATHER,
+    BENCH_REDUCE_SCATTER,
+    BENCH_ALL_TO_ALL,
+    BENCH_HOST_TO_DEVICE, /* nvbandwidth: the mean over pairs, one way */
+    BENCH_DEVICE_TO_HOST,
+    BENCH_MATMUL /* FLOPs per second: the median of a sweep */
+} BenchKind;
+
+const char *bench_kind_name(BenchKind kind);
+
+typedef struct {
+    BenchKind kind;
+    double rate;          /* bytes or FLOPs per second */
+    double size;          /* bytes of the largest array; 0: not of nccl-tests */
+    int64_t ranks, hosts; /* 0: the log does not say */
+} BenchResult;
+
+enum { BENCH_RESULTS_MAX = 16 };
+
+/* Reads a log; which collective it is of, old ones tell by their `name` alone. Returns how many results it holds. Pure;
+ * `text` ends with a NUL behind `length` bytes. */
+int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/trace/refit.h: figures of a profile moved to what a trace measured, and no others. A term of the step
+ * determines one figure: matmuls and attention the factors of the software, elementwise kernels and the update their
+ * traffic, collectives the efficiency of the link that their group leaves over. What the trace does not show, or shows
+ * for less than a hundredth of the step, keeps its value. */
+#ifndef SHARDOPT_SEARCH_TRACE_REFIT_H
+#define SHARDOPT_SEARCH_TRACE_REFIT_H
+
+#include "cost/profile/profile_set.h"
+#include "search/trace/beside.h"
+
+typedef struct {
+    const ProfileFigure *figure;
+    const char *entry; /* of the set: "h100" */
+    double was, now;   /* was: before the first step */
+    double wanted;     /* what the trace asks for; another than `now` where that is beyond what the figure can be */
+} RefitChange;
+
+enum { REFIT_CHANGES_MAX = 16 };
+typedef struct {
+    RefitChange changes[REFIT_CHANGES_MAX];
+    int count;
+} Refit;
+
+/* The two entries of a set that price the plan; the software may be NULL. */
+typedef struct {
+    ProfileSet *set;
+    SetEntry *chip, *stack;
+    const char *source; /* of figures that move, in the arena of the set */
+} RefitInto;
+
+/* Sets a figure to what a benchmark found, clamped to what it can be. */
+void refit_set(const RefitInto *into, const char *key, double value, Refit *out);
+
+/* One step towards the trace: each figure is multiplied by what its term is off, in `beside`, whose plan is priced with
+ * the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes a
+ * few. The set is resolved again. */
+bool refit_step(const Beside *beside, const RefitInto *into, Refit *out, Error *error);
+
+#endif

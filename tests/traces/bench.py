@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Benchmarks' outputs with planted figures, in the forms that their documentation shows: they come back as a profile, the
+plan's price and the best plan change, and the answer says by which figure.
+
+bench.py SHARDOPT
+"""
+import json, pathlib, subprocess, sys, tempfile
+
+H100 = {"nvlink": 450e9, "network": 50e9, "pcie": 55e9, "peak": 989e12}  # mesh/catalog/h100.json
+PLANTED = {"nvlink_efficiency": 0.7, "network_efficiency": 0.4, "pcie_efficiency": 0.9, "matrix_efficiency": 0.66}
+faults = []
+
+
+def run(program, *words):
+    answer = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    if answer.returncode:
+        sys.exit(f"{' '.join(map(str, words))}: {answer.returncode}: {answer.stderr}")
+    return answer.stdout
+
+
+def nccl_tests(hosts, bus, old=False, prefix=""):
+    """NVIDIA/nccl-tests, doc and util.cu: rows of out-of-place and in-place halves; old ones have no root column."""
+    lines, ranks = ["# nThread 1 nGpus 1 minBytes 8388608 maxBytes 8589934592 step: 2(factor)", "# Using devices"], 0
+    for host in range(hosts):
+        for device in range(8):
+            lines.append("#  Rank %2d Group  0 Pid %6d on  node-%d device  %d [0x1b] NVIDIA H100 80GB HBM3"
+                         % (ranks, 1000 + ranks, host, device))
+            ranks += 1
+    lines.append("#       size         count      type   redop " + ("" if old else "   root ") +
+                 "    time   algbw   busbw #wrong     time   algbw   busbw #wrong")
+    lines.append("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)")
+    lines.append("node-0:17:17 [0] NCCL INFO Launch mode Parallel")
+    for size, share in ((8388608, 0.4), (1073741824, 0.98), (8589934592, 1.0)):
+        own = bus * share / 1e9
+        half = " %9.1f %7.2f %7.2f    N/A" % (size / own / 1e3, own, own)
+        lines.append("%12d %13d     float    none " % (size, size // 4) + ("" if old else "     -1") + half + half)
+    lines += ["# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 1.0"]
+    return "".join(prefix + line + "\n" for line in lines)
+
+
+def logs(folder):
+    (folder / "nvlink_all_gather.log").write_text(nccl_tests(1, PLANTED["nvlink_efficiency"] * H100["nvlink"], old=True))
+    (folder / "network_all_gather.log").write_text(
+        nccl_tests(2, 8 * PLANTED["network_efficiency"] * H100["network"], prefix="[1,0]<stdout>:"))
+    # All-reduces add up in switches: beside a gather they do not count.
+    (folder / "network_all_reduce.log").write_text(nccl_tests(2, 480e9))
+    rate = PLANTED["pcie_efficiency"] * H100["pcie"] / 1e9
+    (folder / "copies.log").write_text(
+        "nvbandwidth Version: v0.6\n\nRunning host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth "
+        "(GB/s)\n           0         1\n 0     %.2f     %.2f\n\nSUM host_to_device_memcpy_ce %.2f\n"
+        % (rate - 1, rate + 1, 2 * rate))
+    (folder / "matmul.log").write_text("The best outcome was 800.0TFLOPS @ 1x1x1\nmean:   600.0 TFLOPS\n"
+                                       "median: %.1f TFLOPS @ 8192x28672x8192\nmax:    800.0 TFLOPS\n"
+                                       % (PLANTED["matrix_efficiency"] * H100["peak"] / 1e12))
+    (folder / "notes.txt").write_text("nothing of a benchmark\n")
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        report, own, mine = folder / "report.json", folder / "logs", folder / "mine.json"
+        own.mkdir()
+        logs(own)
+        run(program, "explain", "--model", "70b", "--chip", "h100", "--nodes", "8", "--batch", "1Mi", "--seq", "8192",
+            "--for", "megatron", "--plan", "fsdp=16 tensor=4", "--format", "json", "-q", "-o", report)
+        listed = json.loads(run(program, "bench", "--from", report, "--format", "json"))
+        afters = [m["deviation_after"] for m in listed["measurements"]]
+        if afters != sorted(afters) or not 0 < listed["deviation_after"] <= afters[0] <= listed["deviation"]:
+            faults.append(f"deviations: {listed['deviation']}, {afters}, {listed['deviation_after']}")
+        read = json.loads(run(program, "bench", "--from", report, "--read", own, "--refit", mine, "--format", "json"))
+        found = {f["figure"]: f["now"] for f in read["refit"]["figures"]}
+        print(found, read["refit"]["before_seconds"], read["refit"]["plan_seconds"], read["refit"]["best"])
+        for figure, value in PLANTED.items():
+            if abs(found.get(figure, 0) / value - 1) > 0.002:
+                faults.append(f"{figure}: {found.get(figure)}, planted {value}")
+        if not read["refit"]["plan_seconds"] > 1.05 * read["refit"]["before_seconds"]:
+            faults.append("a slower machine does not slow the plan down")
+        if not read["refit"]["best"]["seconds"] < 0.95 * read["refit"]["plan_seconds"]:
+            faults.append("no other plan wins on a machine with a slow network")
+        text = run(program, "bench", "--from", report, "--read", own, "--refit", mine)
+        if "network_efficiency of h100 0.4 (was 0.9" not in " ".join(text.split()) or "What now wins" not in text:
+            faults.append("the answer does not say why: " + text)
+        written = json.loads(mine.read_text())["profiles"]["h100"]
+        if abs(written["network_efficiency"]["value"] - 0.4) > 0.001 or "bench" not in written["network_efficiency"]["source"]:
+            faults.append(f"written: {written['network_efficiency']}")
+    print("\n".join(faults) or "all figures return")
+    sys.exit(bool(faults))
+
+
+main()
