@@ -68,17 +68,18 @@ endif()
 # The tabulator in the shells that are there; the Python package, of the sources with the program of this build. What is
 # made of them for other machines, packaging/, is tried by `.ci/run package`.
 find_package(Python3 COMPONENTS Interpreter QUIET)
+set(SHARDOPT_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "Python with JAX, for the oracle; with jsonschema, for schemas")
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME install_completion COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/completion.py
            $<TARGET_FILE:shardopt>)
   add_test(NAME python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_shardopt.py)
-  set_tests_properties(install_completion PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  add_test(NAME schema COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/schema/check.py $<TARGET_FILE:shardopt>)
+  set_tests_properties(install_completion schema PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
   set_tests_properties(python PROPERTIES TIMEOUT 300 ENVIRONMENT
     "${environment};PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/python;SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
 # XLA's compiler beside the cost model, where a Python with JAX is found: SHARDOPT_PYTHON names another one.
-set(SHARDOPT_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "Python with JAX, for the oracle")
 if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   add_test(NAME oracle_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/oracle.py
            --shardopt $<TARGET_FILE:shardopt>)

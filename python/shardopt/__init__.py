@@ -25,6 +25,7 @@ from ._answers import SEARCHED, Check, Explanation, Plan, Report, Serving, Sweep
 from ._program import (
     EXIT_GATE,
     EXIT_LIMIT,
+    EXIT_USAGE,
     InputError,
     NoPlanError,
     ShardoptError,
@@ -36,7 +37,7 @@ from ._program import (
 
 __all__ = [
     "Check", "Explanation", "InputError", "NoPlanError", "Plan", "Report", "Serving", "ShardoptError", "ShardoptWarning",
-    "Sweep", "__version__", "check", "chips", "explain", "inference", "models", "plan", "program", "run", "sweep",
+    "Sweep", "__version__", "check", "chips", "explain", "inference", "models", "plan", "program", "run", "schema", "sweep",
 ]  # fmt: skip
 
 try:
@@ -124,3 +125,13 @@ def chips() -> list[dict[str, Any]]:
     """The chips of the catalog, each figure with its source."""
     listed: list[dict[str, Any]] = _json.loads(run(["chips", "--format", "json"])[1])
     return listed
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of what the program writes: "report", "sweep", "inference", "check" ... (docs/json.md)."""
+    path = program().parent.parent / "share" / "shardopt" / "schema" / f"{name}.schema.json"
+    if not path.is_file():
+        there = ", ".join(sorted(file.name.split(".")[0] for file in path.parent.glob("*.json"))) or "none is installed"
+        raise InputError(f'schema: "{name}" is not one of the schemas: {there}', EXIT_USAGE)
+    loaded: dict[str, Any] = _json.loads(path.read_text(encoding="utf-8"))
+    return loaded

@@ -198,7 +198,9 @@ class Others(unittest.TestCase):
 
     def test_an_interrupt_ends_the_search(self):
         code = "import shardopt; print('begun', flush=True); shardopt.plan(model='deepseek-v3', chip='h100', nodes=256)"
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        heeds = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background do not
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=heeds)
         self.assertEqual(process.stdout.readline(), "begun\n")
         time.sleep(0.3)
         start = time.monotonic()
