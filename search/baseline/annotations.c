@@ -3,13 +3,17 @@
 #include "base/escape.h"
 #include "search/baseline/baseline_check.h"
 
+#include <inttypes.h>
+
 enum { SHOWN_MAX = 10 }; /* of each kind that GitHub shows of a step */
 
-static void write_start(const BaselineCheck *gate, const char *command, const char *title, FILE *out) {
+/* `file`: NULL for none; `line`: of the file, 0: none of them. */
+static void write_start(const char *command, const char *file, int64_t line, const char *title, FILE *out) {
     fprintf(out, "::%s ", command);
-    if (gate->baseline) {
+    if (file) {
         fputs("file=", out);
-        escape_write(ESCAPE_ANNOTATION_PROPERTY, gate->baseline, out);
+        escape_write(ESCAPE_ANNOTATION_PROPERTY, file, out);
+        if (line > 0) fprintf(out, ",line=%" PRId64, line);
         fputc(',', out);
     }
     fputs("title=", out);
@@ -23,7 +27,7 @@ static void write_entry(const BaselineCheck *gate, const CheckedEntry *entry, co
     gate_words(gate, entry, &words);
     for (BaselineLine line = 0; line < GATE_LINES; line++)
         if (words.line[line].used > 0) prose_item(&message, "\n", "%s%s", gate_heading(line), words.line[line].text);
-    write_start(gate, command, entry->name, out);
+    write_start(command, gate->baseline ? gate->baseline : entry->file, entry->line, entry->name, out);
     escape_write(ESCAPE_ANNOTATION, message.text, out);
     fputc('\n', out);
 }
@@ -43,7 +47,7 @@ static void write_kind(const BaselineCheck *gate, const char *command, bool fail
     if (count <= SHOWN_MAX) return;
     Prose title = {0};
     prose_add(&title, "%d more plans are %s", count - (SHOWN_MAX - 1), fails ? "worse" : "better");
-    write_start(gate, command, title.text, out);
+    write_start(command, gate->baseline, 0, title.text, out);
     fputs("the log and the summary of the job list all of them\n", out);
 }
 

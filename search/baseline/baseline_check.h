@@ -79,6 +79,8 @@ typedef struct {
     double old_plan_seconds; /* of OLD_PLAN_PRICED */
     char message[640];       /* of VERDICT_ERROR */
     bool undecided;          /* a launched plan: a limit ended the search before it was known */
+    const char *file;        /* the launch file of a launched plan; NULL: it has none */
+    int64_t line;            /* of its key to change first; 0: not known */
 } CheckedEntry;
 
 /* Whether there are two plans to compare. */

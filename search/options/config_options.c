@@ -6,6 +6,7 @@
 #include "models/config/model_json.h"
 #include "search/launch/import.h"
 #include "search/launch/launcher.h"
+#include "search/launch/role_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,6 +122,7 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     plan->said = imported.said;
     plan->chips_used = request->question.machine.mesh.chips;
     plan->sequences = imported.sequences;
+    for (Role role = 0; role < ROLE_COUNT; role++) plan->lines[role] = role_key_line(file, role);
     return words_of_plan(open, &imported, file, of_plan, error);
 }
 

@@ -19,6 +19,8 @@ typedef struct {
     int pin_count;
     const char *const *notes; /* what to say of how it was read */
     int note_count;
+    int64_t
+        lines[ROLE_COUNT]; /* of the keys of a launch file that set the degrees (search/launch/role_key.h); else 0 */
 } ReportPlan;
 
 /* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask

@@ -10,6 +10,7 @@
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/thousands.h"
+#include "search/launch/role_key.h"
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
 #include "search/sweep/sweep.h"
@@ -178,6 +179,15 @@ static int launched_code(const CheckedEntry *entry, const Certificate *best, dou
     return best->proof == PROOF_OPTIMAL || close ? EXIT_DONE : EXIT_LIMIT;
 }
 
+/* Where the launch file sets what is farthest from the best plan. */
+static void point_at_key(const Options *options, const ReportPlan *from, const SearchResult *best,
+                         CheckedEntry *entry) {
+    entry->file = options->text[OPTION_FROM_CONFIG];
+    if (!entry->file || best->plan_count == 0) return;
+    Role role = role_to_change(&from->degrees, &best->plans[0].plan.degrees, from->lines);
+    if (role != ROLE_COUNT) entry->line = from->lines[role];
+}
+
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
                     CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error) {
     ReportPlan from = {0};
@@ -203,6 +213,7 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
     entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(documents->json[0], "request"), arena);
     if (!entry->name) return error_memory(error);
     gate_compare(within, entry);
+    point_at_key(options, &from, &report[0].result, entry);
     *code = entry->was.plan_count == 0 ? entry->was.proven ? EXIT_NO_PLAN : EXIT_LIMIT
                                        : launched_code(entry, &report[0].result.certificate, within->of[GATE_STEP]);
     entry->verdict = *code == EXIT_GATE ? VERDICT_WORSE : VERDICT_SAME;
