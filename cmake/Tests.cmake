@@ -73,6 +73,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME install_completion COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/completion.py
            $<TARGET_FILE:shardopt>)
   add_test(NAME python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_shardopt.py)
+  add_test(NAME install_dependencies COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/dependencies.py)
   add_test(NAME install_action COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/action.py
            $<TARGET_FILE:shardopt>)
   add_test(NAME schema COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/schema/check.py $<TARGET_FILE:shardopt>)
