@@ -7,6 +7,7 @@
 #include "search/answer/doubts.h"
 #include "search/report/html/tables.h"
 #include "search/report/html/write.h"
+#include "search/report/text/parts.h"
 
 #include <stdlib.h>
 
@@ -28,6 +29,9 @@ static bool draw(const PageView *view, Picture *picture, Drawn *out) {
     FILE *svg = drawn_open(out);
     return svg && drawn_close(out, svg, picture(view, svg, &out->words, &out->table));
 }
+
+/* A plan that somebody named, and not the best of a search. */
+static bool is_named(const PageView *view) { return !view->report->asked; }
 
 static void write_cards(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
@@ -56,11 +60,13 @@ static void write_cards(const PageView *view, FILE *out) {
     snprintf(more, sizeof more, "%s next, %.0f%% away", bound_text(estimate->bound_next, &first->machine.mesh),
              100 * (1 - estimate->bound_next_share));
     html_card(out, "Bound by", bound_text(estimate->bound_by, &first->machine.mesh), more);
-    bool proven = view->report->result.certificate.proof == PROOF_OPTIMAL;
-    char covered[COUNT_TEXT_SIZE];
-    snprintf(more, sizeof more, "%s plans covered",
-             count_text(view->report->result.certificate.plans_covered, true, covered));
-    html_card(out, "Best of all plans", proven ? "proven" : "not proven", more);
+    if (!is_named(view)) {
+        bool proven = view->report->result.certificate.proof == PROOF_OPTIMAL;
+        char covered[COUNT_TEXT_SIZE];
+        snprintf(more, sizeof more, "%s plans covered",
+                 count_text(view->report->result.certificate.plans_covered, true, covered));
+        html_card(out, "Best of all plans", proven ? "proven" : "not proven", more);
+    }
     fputs("</dl>\n", out);
 }
 
@@ -73,7 +79,7 @@ static bool write_table(const Table *table, FILE *out) {
 static void write_why(const PageView *view, FILE *out) {
     Why why;
     report_why(view_first(view), &why);
-    html_heading(out, "Why plan 1");
+    html_heading(out, is_named(view) ? "About this plan" : "Why plan 1");
     fputs("<ul>\n", out);
     for (int i = 0; i < why.count; i++) {
         fputs("<li>", out);
@@ -83,6 +89,39 @@ static void write_why(const PageView *view, FILE *out) {
     fputs("</ul>\n", out);
 }
 
+static void write_line(const char *before, const char *code, FILE *out) {
+    fprintf(out, "<p>%s <code>", before);
+    escape_write(ESCAPE_HTML, code, out);
+    fputs("</code></p>\n", out);
+}
+
+/* What to type: the plan, the command that writes its launch configuration, and the one that made this page. */
+static void write_launch(const PageView *view, FILE *out) {
+    const Request *request = view->report->request;
+    const RankedPlan *first = view_first(view);
+    const Launcher *launcher = launcher_of(request);
+    const char *asked = request->asked.words;
+    Prose words = {0}, line = {0};
+    char label[WORDS_SIZE];
+    html_heading(out, "Launch it");
+    if (launcher && launcher->plan_words) launcher->plan_words(request, first, &words);
+    if (words.used > 0) {
+        prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
+        html_paragraph(out, line.text);
+    }
+    write_line("The plan:", plan_label(first, label), out);
+    if (is_named(view) || !asked[0]) return;
+    line = (Prose){0};
+    if (launcher && launcher->formats[0].name) {
+        prose_add(&line, "shardopt emit %s %s", launcher->formats[0].name, asked);
+        if (launcher->formats[0].file) prose_add(&line, " -o %s", launcher->formats[0].file);
+        write_line("Its launch file:", line.text, out);
+    }
+    line = (Prose){0};
+    prose_add(&line, "shardopt plan %s --format html -o page.html", asked);
+    write_line("This page:", line.text, out);
+}
+
 static bool write_verdict(const PageView *view, FILE *out) {
     const char *verdict = verdict_text(view), *helps = sensitivities_text(view);
     if (!verdict || !helps) return false;
@@ -90,10 +129,12 @@ static bool write_verdict(const PageView *view, FILE *out) {
     if (view_first(view)) write_cards(view, out);
     html_paragraph(out, verdict);
     html_paragraph(out, helps);
+    if (view_first(view)) write_launch(view, out);
     bool ok = true;
     if (view_first(view)) {
-        html_heading(out, "The plans");
+        html_heading(out, is_named(view) ? "The plan" : "The plans");
         Table plans = plans_table(view);
+        if (is_named(view)) plans.caption = "The plan, priced as it was named";
         ok = write_table(&plans, out);
         write_why(view, out);
     } else {
@@ -158,7 +199,7 @@ static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
     bool missed = misses.rows + closest.rows > 0;
     if (missed) links[count++] = (HtmlLink){"misses", "Near misses"};
     links[count++] = (HtmlLink){"basis", "What the answer rests on"};
-    html_open(out, title, "The best way to shard it, and why");
+    html_open(out, title, is_named(view) ? "One plan in full" : "The best way to shard it, and why");
     html_contents(out, links, count);
     bool ok = write_verdict(view, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)

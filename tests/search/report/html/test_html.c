@@ -127,6 +127,29 @@ Test(look, page_is_whole) {
     free(page);
 }
 
+/* A plan that was named is not called the best; that of a search is, with what to type for it. */
+Test(look, page_says_whose_plan_it_is) {
+    static const char *const BEST[] = {"The best way", "Best of all plans", "Why plan 1"};
+    static Fixture fixture;
+    fixture_fill(&fixture);
+    snprintf(fixture.request.asked.words, sizeof fixture.request.asked.words, "--model demo --slice '8x4x4'");
+    fixture.report.asked = NULL;
+    char *named = written(write_page, &fixture.report);
+    fixture.report.asked = fixture.report.request;
+    char *searched = written(write_page, &fixture.report);
+    for (size_t i = 0; i < sizeof BEST / sizeof BEST[0]; i++) {
+        cr_expect_null(strstr(named, BEST[i]), "%s", BEST[i]);
+        cr_expect_not_null(strstr(searched, BEST[i]), "%s", BEST[i]);
+    }
+    cr_expect_not_null(strstr(named, "The plan: <code>data=4 fsdp=32 tensor=4</code>"));
+    cr_expect_null(strstr(named, "--format html"));
+    cr_expect_not_null(strstr(searched, "<code>shardopt plan --model demo --slice &#39;8x4x4&#39; --format html"));
+    const char *flaw = first_flaw(searched);
+    cr_expect_null(flaw, "at: %.200s", flaw);
+    free(named);
+    free(searched);
+}
+
 Test(look, page_without_a_plan) {
     static Fixture fixture;
     fixture_fill(&fixture);
