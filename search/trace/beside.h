@@ -4,6 +4,7 @@
 #define SHARDOPT_SEARCH_TRACE_BESIDE_H
 
 #include "base/text/terminal.h"
+#include "cost/trace/formats/step_log.h"
 #include "cost/trace/ranks.h"
 #include "search/trace/plan_terms.h"
 
@@ -40,6 +41,11 @@ void beside_price(Beside *beside, const PlanTerms *plan);
 bool beside_write_text(const Beside *beside, TextOut out, Error *error);
 /* As JSON, to which a command may add; NULL: memory is out. The caller owns it. */
 struct cJSON *beside_json(const Beside *beside);
+
+/* Logs of step times, each beside the plan (NULL: there is none) and beside a traced step (0: nothing was traced),
+ * which a profiler slows. */
+void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out);
+void step_logs_add_json(const StepLog *logs, int count, struct cJSON *to);
 
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
 bool beside_find_differences(Beside *beside, Arena *arena);

@@ -68,6 +68,25 @@ static bool peek(const char *path, Peeked *out, char head[HEAD + 1], Error *erro
 /* The first plane of an XSpace, and no JSON that begins with a new line. */
 static bool is_binary(const char *head) { return head[0] == '\n' && head[1] && !strchr(" \n\r\t{[", head[1]); }
 
+bool trace_file_is_log(const char *path, bool *is_log, Error *error) {
+    char head[HEAD + 1];
+    Peeked source;
+    *is_log = false;
+    if (strcmp(path, "-") == 0) return true; /* a stream is read once: it is a trace */
+    if (!peek(path, &source, head, error)) return false;
+    byte_source_close(&source.source);
+    *is_log = step_log_begins(head) && memcmp(head, "SQLite format 3", HEAD) != 0 && !has_suffix(path, ".pb");
+    return true;
+}
+
+bool trace_log_read(const char *path, StepLog *out, Error *error) {
+    ByteSource source;
+    if (!byte_source_open(path, &source, error)) return false;
+    bool ok = step_log_read(source, path, out, error);
+    byte_source_close(&source);
+    return ok;
+}
+
 bool trace_file_read(const char *path, Recording *out, Error *error) {
     bool ok = false;
     char head[HEAD + 1];

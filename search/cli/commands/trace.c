@@ -38,14 +38,15 @@ static const CommandOption OPTIONS[] = {
     [OUTPUT] = {OPTION_ROW_OUTPUT},
 };
 
-enum { TRACE_FILES_MAX = 4096 };
+enum { TRACE_FILES_MAX = 4096, LOGS_MAX = 16 };
 
 /* Everything that was read, in the order of the ranks. */
 typedef struct {
     KernelNames names;
     RankTrace *ranks;
     int count, room;
-    int64_t without_devices; /* files in which nothing ran on a device */
+    StepLog logs[LOGS_MAX];
+    int log_count;
     Arena *arena;
 } Traces;
 
@@ -64,14 +65,22 @@ static bool add_ranks(Traces *traces, const RankTraces *more, Error *error) {
     return true;
 }
 
+static bool read_log(Traces *traces, const char *path, Error *error) {
+    if (traces->log_count == LOGS_MAX)
+        return error_set(error, ERROR_INPUT, path, "is one log too many; at most %d are read", LOGS_MAX);
+    return trace_log_read(path, &traces->logs[traces->log_count++], error);
+}
+
 static bool read_one(Traces *traces, const char *path, const PlanShape *shape, Error *error) {
     Recording recording;
     RankTraces ranks;
+    bool is_log;
+    if (!trace_file_is_log(path, &is_log, error)) return false;
+    if (is_log) return read_log(traces, path, error);
     recording_begin(&recording, &traces->names);
     bool ok = trace_file_read(path, &recording, error) &&
               rank_traces(&recording, path, shape, traces->arena, &ranks, error) &&
               (ranks.count == 0 || add_ranks(traces, &ranks, error));
-    if (ok && ranks.count == 0) traces->without_devices++;
     recording_free(&recording);
     return ok;
 }
@@ -95,6 +104,7 @@ static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *s
         for (size_t p = 0; p < count; p++)
             if (!read_one(traces, paths[p], shape, error)) return false;
     }
+    if (traces->count == 0 && traces->log_count > 0) return true;
     if (traces->count == 0)
         return error_set(error, ERROR_INPUT, line->arguments[0],
                          "nothing ran on a device in it: record with the activities of the GPU");
@@ -107,21 +117,34 @@ static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *s
     return true;
 }
 
-static bool print_json(const Beside *beside, const RefitAnswer *refit, FILE *out, Error *error) {
-    cJSON *json = beside_json(beside);
-    bool ok = json && (!refit || refitting_add_json(refit, json)) && json_print(out, json);
+/* What is printed: a trace, or logs alone. */
+typedef struct {
+    const Traces *traces;
+    const PlanTerms *plan;    /* NULL: none was given */
+    const Beside *beside;     /* NULL: there are logs alone */
+    const RefitAnswer *refit; /* NULL: it was not asked for */
+} Answer;
+
+static bool print_json(const Answer *answer, FILE *out, Error *error) {
+    cJSON *json = answer->beside ? beside_json(answer->beside) : cJSON_CreateObject();
+    bool ok = json && (answer->beside || json_add_whole(json, "format_version", 1)) &&
+              (!answer->refit || refitting_add_json(answer->refit, json));
+    if (ok && answer->traces->log_count > 0) step_logs_add_json(answer->traces->logs, answer->traces->log_count, json);
+    ok = ok && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
 
-static bool print_text(const Beside *beside, const RefitAnswer *refit, TextOut out, Error *error) {
-    if (!beside_write_text(beside, out, error)) return false;
-    if (refit) refitting_write_text(refit, beside->step_measured, out);
+static bool print_text(const Answer *answer, TextOut out, Error *error) {
+    if (answer->beside && !beside_write_text(answer->beside, out, error)) return false;
+    if (answer->beside && answer->traces->log_count > 0) fputc('\n', out.file);
+    step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan,
+                         answer->beside ? answer->beside->step_measured : 0, out);
+    if (answer->refit) refitting_write_text(answer->refit, answer->beside->step_measured, out);
     return true;
 }
 
-static bool write_beside(const Beside *beside, const RefitAnswer *refit, const CommandLine *line, Streams streams,
-                         Error *error) {
+static bool write_answer(const Answer *answer, const CommandLine *line, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
     char *text = NULL;
@@ -129,8 +152,8 @@ static bool write_beside(const Beside *beside, const RefitAnswer *refit, const C
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = format == 1 ? print_json(beside, refit, memory, error)
-                          : print_text(beside, refit, (TextOut){memory, output_terminal(streams, path)}, error);
+    bool ok = format == 1 ? print_json(answer, memory, error)
+                          : print_text(answer, (TextOut){memory, output_terminal(streams, path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
@@ -177,24 +200,39 @@ static bool refit(const CommandLine *line, const cJSON *report, const Beside *be
     return *out && ask.source ? refitting_run(&ask, line->arena, *out, error) : error_memory(error);
 }
 
-static bool answer(const CommandLine *line, Streams streams, cJSON **report, Error *error) {
-    Traces traces = {.arena = line->arena};
-    PlanTerms plan = {0};
-    int format;
+/* Logs alone have no terms to be compared. */
+static bool compare(const CommandLine *line, const cJSON *report, Answer *out, Error *error) {
     Beside *beside = ARENA_NEW(line->arena, Beside, 1);
     RefitAnswer *moved = NULL;
     if (!beside) return error_memory(error);
+    if (out->traces->count == 0)
+        return !line->text[REFIT] || error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
+    if (!beside_make(out->traces->ranks, out->traces->count, out->plan, line->arena, beside, error) ||
+        !refit(line, report, beside, &moved, error))
+        return false;
+    out->beside = beside;
+    out->refit = moved;
+    return true;
+}
+
+static bool answer_line(const CommandLine *line, Streams streams, cJSON **report, Error *error) {
+    Traces *traces = ARENA_NEW(line->arena, Traces, 1);
+    PlanTerms plan = {0};
+    Answer answer = {.traces = traces};
+    int format;
+    if (!traces) return error_memory(error);
+    traces->arena = line->arena;
     if (line->argument_count == 0)
         return error_set(error, ERROR_INPUT, "trace", "give the file that a profiler wrote, or a folder of one a rank");
-    return line_choice(line, FORMAT, &format, error) && read_plan(line, report, &plan, error) &&
-           read_all(&traces, line, &plan.shape, error) &&
-           beside_make(traces.ranks, traces.count, *report ? &plan : NULL, line->arena, beside, error) &&
-           refit(line, *report, beside, &moved, error) && write_beside(beside, moved, line, streams, error);
+    if (!line_choice(line, FORMAT, &format, error) || !read_plan(line, report, &plan, error)) return false;
+    if (*report) answer.plan = &plan;
+    return read_all(traces, line, &plan.shape, error) && compare(line, *report, &answer, error) &&
+           write_answer(&answer, line, streams, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     cJSON *report = NULL;
-    answer(line, streams, &report, error);
+    answer_line(line, streams, &report, error);
     cJSON_Delete(report);
     return exit_of_error(error);
 }

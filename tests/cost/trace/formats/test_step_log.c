@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/util.h"
+#include "cost/trace/formats/step_log.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool read(const char *text, StepLog *out, Error *error) {
+    ByteText bytes = {text, strlen(text)};
+    *error = (Error){0};
+    return step_log_read(byte_source_of_text(&bytes), "log", out, error);
+}
+
+/* One line of each launcher, with prefixes as they come. */
+Test(step_log, lines_of_launchers) {
+    static const struct {
+        const char *line, *launcher;
+        double seconds;
+    } ROWS[] = {
+        {"[default7]: [2025-01-01] iteration      100/  500 | consumed samples: 640 | elapsed time per iteration (ms): "
+         "7900.1 | throughput per GPU (TFLOP/s/GPU): 401.1 | global batch size:    64 |\n",
+         "Megatron-LM", 7.9001},
+        {"0: Step Time : 7.12s GPU utilization: 812.3MODEL_TFLOP/s/GPU\n", "Megatron-Bridge", 7.12},
+        {"Training epoch 0, iteration 19/99 | lr: 1 | global_step: 19 | train_step_timing in s: 1e+01 | x: 1", "NeMo",
+         10},
+        {"completed step: 4, seconds: 5.670, TFLOP/s/device: 100.1, Tokens/s/device: 10.0\n", "MaxText", 5.67},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        StepLog log;
+        Error error;
+        cr_assert(read(ROWS[i].line, &log, &error), "%s", error.text);
+        cr_expect_str_eq(log.launcher, ROWS[i].launcher);
+        cr_expect_float_eq(log.median, ROWS[i].seconds, 1e-9, "%s", ROWS[i].launcher);
+    }
+}
+
+/* 44.9, 0.3 and 5.7 are compilation and dispatch; of 2.0, 2.1, 2.2, 2.3, 9.0 the last saved a checkpoint. */
+Test(step_log, first_and_long_steps_do_not_count) {
+    static const double SECONDS[] = {44.9, 0.3, 5.7, 2.3, 2.0, 9.0, 2.1, 2.2};
+    char text[2048];
+    int used = 0;
+    StepLog log;
+    Error error;
+    for (size_t i = 0; i < COUNT_OF(SECONDS); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "completed step: %zu, seconds: %.1f, TFLOP/s/device: 1\n", i, SECONDS[i]);
+    cr_assert(read(text, &log, &error), "%s", error.text);
+    cr_expect(log.steps == 8 && log.used == 4, "%d of %d", log.used, log.steps);
+    cr_expect_float_eq(log.median, 2.15, 1e-9);
+    cr_expect_float_eq(log.lower, 2.1, 1e-9);
+    cr_expect_float_eq(log.upper, 2.3, 1e-9);
+}
+
+Test(step_log, what_is_no_log) {
+    static const char *const ROWS[] = {"", "hello\n", "seconds: 3\n", "elapsed time per iteration (ms): nan |\n",
+                                       "completed step: 1, seconds: -4, TFLOP\n"};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        StepLog log;
+        Error error;
+        cr_expect_not(read(ROWS[i], &log, &error), "%zu", i);
+        cr_expect(error.kind == ERROR_INPUT && strstr(error.text, "no log"), "%zu: %s", i, error.text);
+    }
+}
