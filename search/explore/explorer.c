@@ -58,6 +58,8 @@ void explore_cache_free(ExploreCache *cache) {
 }
 
 bool explorer_stops(Explorer *explorer) {
-    explorer->interrupted = explorer->interrupted || world_stops(&explorer->problem->request->control.world);
+    const World *world = &explorer->problem->request->control.world;
+    explorer->late = explorer->late || (explorer->until > 0 && world_clock(world) > explorer->until);
+    explorer->interrupted = explorer->interrupted || explorer->late || world_stops(world);
     return explorer->interrupted;
 }

@@ -72,7 +72,9 @@ typedef struct {
     ExploreStats stats;
     LeftList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
     int64_t batch;  /* number of the problem's batch, which is noted with them */
+    double until;   /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
     bool interrupted;
+    bool late; /* time was up, that is why it is interrupted */
     Error error;
 } Explorer;
 

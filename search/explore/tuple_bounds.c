@@ -29,6 +29,7 @@ typedef struct {
     int64_t count, room;
     Coverage coverage;
     bool no_memory, too_many, late, interrupted;
+    bool left;                  /* tuples were not even counted */
     KnobMemo memos[KNOB_MEMOS]; /* of one group; a memo with others 0 is empty */
 } BoundedTuples;
 
@@ -149,8 +150,12 @@ static void bound_in_time(const TupleList *tuples, int group, int64_t tuple, Tot
                           double over) {
     const World *world = &tuples->request->control.world;
     own->interrupted = own->interrupted || world_stops(world);
-    if (own->interrupted) return;
-    if (tuple % 64 == 0 && over > 0) own->late = own->late || world_clock(world) > over;
+    if (own->interrupted || own->left) return;
+    if (tuple % 64 == 0 && over > 0) {
+        own->late = own->late || world_clock(world) > over;
+        own->left = own->late && world_clock(world) > tuples->last;
+        if (own->left) return;
+    }
     bound_tuple(tuples, group, tuple, cache, own);
 }
 
@@ -172,6 +177,7 @@ bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *
     for (int i = 0; i < threads; i++) {
         ok = ok && merge_bounded(tuples, &bounded[i], error);
         tuples->interrupted = tuples->interrupted || bounded[i].interrupted;
+        tuples->late = tuples->late || bounded[i].left;
         free(bounded[i].entries);
     }
     free(bounded);

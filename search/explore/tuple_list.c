@@ -11,14 +11,20 @@
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough groups for a time limit to come in between. */
 enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32 };
+/* So long beyond a time limit plans are still counted: most spaces are counted whole in less. */
+static const double SECONDS_TO_COUNT = 0.15;
 
 /* ---- one group ---- */
 
 typedef struct {
-    const Request *request;
+    const TupleList *tuples;
     Work work;
     const DeviceCountGroup *group;
 } MayDivide;
+
+static bool is_late(const TupleList *tuples) {
+    return tuples->last > 0 && world_clock(&tuples->request->control.world) > tuples->last;
+}
 
 /* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since
  * each condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which
@@ -26,9 +32,11 @@ typedef struct {
 static bool may_divide(const void *of, const Degrees *begun) {
     const MayDivide *may = of;
     PaddingSet forbidden;
-    if (world_stops(&may->request->control.world)) return false; /* what is not listed then is counted as not reached */
-    return degrees_may_divide(&may->request->question.model, &may->work, begun,
-                              experts_may_fold(&may->group->offers, begun), may->group->padding, &forbidden);
+    const Request *request = may->tuples->request;
+    /* what is not listed then is counted as not reached */
+    if (world_stops(&request->control.world) || is_late(may->tuples)) return false;
+    return degrees_may_divide(&request->question.model, &may->work, begun, experts_may_fold(&may->group->offers, begun),
+                              may->group->padding, &forbidden);
 }
 
 /* What is required of degrees is counted before what divides. */
@@ -51,7 +59,12 @@ static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleL
         tuples->tables[i] = placement_table(mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
         CountedMesh of = {.mesh = mesh, .offers = &group->offers, .table = tuples->tables[i]};
+        plan_counter_until(worker->counter, tuples->last);
         if (!plans_on_mesh(worker->counter, &of, &count, error)) return false;
+        if (count.late) {
+            group->plans = 0;
+            return true;
+        }
         if (!count_add(group->plans, count.plans, &group->plans)) return too_many_plans(error);
         group->batches = count.batches;
     }
@@ -77,7 +90,7 @@ static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Arena *lasti
 static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, TupleListWorker *worker, Error *error) {
     const Request *request = tuples->request;
     const MachineShape *shape = &tuples->shapes[group->first];
-    MayDivide may = {request, request->question.work, group};
+    MayDivide may = {tuples, request->question.work, group};
     if (request->space.batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
     DegreesList list = {group->degrees, group->count};
     bool ok = all || requires_degrees(request)
@@ -98,14 +111,13 @@ static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, Tup
 static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error *error) {
     bool failed = false;
     const World *world = &tuples->request->control.world;
-    double started = world_clock(world);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
     for (int i = from; i < to; i++) {
         TupleListWorker *worker = &tuples->workers[omp_get_thread_num()];
         Error own = {0};
-        if (world_stops(world)) continue;
+        if (world_stops(world) || is_late(tuples)) continue;
         if (group_count_plans(tuples, &tuples->groups[i], worker, &own) &&
-            (!open || group_open(tuples, &tuples->groups[i], false, worker, &own)))
+            (!open || !tuples->groups[i].counted || group_open(tuples, &tuples->groups[i], false, worker, &own)))
             continue;
 #pragma omp critical
         {
@@ -113,8 +125,8 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
             failed = true;
         }
     }
-    tuples->seconds_preparing += world_clock(world) - started;
     tuples->interrupted = tuples->interrupted || world_stops(world);
+    tuples->late = tuples->late || is_late(tuples);
     return !failed;
 }
 
@@ -174,7 +186,8 @@ static bool cover_rest(TupleList *tuples, int from, int to, PruneReason reason, 
 
 /* Whether another part of the groups belongs to the share that began with group `from`. */
 static bool share_goes_on(const TupleList *tuples, int from, double until) {
-    if (tuples->listed_groups == tuples->group_count || tuples->entry_count >= ENTRIES_ENOUGH || tuples->interrupted)
+    if (tuples->listed_groups == tuples->group_count || tuples->entry_count >= ENTRIES_ENOUGH || tuples->interrupted ||
+        tuples->late)
         return false;
     return tuples->listed_groups == from || until <= 0 || world_clock(&tuples->request->control.world) < until;
 }
@@ -187,6 +200,7 @@ static void lower_floor(TupleList *tuples, int from, int to) {
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error) {
     int from = tuples->listed_groups;
     drop_share(tuples);
+    tuples->last = over > 0 ? over + SECONDS_TO_COUNT : 0;
     while (share_goes_on(tuples, from, until)) {
         int to = (int)min_whole(tuples->listed_groups + GROUPS_AT_ONCE, tuples->group_count);
         if (!prepare_groups(tuples, tuples->listed_groups, to, true, error) ||
@@ -195,19 +209,15 @@ bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, doub
         tuples->listed_groups = to;
     }
     if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(TupleBatches), by_bound);
-    if (tuples->interrupted) lower_floor(tuples, from, tuples->listed_groups);
-    return cover_rest(tuples, from, tuples->listed_groups, tuples->interrupted ? PRUNED_TIME_LIMIT : PRUNED_INDIVISIBLE,
-                      error);
+    bool ended = tuples->interrupted || tuples->late;
+    if (ended) lower_floor(tuples, from, tuples->listed_groups);
+    return cover_rest(tuples, from, tuples->listed_groups, ended ? PRUNED_TIME_LIMIT : PRUNED_INDIVISIBLE, error);
 }
 
-double tuple_list_seconds_to_leave(const TupleList *tuples) {
-    if (tuples->listed_groups == 0) return 0;
-    return tuples->seconds_preparing / tuples->listed_groups * (tuples->group_count - tuples->listed_groups);
-}
-
-bool tuple_list_leave(TupleList *tuples, Error *error) {
+bool tuple_list_leave(TupleList *tuples, double over, Error *error) {
     int from = tuples->listed_groups;
     drop_share(tuples);
+    tuples->last = over > 0 ? over + SECONDS_TO_COUNT : 0;
     tuples->listed_groups = tuples->group_count;
     lower_floor(tuples, from, tuples->group_count);
     return prepare_groups(tuples, from, tuples->group_count, false, error) &&

@@ -70,8 +70,9 @@ typedef struct {
     Coverage coverage; /* of this share */
     int threads;
     TupleListWorker *workers;
-    double seconds_preparing; /* that the groups so far took to be counted and listed */
-    bool interrupted;         /* a share was not listed to its end: the rest of it counts as not reached in time */
+    bool interrupted; /* a share was not listed to its end: the rest of it counts as not reached in time */
+    double last;      /* when the clock reads this, nothing more is counted or listed; 0: no limit */
+    bool late;        /* so it ended: what is not counted is in no count (group.counted) */
 } TupleList;
 
 /* Lists the machines alone. `out` wants tuple_list_free even after a failure. */
@@ -80,16 +81,14 @@ void tuple_list_free(TupleList *tuples);
 
 /* Lists the next share in place of the one before: groups from listed_groups on, until there are many tuples, with one
  * cache for each thread. When the clock reads `until`, no further groups are begun after the first ones; from `over` on
- * tuples are no longer bounded, but counted as not reached in time; 0 means no limit. Which groups make a share depends
- * on nothing else but the clock. False means that memory is out, or that the space is too large to list. */
+ * tuples are no longer bounded, but counted as not reached in time, and a moment later not even counted; 0 means no
+ * limit. Which groups make a share depends on nothing else but the clock. False means that memory is out, or that the space is too large to list. */
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error);
 
 /* Takes all groups that are left as not reached in time: counted, with their floors for bounds. A search that was
- * interrupted does not wait for the count of their plans (group.counted). */
-bool tuple_list_leave(TupleList *tuples, Error *error);
-
-/* About how long that takes, by the groups so far. */
-double tuple_list_seconds_to_leave(const TupleList *tuples);
+ * interrupted, or whose time was up a moment before (`over`, as above), does not wait for the count of their plans
+ * (group.counted). */
+bool tuple_list_leave(TupleList *tuples, double over, Error *error);
 
 /* Lists all the degree tuples of one group, in place of what was listed before, and bounds none. */
 bool tuple_list_whole_group(TupleList *tuples, int group, Error *error);

@@ -42,6 +42,7 @@ int64_t batch_count(const Request *request, int64_t replicas) {
 enum { BATCH_SLOTS = 1 << 14, GRID_SLOTS = 512 };
 struct PlanCounter {
     const Request *request;
+    double until; /* by the world's clock; 0: no limit */
     struct {
         int64_t replicas;
         Count microbatches; /* summed over the batches */
@@ -58,6 +59,8 @@ PlanCounter *plan_counter_new(const Request *request) {
 }
 
 void plan_counter_free(PlanCounter *counter) { free(counter); }
+
+void plan_counter_until(PlanCounter *counter, double until) { counter->until = until; }
 
 static uint64_t mixed(int64_t a, int64_t b) {
     uint64_t hash = ((uint64_t)a * 1000003u + (uint64_t)b) * 0x9E3779B97F4A7C15u;
@@ -133,6 +136,8 @@ static bool count_fours(PlanCounter *counter, const PlacementTable *const tables
     for (int i = 0; i < GRID_SLOTS; i++) counter->grid[i].tensor = 0;
     for (int64_t i = 0; i < fours->count; i++) {
         const Degrees *four = &fours->tuples[i];
+        if (i % 64 == 0 && counter->until > 0 && world_clock(&counter->request->control.world) > counter->until)
+            return out->late = true;
         int64_t replicas = four->of[ROLE_FSDP];
         int64_t ranks = replicas * four->of[ROLE_TENSOR] * four->of[ROLE_SEQUENCE];
         Count sum;

@@ -21,6 +21,8 @@ static inline int64_t tuple_orders(const Request *request, const Degrees *degree
 /* What one thread keeps from machine to machine of one request. */
 typedef struct PlanCounter PlanCounter;
 PlanCounter *plan_counter_new(const Request *request); /* NULL means that memory is out; free with plan_counter_free */
+/* Counting ends when the world's clock reads this; 0, as at first: never. */
+void plan_counter_until(PlanCounter *counter, double until);
 void plan_counter_free(PlanCounter *counter);
 
 /* A mesh whose plans are counted. */
@@ -33,6 +35,7 @@ typedef struct {
 typedef struct {
     Count plans;     /* placements x knobs x orders over all degree tuples of the mesh and all batches */
     int64_t batches; /* the most that one tuple has */
+    bool late;       /* time was up before they were counted */
 } PlanCount;
 
 /* Counts the plans of a mesh. The request's roles include fsdp and data. False means that there are more than 2^128

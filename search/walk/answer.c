@@ -48,11 +48,14 @@ static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
     }
 }
 
-/* Counts the plans that are as good or nearly so. It takes a while, for which an interrupted search does not wait: both
- * counts are 0 then. */
+/* Counts the plans that are as good or nearly so. It takes a while, for which a search that was cut short does not
+ * wait: both counts are 0 then. */
 static bool count_near(Search *search, const ExploreProblem *problem, const BestPlan *best, RankedPlan *out,
                        Error *error) {
-    Explorer explorer = {.problem = problem, .cache = &search->caches[0], .stats = explore_stats_new(INFINITY)};
+    Explorer explorer = {.problem = problem,
+                         .cache = &search->caches[0],
+                         .stats = explore_stats_new(INFINITY),
+                         .until = search->timed_out ? search_until(search) : 0};
     Count within;
     if (explorer_stops(&explorer)) return true;
     Count equal = equal_placements(problem, best, &search->tuples.shapes[best->machine].mesh, &out->estimate, error);

@@ -203,6 +203,7 @@ static void open_entry(Search *search, int64_t index, double limit, Opening *ope
     memset(opening, 0, sizeof(*opening));
     opening->explorer = (Explorer){.cache = &search->caches[omp_get_thread_num()],
                                    .stats = explore_stats_new(limit),
+                                   .until = search_until(search),
                                    .interrupted = world_stops(&search->request->control.world)};
     if (keeps_left(search)) opening->explorer.left = &opening->left;
     const Opened *opened = search->opened[index];
@@ -224,7 +225,8 @@ static bool run_block(Walk *walk, int64_t from, int64_t to, Error *error) {
     for (int64_t i = from; i < to; i++) {
         Opening *opening = &walk->openings[i - from];
         ok = ok && settle(search, walk->order[i].index, opening, error);
-        search->interrupted = search->interrupted || opening->explorer.interrupted;
+        search->interrupted = search->interrupted || (opening->explorer.interrupted && !opening->explorer.late);
+        search->timed_out = search->timed_out || opening->explorer.interrupted;
         free(opening->explorer.plans.items);
         free(opening->left.items);
     }

@@ -15,13 +15,16 @@
 bool search_is_over(Search *search) {
     const SearchControl *control = &search->request->control;
     double limit = control->time_limit_seconds;
-    double left =
-        limit - min_real(limit / 2, tuple_list_seconds_to_leave(&search->tuples)); /* the rest is counted too */
     search->interrupted = search->interrupted || search->tuples.interrupted || world_stops(&control->world);
     search->timed_out = search->timed_out || search->interrupted ||
                         (control->work_limit > 0 && search->work > control->work_limit) ||
-                        (limit > 0 && world_clock(&control->world) - search->started > left);
+                        (limit > 0 && world_clock(&control->world) > search_until(search));
     return search->timed_out;
+}
+
+double search_until(const Search *search) {
+    double limit = search->request->control.time_limit_seconds;
+    return limit > 0 ? search->started + limit : 0;
 }
 
 /* ---- caches ---- */
@@ -57,7 +60,8 @@ static bool take_coverage(Search *search, Error *error) {
     search_merge_stats(&search->stats, &stats);
     search->floor = min_real(search->floor, coverage->least_floor);
     search->interrupted = search->interrupted || search->tuples.interrupted;
-    search->timed_out = search->timed_out || search->interrupted || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
+    search->timed_out =
+        search->timed_out || search->interrupted || search->tuples.late || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
     return true;
 }
 
@@ -90,7 +94,7 @@ static bool search_space(Search *search, Error *error) {
         double until = limited ? (world_clock(&control->world) + over) / 2 : 0;
         bool is_over = search_is_over(search);
         if (is_over && (limited || search->interrupted))
-            return tuple_list_leave(tuples, error) && take_coverage(search, error);
+            return tuple_list_leave(tuples, over, error) && take_coverage(search, error);
         if (!tuple_list_next(tuples, search->caches, until, over, error) || !take_coverage(search, error) ||
             !search_walk(search, error))
             return false;

@@ -35,6 +35,9 @@ typedef struct {
 /* Whether time is up or an interrupt has come; once it is, it stays so. */
 bool search_is_over(Search *search);
 
+/* What the clock reads when time is up; 0: there is no limit. */
+double search_until(const Search *search);
+
 /* ---- the k best (best_plans.c) ---- */
 
 /* How many plans are kept at most. */

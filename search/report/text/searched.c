@@ -31,7 +31,10 @@ static void write_space(const Report *report, TextOut out) {
     if (certificate->batches > 1) prose_add(&text, " and with up to %d batches", certificate->batches);
     if (report->result.machines_not_counted > 0)
         prose_add(&text, " (%d of them not counted)", report->result.machines_not_counted);
-    prose_add(&text, ", they are %s plans, and all are covered: %s were evaluated",
+    prose_add(&text,
+              report->result.machines_not_counted > 0
+                  ? ", %s plans were counted in time, and of these %s were evaluated"
+                  : ", they are %s plans, and all are covered: %s were evaluated",
               count_text(certificate->plans_covered, true, a), count_text(certificate->plans_evaluated, true, b));
     for (int i = 0; i < PRUNED_COUNT; i++)
         if (certificate->plans_pruned[i] > 0)

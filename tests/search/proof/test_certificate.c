@@ -73,7 +73,9 @@ Test(certificate, covered_is_evaluated_and_cut) {
         const Certificate *certificate = &result.certificate;
         cr_expect(certificate->plans_covered == evaluated_and_cut(certificate), "%s: covered is not evaluated + cut",
                   text);
-        cr_expect(certificate->plans_covered == space_size(&request, &result), "%s: the space has another size", text);
+        if (result.machines_not_counted == 0) /* where time was up it need not be counted whole */
+            cr_expect(certificate->plans_covered == space_size(&request, &result), "%s: the space has another size",
+                      text);
         idle += certificate->machines > 1;
         batches += certificate->batches > 1;
         limited += certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0;

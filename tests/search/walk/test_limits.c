@@ -29,8 +29,9 @@ Test(search, time_limit) {
             const Certificate *certificate = &some.certificate;
             double best = all.plans[0].ranked_seconds,
                    found = some.plan_count > 0 ? some.plans[0].ranked_seconds : INFINITY;
-            cr_expect(certificate->plans_covered == all.certificate.plans_covered, "%s: %g s: the space itself changed",
-                      text, LIMITS[i]);
+            if (some.machines_not_counted == 0)
+                cr_expect(certificate->plans_covered == all.certificate.plans_covered,
+                          "%s: %g s: the space itself changed", text, LIMITS[i]);
             if (certificate->proof == PROOF_OPTIMAL) {
                 proofs++;
                 cr_expect(equal_plans(&some, &all) && certificate->gap == 0, "%s: %g s: a proof, but of other plans",
