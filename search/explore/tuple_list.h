@@ -82,7 +82,8 @@ void tuple_list_free(TupleList *tuples);
 /* Lists the next share in place of the one before: groups from listed_groups on, until there are many tuples, with one
  * cache for each thread. When the clock reads `until`, no further groups are begun after the first ones; from `over` on
  * tuples are no longer bounded, but counted as not reached in time, and a moment later not even counted; 0 means no
- * limit. Which groups make a share depends on nothing else but the clock. False means that memory is out, or that the space is too large to list. */
+ * limit. Which groups make a share depends on nothing else but the clock. False means that memory is out, or that the
+ * space is too large to list. */
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error);
 
 /* Takes all groups that are left as not reached in time: counted, with their floors for bounds. A search that was
